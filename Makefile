@@ -1,0 +1,40 @@
+# Every target installs what it needs into .venv first; nothing has to be set up by hand.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format soak bench clean
+PYTHON ?= python3
+export PYTHON
+RUN := .venv/bin
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo:  ## Install, run a sweep and a comparison, print tables, write HTML reports
+	@scripts/install.sh
+	@$(RUN)/dyno demo
+
+test:  ## Install and run every test
+	@scripts/install.sh dev
+	@$(RUN)/python -m pytest -n 2 --dist worksteal
+
+check:  ## Lint, types and architecture
+	@scripts/install.sh dev
+	@$(RUN)/ruff check .
+	@$(RUN)/ruff format --check .
+	@$(RUN)/mypy
+	@$(RUN)/python -m pytest -q tests/test_architecture.py
+
+format:  ## Format the code
+	@scripts/install.sh dev
+	@$(RUN)/ruff check --fix .
+	@$(RUN)/ruff format .
+
+soak:  ## The long fault campaigns (kill -9 at 50 random moments)
+	@scripts/install.sh dev
+	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end -k "killed" -p no:xdist
+
+bench:  ## Ours beside peers: prints ratio tables
+	@scripts/install.sh dev,peers
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(RUN)/python $$script || exit 1; done
+
+clean:  ## Remove .venv and caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

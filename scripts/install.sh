@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Creates .venv and installs agentdyno into it, once per change of pyproject.toml or constraints.txt.
+# Usage: scripts/install.sh [EXTRA[,EXTRA...]]     e.g. scripts/install.sh dev,peers
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+extras="${1:-}"
+target=".${extras:+[$extras]}"
+stamp=".venv/.installed-$(printf '%s' "$extras" | tr ',' '-')"
+if [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt constraints.txt ]; then
+    exit 0
+fi
+
+python="${PYTHON:-python3}"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo "agentdyno needs Python 3.11 or newer; '$python' is $("$python" --version 2>&1)." >&2
+    echo "Point PYTHON at a newer one: make demo PYTHON=python3.12" >&2
+    exit 2
+}
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+export UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$PWD/.venv"
+echo "Installing agentdyno${extras:+ with $extras} into .venv ..." >&2
+# uv installs twice as fast; where it cannot be had or fails, pip does the same work.
+.venv/bin/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
+if ! { [ -x .venv/bin/uv ] && .venv/bin/uv pip install --quiet -c constraints.txt -e "$target"; }; then
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e "$target"
+fi
+touch "$stamp"

@@ -1,0 +1,1 @@
+"""Results to findings: pure functions, no clock, no files, no printing."""

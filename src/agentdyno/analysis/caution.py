@@ -1,0 +1,114 @@
+"""What a reader of a result should know before believing it: typed warnings, each with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agentdyno.analysis.values import metric_values
+from agentdyno.model import ArmResult, RunWarning, Side, Status
+from agentdyno.model.identity import canonical_json
+from agentdyno.model.metric import format_value
+from agentdyno.stats import theil_sen, warmup_end
+
+NOISY_MAD = 0.05
+GROWTH = 0.05
+ENVIRONMENT_KEYS = frozenset({"python", "implementation"})
+
+
+def cautions(arms: Sequence[ArmResult], overhead_s: float | None) -> tuple[RunWarning, ...]:
+    """Warnings about arms with their samples and metrics filled in."""
+    found = [warning for arm in arms for warning in _arm_cautions(arm, overhead_s)]
+    return (*found, *_identical_arms(arms))
+
+
+def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarning]:
+    bad = sum(count for status, count in arm.statuses.items() if status not in (Status.OK, Status.FAILED))
+    if bad:
+        yield RunWarning(
+            "failures",
+            f"{bad} of {sum(arm.statuses.values())} samples failed",
+            f"`dyno show last` lists them ({_first_failure(arm)}).",
+            arm.arm_id,
+        )
+    duration = arm.metrics.get("duration_s")
+    if duration is None:
+        return
+    if duration.ci is None:
+        yield RunWarning(
+            "few-samples",
+            f"{duration.n} samples are too few for an interval",
+            "Measure at least 6: `iterations: {measured: 10}` or --iterations 10.",
+            arm.arm_id,
+        )
+    elif duration.median > 0 and duration.mad / duration.median > NOISY_MAD:
+        yield RunWarning(
+            "noisy",
+            f"typical deviation is {duration.mad / duration.median:.0%} of the median",
+            "`dyno doctor` says what disturbs this machine; more iterations narrow the interval.",
+            arm.arm_id,
+        )
+    values = metric_values(arm.samples)
+    yield from _over_time(arm, values)
+    loops = max((sample.inner_loops for sample in arm.samples), default=1)
+    if overhead_s and loops == 1 and duration.median > 0 and overhead_s > 0.01 * duration.median:
+        yield RunWarning(
+            "overhead",
+            f"the clock's own {format_value(overhead_s, 's')} are more than 1 % of a call",
+            "`inner_loops: auto` times such calls in batches.",
+            arm.arm_id,
+        )
+    disturbed = values.get("pressure.disturbed", [])
+    if disturbed and sum(disturbed) > 0.1 * len(disturbed):
+        yield RunWarning(
+            "disturbed",
+            f"the machine was disturbed during {sum(disturbed) / len(disturbed):.0%} of the samples",
+            "Stop other work, or compare only what ran interleaved.",
+            arm.arm_id,
+        )
+
+
+def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
+    durations = values["duration_s"]
+    steady = warmup_end(durations) if len(durations) >= 10 else 0
+    if steady > 0:
+        yield RunWarning(
+            "still-warming-up",
+            f"the first {steady} measured samples differ from the rest as a warm-up does",
+            f"Raise iterations.warmup by {steady}.",
+            arm.arm_id,
+        )
+    resident = values.get("rss_bytes", [])
+    trend = theil_sen(resident) if len(resident) >= 10 else None
+    if trend is not None and trend.is_growing:
+        growth = trend.slope * (len(resident) - 1)
+        if growth > max(GROWTH * resident[0], 2**20):
+            yield RunWarning(
+                "memory-grows",
+                f"resident memory grows by {format_value(trend.slope, 'bytes')} a sample",
+                "Look for a leak with `instrumentation: [tracemalloc]`.",
+                arm.arm_id,
+            )
+
+
+def _identical_arms(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
+    """Arms that were asked to differ and were observed not to."""
+    seen: dict[str, ArmResult] = {}
+    for arm in arms:
+        own = {key: value for key, value in arm.observed.items() if key not in ENVIRONMENT_KEYS}
+        if not own:
+            continue
+        key = canonical_json([arm.experiment, own])
+        before = seen.setdefault(key, arm)
+        asked_to_differ = before.params != arm.params
+        if before is not arm and (asked_to_differ or {before.side, arm.side} == {Side.BASELINE, Side.CANDIDATE}):
+            what = ", ".join(f"{key}={value}" for key, value in sorted(own.items()))
+            yield RunWarning(
+                "identical-arms",
+                f"{before.name} and {arm.name} were observed to be the same thing ({what})",
+                "Their difference is noise. Check that the parameter or the revision really takes effect.",
+            )
+
+
+def _first_failure(arm: ArmResult) -> str:
+    failure = next((sample.failure for sample in arm.samples if sample.failure is not None), None)
+    return failure.message.splitlines()[0][:120] if failure is not None else "no message"

@@ -1,0 +1,128 @@
+"""Which arms of two results belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentdyno.analysis.compare import Judging, compare_arms, correct_family
+from agentdyno.errors import NotComparable
+from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a comparison: a label for people, and the arms with the result they come from."""
+
+    label: str
+    result: RunResult
+    arms: tuple[ArmResult, ...]
+
+
+def compare_sides(result: RunResult, judging: Judging) -> Comparison:
+    """The baseline and the candidate of a run that measured both, interleaved."""
+    baseline = tuple(arm for arm in result.arms if arm.side is Side.BASELINE)
+    candidate = tuple(arm for arm in result.arms if arm.side is Side.CANDIDATE)
+    paired = result.spec.order.value == "interleaved"
+    return compare(
+        Operand("baseline", result, baseline),
+        Operand("candidate", result, candidate),
+        replace(judging, paired=paired),
+    )
+
+
+def compare(baseline: Operand, candidate: Operand, judging: Judging) -> Comparison:
+    """Arms matched by experiment and parameters; raises ``NotComparable`` when none match."""
+    same_machine = baseline.result.environment.machine_id == candidate.result.environment.machine_id
+    same_run = baseline.result.run_id == candidate.result.run_id
+    interleaved = baseline.result.spec.order.value == "interleaved"
+    judging = replace(judging, same_machine=same_machine, paired=same_run and interleaved)
+    pairs = pair_arms(baseline.arms, candidate.arms)
+    if not pairs:
+        raise NotComparable(
+            f"{baseline.label} and {candidate.label} have no arm in common (same experiment, same parameters)",
+            remedy="Name the arms to set side by side: `dyno compare RUN:ARM RUN:ARM`.",
+        )
+    matched = [(first, second, differing, compare_arms(first, second, judging)) for first, second, differing in pairs]
+    rows = correct_family([row for *_, metrics in matched for row in metrics], judging.alpha)
+    arms = []
+    for first, second, differing, metrics in matched:
+        own, rows = rows[: len(metrics)], rows[len(metrics) :]
+        arms.append(ArmComparison(second.name, first.arm_id, second.arm_id, second.params, differing, tuple(own)))
+    paired_first = {first.arm_id for first, *_ in pairs}
+    paired_second = {second.arm_id for _, second, _ in pairs}
+    return Comparison(
+        baseline=baseline.label,
+        candidate=candidate.label,
+        paired=judging.paired,
+        arms=tuple(arms),
+        only_in_baseline=tuple(arm.name for arm in baseline.arms if arm.arm_id not in paired_first),
+        only_in_candidate=tuple(arm.name for arm in candidate.arms if arm.arm_id not in paired_second),
+        noise_floor=judging.noise_floor,
+        warnings=_warnings(baseline.result, candidate.result, judging, arms),
+    )
+
+
+def pair_arms(
+    baseline: Sequence[ArmResult], candidate: Sequence[ArmResult]
+) -> list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]]:
+    """Equal experiment and parameters first; what remains pairs up where the choice is unambiguous.
+
+    It is when one arm of an experiment is left on each side, or when a candidate has a single nearest baseline
+    (fewest differing parameters): that is how a run against other parameters is matched.
+    """
+    pairs: list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]] = []
+    for second in candidate:
+        same = [arm for arm in baseline if arm.experiment == second.experiment]
+        ranked = sorted(same, key=lambda arm: len(_differing(arm.params, second.params)))
+        if not ranked:
+            continue
+        fewest = len(_differing(ranked[0].params, second.params))
+        nearest = [arm for arm in ranked if len(_differing(arm.params, second.params)) == fewest]
+        both_sides = second.side is not None
+        if fewest == 0 or (len(nearest) == 1 and (both_sides or len(baseline) == len(candidate) == 1)):
+            pairs.append((nearest[0], second, _differing(nearest[0].params, second.params)))
+    return pairs
+
+
+def _differing(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    keys = sorted({*first, *second})
+    return {key: (first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)}
+
+
+def _warnings(
+    baseline: RunResult, candidate: RunResult, judging: Judging, arms: Sequence[ArmComparison]
+) -> tuple[RunWarning, ...]:
+    warnings = []
+    if not judging.same_machine:
+        warnings.append(
+            RunWarning(
+                "different-machines",
+                "the two results come from different machines: time, CPU and memory are not judged",
+                "Run both on one machine: `dyno run SPEC --against REF`.",
+            )
+        )
+    elif not judging.paired:
+        warnings.append(
+            RunWarning(
+                "unpaired",
+                "unpaired: the sides were measured one after the other, so drift of the machine looks like change",
+                "`dyno run SPEC --against REF` measures both interleaved.",
+            )
+        )
+    if baseline.environment.python != candidate.environment.python:
+        seen = f"{baseline.environment.python} and {candidate.environment.python}"
+        warnings.append(RunWarning("different-pythons", f"different Python versions: {seen}"))
+    if judging.same_machine and judging.noise_floor is None:
+        warnings.append(
+            RunWarning(
+                "not-calibrated",
+                "this machine's own noise is not known; only the tolerance guards against false alarms",
+                "`dyno doctor --calibrate` measures it once.",
+            )
+        )
+    for arm in arms:
+        if arm.differing and candidate.run_id != baseline.run_id:
+            changes = ", ".join(f"{key}: {old!r} → {new!r}" for key, (old, new) in arm.differing.items())
+            warnings.append(RunWarning("different-parameters", f"{arm.name}: the parameters differ ({changes})"))
+    return tuple(warnings)

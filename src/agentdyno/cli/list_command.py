@@ -1,0 +1,75 @@
+"""``dyno list``."""
+
+from __future__ import annotations
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, store_url
+
+KINDS = ("experiments", "instruments", "reporters", "specs", "runs")
+
+
+@click.command(
+    name="list", epilog="\b\nExamples:\n  dyno list\n  dyno list runs --limit 50\n  dyno list experiments --json"
+)
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Runs to show.")
+@store_option
+@json_option
+def command(kind: str | None, limit: int, store: str | None, as_json: bool) -> None:
+    """List what is there: name, one line, parameters, where from. Nothing listed is imported."""
+    if kind == "runs":
+        _list_runs(limit, store, as_json)
+    elif kind == "specs":
+        _list_specs(as_json)
+    else:
+        _list_objects([kind] if kind else ["experiments", "instruments", "reporters"], as_json)
+
+
+def _list_objects(kinds: list[str], as_json: bool) -> None:
+    from agentdyno.workbench.listing import list_kind
+
+    found = {kind: list_kind(kind) for kind in kinds}
+    if as_json:
+        print_json(found if len(found) > 1 else found[kinds[0]])
+        return
+    from agentdyno.reports import tables
+
+    print_tables([tables.listing(infos, kind.capitalize()) for kind, infos in found.items()])
+
+
+def _list_specs(as_json: bool) -> None:
+    from agentdyno.model.parameter import ExperimentInfo
+    from agentdyno.workbench.listing import workload_specs
+
+    infos = []
+    for name, path in workload_specs():
+        comment = path.read_text().partition("\n")[0]
+        infos.append(
+            ExperimentInfo(name, comment.lstrip("# ") if comment.startswith("#") else "", origin="agentdyno")
+        )
+    if as_json:
+        print_json(infos)
+        return
+    from agentdyno.reports import tables
+
+    print_tables(tables.listing(infos, "Specs"))
+
+
+def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
+    from agentdyno.workbench.api import store_exists
+
+    if not store_exists(store_url(store)):
+        if as_json:
+            print_json([])
+        else:
+            say("No runs yet. `dyno demo` makes the first, `dyno run` the next.")
+        return
+    with open_store(store) as opened:
+        rows = opened.list_runs(limit)
+    if as_json:
+        print_json(rows)
+        return
+    from agentdyno.reports import tables
+
+    print_tables(tables.runs(rows))

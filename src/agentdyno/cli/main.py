@@ -1,0 +1,120 @@
+"""``dyno``: finds the command, runs it, turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "run": "Measure what a spec, a file or a name says.",
+    "resume": "Go on with a run that was interrupted or killed.",
+    "compare": "Set two results side by side and judge the difference.",
+    "report": "Write a run's report: md, html, csv, json, png, junit.",
+    "show": "Show a run: figures, failures, configuration.",
+    "list": "List experiments, instruments, reporters, specs or runs.",
+    "doctor": "Say what makes measurements here unreliable, and the remedy.",
+    "schema": "Print the JSON Schema of spec files, for editors.",
+    "demo": "A sweep and a comparison in half a minute.",
+    "store": "Migrate, back up or compact the store.",
+}
+EPILOG = """\b
+Examples:
+  dyno run spec.yaml                          run a spec
+  dyno run bench.py@my_bench -p size=200      run code in a file
+  dyno run spec.yaml --against main           baseline and candidate, interleaved
+  dyno compare last~1 last                    what changed since the run before
+"""
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when the command is called, and nothing for ``--help``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        if ctx.resilient_parsing or ctx.meta.get("listing"):
+            return click.Command(cmd_name, help=COMMANDS[cmd_name])
+        module = import_module(f"agentdyno.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from agentdyno.errors import nearest
+
+            ctx.fail(f"no command {name!r}. {nearest(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="agentdyno", prog_name="dyno")
+@click.option("-v", "--verbose", count=True, help="Log what is done to stderr; -vv for everything (also DYNO_LOG).")
+def dyno(verbose: int) -> None:
+    """A dynamometer for agents: how fast, how right, how costly, and is the last change worse?"""
+    level = {0: os.environ.get("DYNO_LOG", ""), 1: "info"}.get(verbose, "debug")
+    if level:
+        _log_to_stderr(level)
+
+
+def main() -> None:
+    """The entry point of the command ``dyno``."""
+    try:
+        code = dyno.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        _say("Interrupted.")
+        code = 130
+    except KeyboardInterrupt:
+        _say("Interrupted.")
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:  # noqa: BLE001  (what is not ours is raised again)
+        code = _explain(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    from agentdyno.errors import DynoError, NotComparable
+
+    if not isinstance(error, DynoError):
+        raise error
+    _say(f"Error: {error}")
+    return 3 if isinstance(error, NotComparable) else 2
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _log_to_stderr(level: str) -> None:
+    import logging
+
+    number = logging.getLevelName(level.upper())
+    if not isinstance(number, int):
+        raise click.UsageError(f"DYNO_LOG is {level!r}; use debug, info, warning or error")
+    logging.basicConfig(level=number, stream=sys.stderr, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What a finished run shows, and the exit code it earns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.cli import shared
+from agentdyno.contracts import Report
+from agentdyno.model import Comparison, Findings, RunResult, Verdict
+
+if TYPE_CHECKING:
+    from agentdyno.store import Store
+
+
+def finish(
+    result: RunResult, store: Store | None, formats: Sequence[str], tolerance: float, *, as_json: bool
+) -> Findings:
+    """Prints the result, writes the reports asked for, and says where everything is."""
+    from agentdyno.workbench.judge import findings_for
+    from agentdyno.workbench.reporting import write_reports
+    from agentdyno.workbench.run import run_folder
+
+    findings = findings_for(result, store, tolerance)
+    report = Report((result,), findings)
+    folder = run_folder(result.spec, result.run_id)
+    if as_json:
+        shared.print_json(result)
+    else:
+        shared.print_tables(report)
+    for path in write_reports(report, formats, folder):
+        shared.say(f"Wrote {shown(path)}")
+    shared.say(f"Result: {shown(folder / 'result.json')}")
+    if not as_json and not formats:
+        shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
+    if result.stopped_because:
+        shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}")
+    return findings
+
+
+def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool) -> int:
+    """Interrupted, no usable sample, then the verdicts when gating."""
+    if result.stopped_because == "interrupted":
+        return shared.INTERRUPTED
+    if any(not any(sample.usable for sample in arm.samples) for arm in result.arms):
+        return shared.NO_SAMPLE
+    if gate and findings.comparisons:
+        return max((gate_code(item, strict=strict) for item in findings.comparisons), key=_severity)
+    return shared.PASS
+
+
+def gate_code(comparison: Comparison, *, strict: bool) -> int:
+    """1 when anything is worse, 3 when nothing could be judged, 4 when undecided and strict, else 0."""
+    judged = [row for arm in comparison.arms for row in arm.metrics if row.verdict is not None]
+    if not judged:
+        return shared.NOT_COMPARABLE
+    if comparison.verdict is Verdict.WORSE:
+        return shared.WORSE
+    return shared.UNDECIDED if strict and comparison.verdict is Verdict.INCONCLUSIVE else shared.PASS
+
+
+def _severity(code: int) -> int:
+    return (shared.PASS, shared.UNDECIDED, shared.NOT_COMPARABLE, shared.WORSE).index(code)
+
+
+def shown(path: Path) -> str:
+    """Relative to the current directory where that is shorter."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(str(path)) else str(path)

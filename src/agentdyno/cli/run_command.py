@@ -1,0 +1,145 @@
+"""``dyno run``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentdyno.cli.shared import (
+    gate_options,
+    json_option,
+    open_store,
+    print_json,
+    print_tables,
+    say,
+    store_option,
+    store_url,
+    tolerance_option,
+)
+
+if TYPE_CHECKING:
+    from agentdyno.model import RunResult, Spec
+    from agentdyno.specs import Overrides
+    from agentdyno.workbench.prepare import Prepared
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno run spec.yaml --quick\n"
+    "  dyno run my_bench.py@my_new_benchmark -p param1=200 --iterations 20\n"
+    "  dyno run retrieval -p documents=[100,1000] -p index=scan\n"
+    "  dyno run spec.yaml --against main             another git revision\n"
+    "  dyno run spec.yaml --against size=100         other parameters\n"
+    "  dyno run spec.yaml --against python3.13       another interpreter"
+)
+@click.argument("what", metavar="FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT")
+@click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
+@click.option("--iterations", type=click.IntRange(min=1), help="Measured samples per arm.")
+@click.option("--warmup", type=click.IntRange(min=0), help="Calls before measuring.")
+@click.option("--quick", is_flag=True, help="Apply the spec's `quick:` overrides.")
+@click.option("--against", metavar="REF", help="Measure a baseline too: git revision, name=value or interpreter.")
+@click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
+@click.option("--instrument", "instruments", multiple=True, metavar="NAME", help="Add an instrument.")
+@click.option("--import", "imports", multiple=True, metavar="FILE|MODULE", help="Load local code first.")
+@click.option("--seed", type=int, help="Seed of order and randomness.")
+@click.option("--isolation", type=click.Choice(["process", "inline"]), help="Where trials run.")
+@click.option("--order", type=click.Choice(["interleaved", "sequential"]), help="How arms take turns.")
+@click.option("--processes", type=click.IntRange(min=1), help="Fresh processes per arm, one after the other.")
+@click.option("--parallelism", type=click.IntRange(min=1), help="Trials at the same time.")
+@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Limit of one trial.")
+@click.option("--time-budget", "time_budget_s", type=float, metavar="SECONDS", help="Limit of the run.")
+@click.option("--tag", "tags", multiple=True, help="A tag for the result.")
+@click.option("--notes", help="A note for the result.")
+@click.option("--output-dir", help="Where the run's folder goes.")
+@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
+@tolerance_option
+@gate_options
+@store_option
+@json_option
+def command(what: str, **options: Any) -> int:
+    """Measure what a spec file, a file's function or class, or a registered experiment says."""
+    return run(what, options)
+
+
+def run(what: str, options: dict[str, Any]) -> int:
+    """The command, callable from others (``dyno demo``)."""
+    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.progress import ProgressLine
+    from agentdyno.workbench.api import output_root
+    from agentdyno.workbench.prepare import prepare
+    from agentdyno.workbench.reporting import check_formats
+    from agentdyno.workbench.run import Runner
+
+    as_json, store = bool(options.get("as_json")), options.get("store")
+    overrides = make_overrides(options)
+    spec = find_spec(what, bool(options.get("quick")), overrides)
+    if options.get("against"):
+        spec = replace(spec, against=options["against"])
+    formats = check_formats(options.get("formats"))
+    prepared = prepare(spec, overridden=overrides.params, say=say)
+    if options.get("dry_run"):
+        show_plan(prepared, as_json)
+        return 0
+    with open_store(store) as opened:
+        say(announce(prepared))
+        with ProgressLine() as progress:
+            result: RunResult = Runner(opened, output_root(store_url(store)), progress).start(prepared)
+        findings = finish(result, opened, formats, options.get("tolerance", 0.03), as_json=as_json)
+    return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
+
+
+def find_spec(what: str, quick: bool, overrides: Overrides) -> Spec:
+    """The spec that the argument names: a spec file, a shipped one, or one experiment with every default."""
+    from agentdyno.specs import load_spec, spec_for
+    from agentdyno.workbench.listing import find_workload
+
+    if what.startswith("workload:"):
+        return load_spec(find_workload(what), quick=quick, overrides=overrides)
+    if what.endswith((".yaml", ".yml", ".json")):
+        return load_spec(Path(what), quick=quick, overrides=overrides)
+    if Path(what).is_file() and what.endswith(".py"):
+        from agentdyno.errors import SpecError
+
+        raise SpecError(
+            f"{what} is a file of Python code; say what to run in it",
+            remedy=f"Write {what}@NAME, where NAME is a registered experiment, a class or a function.",
+        )
+    return spec_for(what, base_dir=Path.cwd(), overrides=overrides)
+
+
+def make_overrides(options: dict[str, Any]) -> Overrides:
+    from agentdyno.specs import Overrides, parse_param
+
+    names = (
+        *("iterations", "warmup", "seed", "isolation", "order", "processes", "parallelism"),
+        *("timeout_s", "time_budget_s", "notes", "output_dir"),
+    )
+    values: dict[str, Any] = {name: options.get(name) for name in names}
+    values |= {name: tuple(options.get(name) or ()) for name in ("instruments", "imports", "tags")}
+    return Overrides(params=dict(parse_param(item) for item in options.get("params") or ()), **values)
+
+
+def announce(prepared: Prepared) -> str:
+    """One line before anything is spent."""
+    arms, trials = len(prepared.plan.arms), len(prepared.plan.trials)
+    against = f", against {prepared.baseline.label}" if prepared.baseline is not None else ""
+    order = f", {prepared.spec.order.value}" if arms > 1 else ""
+    return f"{prepared.spec.name}: {arms} arm{'s' * (arms > 1)}, {trials} trials{order}{against}"
+
+
+def show_plan(prepared: Prepared, as_json: bool) -> None:
+    from agentdyno.model import Phase
+    from agentdyno.reports.plans import plan_table
+    from agentdyno.workbench.run import planned_counts
+
+    counts = planned_counts(prepared.plan)
+    if as_json:
+        arms = [{"arm": arm, "measured": counts[arm.arm_id]} for arm in prepared.plan.arms]
+        print_json({"name": prepared.spec.name, "arms": arms, "trials": prepared.plan.trials, "spec": prepared.spec})
+        return
+    extra = sum(trial.phase is Phase.INSTRUMENTED for trial in prepared.plan.trials)
+    print_tables(plan_table(prepared.plan, counts))
+    say(f"{announce(prepared)}; {extra} of them in instrumented passes. Nothing was run.")

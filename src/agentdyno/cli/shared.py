@@ -1,0 +1,94 @@
+"""What the commands share: options, the store, tables on a terminal, one JSON document on stdout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from agentdyno.contracts import Report
+    from agentdyno.reports.tables import Table
+    from agentdyno.store import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PASS, WORSE, MISTAKE, NOT_COMPARABLE, UNDECIDED, NO_SAMPLE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+
+def store_option(function: F) -> F:
+    return click.option(
+        "--store", metavar="URL", help="The store: a SQLAlchemy URL or a path. [default: DYNO_STORE or .dyno/dyno.db]"
+    )(function)
+
+
+def json_option(function: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")(
+        function
+    )
+
+
+def tolerance_option(function: F) -> F:
+    return click.option(
+        "--tolerance",
+        type=click.FloatRange(min=0, min_open=True, max=10),
+        default=0.03,
+        show_default=True,
+        help="Relative change that counts.",
+    )(function)
+
+
+def gate_options(function: F) -> F:
+    function = click.option(
+        "--gate", is_flag=True, help="Exit 1 when something is worse, 3 when nothing is comparable."
+    )(function)
+    return click.option("--strict", is_flag=True, help="With --gate: exit 4 when something is inconclusive.")(
+        function
+    )
+
+
+def store_url(store: str | None) -> str:
+    from agentdyno.store import default_url
+    from agentdyno.store.location import is_url, path_url
+
+    if store is None:
+        return default_url(Path.cwd(), os.environ)
+    return store if is_url(store) else path_url(Path(store).expanduser())
+
+
+def open_store(store: str | None, *, must_exist: bool = False) -> Store:
+    from agentdyno.store import Store
+
+    return Store.open(store_url(store), must_exist=must_exist)
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr."""
+    click.echo(text, err=True)
+
+
+def print_tables(item: Report | Table | Sequence[Table]) -> None:
+    """Tables on stdout, as wide as the terminal."""
+    from agentdyno.reports import render_console
+
+    click.echo(render_console(item, width(), color=use_color()), nl=False)
+
+
+def print_json(value: object) -> None:
+    """Exactly one JSON document on stdout."""
+    from agentdyno.model.codec import encode
+
+    click.echo(encode(value, indent=2))
+
+
+def width() -> int:
+    return max(60, min(160, shutil.get_terminal_size((100, 24)).columns))
+
+
+def use_color() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,54 @@
+"""``dyno store``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
+
+
+@click.group(name="store")
+def command() -> None:
+    """Migrate, back up or compact the store."""
+
+
+@command.command()
+@store_option
+@json_option
+def migrate(store: str | None, as_json: bool) -> None:
+    """Bring the store's schema up to this version of agentdyno."""
+    from agentdyno.store import Store
+
+    before, after = Store.migrate(store_url(store))
+    if as_json:
+        print_json({"from": before, "to": after})
+    say(
+        f"The store is at {after} already." if before == after else f"Migrated from {before or 'nothing'} to {after}."
+    )
+
+
+@command.command(epilog="\b\nExample:\n  dyno store backup before-upgrade.db")
+@click.argument("path", type=click.Path(path_type=Path))
+@store_option
+@json_option
+def backup(path: Path, store: str | None, as_json: bool) -> None:
+    """Copy the store to PATH, consistently, while others may go on writing."""
+    with open_store(store, must_exist=True) as opened:
+        opened.backup(path)
+    if as_json:
+        print_json({"path": str(path), "size_bytes": path.stat().st_size})
+    say(f"Wrote {path} ({path.stat().st_size:,} bytes). Use it with --store {path}.")
+
+
+@command.command()
+@store_option
+@json_option
+def vacuum(store: str | None, as_json: bool) -> None:
+    """Give unused space back to the disk."""
+    with open_store(store, must_exist=True) as opened:
+        before, after = opened.vacuum()
+    if as_json:
+        print_json({"before_bytes": before, "after_bytes": after})
+    say(f"{before:,} bytes before, {after:,} after.")

@@ -1,0 +1,86 @@
+"""The frozen vocabulary: what flows between the parts. Standard library only."""
+
+from agentdyno.model.findings import (
+    ArmComparison,
+    Calibration,
+    Check,
+    Comparison,
+    Findings,
+    Level,
+    MetricComparison,
+    Verdict,
+)
+from agentdyno.model.metric import Direction, Metric, Provenance, known_metric
+from agentdyno.model.parameter import ExperimentInfo, Parameter
+from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
+from agentdyno.model.progress import Progress
+from agentdyno.model.result import (
+    ArmResult,
+    Artifact,
+    Environment,
+    MetricSummary,
+    RunResult,
+    RunStatus,
+    RunWarning,
+    Vcs,
+)
+from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+from agentdyno.model.spec import (
+    AutoStop,
+    DeclaredMetric,
+    Entry,
+    GcPolicy,
+    InstrumentUse,
+    Isolation,
+    Iterations,
+    Limits,
+    Order,
+    Spec,
+    Strategy,
+)
+
+__all__ = [
+    "Arm",
+    "ArmComparison",
+    "ArmResult",
+    "Artifact",
+    "AutoStop",
+    "Calibration",
+    "Check",
+    "Comparison",
+    "DeclaredMetric",
+    "Direction",
+    "Entry",
+    "Environment",
+    "ExperimentInfo",
+    "Failure",
+    "FailureKind",
+    "Findings",
+    "GcPolicy",
+    "InstrumentUse",
+    "Isolation",
+    "Iterations",
+    "Level",
+    "Limits",
+    "Metric",
+    "MetricComparison",
+    "MetricSummary",
+    "Order",
+    "Parameter",
+    "Phase",
+    "Plan",
+    "Progress",
+    "Provenance",
+    "RunResult",
+    "RunStatus",
+    "RunWarning",
+    "Sample",
+    "Side",
+    "Spec",
+    "Status",
+    "Strategy",
+    "Trial",
+    "Vcs",
+    "Verdict",
+    "known_metric",
+]

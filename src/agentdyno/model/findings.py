@@ -1,0 +1,120 @@
+"""What analysis concludes. Findings are values: every reporter shows the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agentdyno.model.metric import Metric
+from agentdyno.model.result import RunWarning
+
+
+class Verdict(StrEnum):
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric of one arm on both sides.
+
+    ``ratio`` is candidate / baseline with its ``interval``; ``threshold`` is the relative change that counts
+    (the larger of tolerance and noise floor); ``detectable`` the smallest relative change that these samples
+    could have shown; ``more_samples`` how many more per side would decide. ``verdict`` is null for a metric
+    that is shown and not judged, and ``reason`` says why.
+    """
+
+    metric: Metric
+    baseline_n: int
+    candidate_n: int
+    baseline: float
+    candidate: float
+    ratio: float | None
+    interval: tuple[float, float] | None
+    p_value: float | None
+    verdict: Verdict | None
+    reason: str
+    threshold: float
+    detectable: float | None = None
+    more_samples: int | None = None
+    paired: bool = False
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmComparison:
+    """Two arms with the same experiment and parameters (``differing`` names those that differ on purpose)."""
+
+    name: str
+    baseline_arm_id: str
+    candidate_arm_id: str
+    params: Mapping[str, object] = field(default_factory=dict)
+    differing: Mapping[str, tuple[object, object]] = field(default_factory=dict)
+    metrics: tuple[MetricComparison, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Baseline against candidate. ``paired`` when both sides ran interleaved in one run."""
+
+    baseline: str
+    candidate: str
+    paired: bool
+    arms: tuple[ArmComparison, ...]
+    only_in_baseline: tuple[str, ...] = ()
+    only_in_candidate: tuple[str, ...] = ()
+    noise_floor: float | None = None
+    warnings: tuple[RunWarning, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Worse if anything is worse, else better if anything is better, else same if all are, else inconclusive."""
+        verdicts = {row.verdict for arm in self.arms for row in arm.metrics if row.verdict is not None}
+        if Verdict.WORSE in verdicts:
+            return Verdict.WORSE
+        if Verdict.INCONCLUSIVE in verdicts or not verdicts:
+            return Verdict.INCONCLUSIVE
+        return Verdict.BETTER if Verdict.BETTER in verdicts else Verdict.SAME
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What comparing a machine with itself showed. Ratios are relative: 0.02 is 2 %."""
+
+    machine_id: str
+    measured_at: int
+    comparisons: int
+    samples_per_side: int
+    noise_floor: float
+    false_alarms: int
+
+    @property
+    def false_alarm_rate(self) -> float:
+        return self.false_alarms / self.comparisons if self.comparisons else 0.0
+
+
+class Level(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    WARN = "warn"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of ``dyno doctor``: what was looked at, what was seen, what to do."""
+
+    name: str
+    level: Level
+    seen: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything concluded about one or more results, as reporters receive it."""
+
+    warnings: tuple[RunWarning, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()

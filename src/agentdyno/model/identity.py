@@ -1,0 +1,40 @@
+"""Names that stay the same: run ids, arm ids, trial seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+
+
+def new_run_id(now_ms: int | None = None) -> str:
+    """A UUIDv7: sorts by time and is unique whatever the seed. The first 13 characters tell runs apart."""
+    stamp = (time.time_ns() // 1_000_000 if now_ms is None else now_ms) & ((1 << 48) - 1)
+    random_bits = int.from_bytes(os.urandom(10), "big")
+    value = (stamp << 80) | random_bits
+    value = (value & ~(0xF << 76)) | (0x7 << 76)
+    value = (value & ~(0x3 << 62)) | (0x2 << 62)
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def canonical_json(value: object) -> str:
+    """One text per value: sorted keys, no blanks."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def digest(value: object, length: int = 16) -> str:
+    """The first ``length`` hexadecimal digits of the SHA-256 of the canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def experiment_arm_id(experiment: str, params: Mapping[str, object], side: str | None = None) -> str:
+    """The same experiment with the same parameters has the same arm id in every run and on every machine."""
+    return digest(["experiment", experiment, dict(params), side])
+
+
+def derive_seed(seed: int, *parts: object) -> int:
+    """A 32-bit seed that depends on the run's seed and on ``parts`` alone."""
+    return int(digest([seed, *parts], 8), 16)

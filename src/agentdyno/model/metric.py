@@ -1,0 +1,115 @@
+"""A metric: its name, unit, direction and provenance, and how a person reads its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Direction(StrEnum):
+    """Which way is better. A metric whose direction is unknown is shown and never judged."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    UNKNOWN = "unknown"
+
+
+class Provenance(StrEnum):
+    """Where a value comes from; simulated values never pass for measured ones."""
+
+    MEASURED = "measured"
+    DERIVED = "derived"
+    ESTIMATED = "estimated"
+    SIMULATED = "simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """``machine_dependent`` is true where the value says something about the machine too."""
+
+    name: str
+    unit: str = ""
+    direction: Direction = Direction.UNKNOWN
+    provenance: Provenance = Provenance.MEASURED
+    machine_dependent: bool = True
+
+    def format(self, value: float | None) -> str:
+        """The value as a person reads it: three or four digits and a fitting unit."""
+        return format_value(value, self.unit)
+
+
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BYTES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def format_value(value: float | None, unit: str) -> str:
+    """Three or four significant digits with a unit chosen by size; unknown reads ``-``."""
+    if value is None:
+        return "-"
+    if unit == "s":
+        return _scaled(value, _SECONDS)
+    if unit == "bytes":
+        return _scaled(value, _BYTES)
+    if unit == "usd":
+        return f"${value:,.4g}"
+    if unit == "ratio":
+        return f"{value:.3f}"
+    size = abs(value)
+    for scale, suffix in _COUNTS:
+        if size >= scale * 10:
+            return f"{_digits(value / scale)} {suffix}{unit}".rstrip()
+    return f"{_digits(value)} {unit}".rstrip()
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    size = abs(value)
+    for scale, suffix in steps:
+        if size >= scale:
+            return f"{_digits(value / scale)} {suffix}"
+    scale, suffix = steps[-1]
+    return f"{_digits(value / scale)} {suffix}"
+
+
+def _digits(value: float) -> str:
+    size = abs(value)
+    if value == int(value) and size < 10_000:
+        return str(int(value))
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 0.01:
+        return f"{value:.2f}"
+    return f"{value:.3g}"
+
+
+_KNOWN = {
+    metric.name: metric
+    for metric in (
+        Metric("duration_s", "s", Direction.LOWER),
+        Metric("cpu_s", "s", Direction.LOWER),
+        Metric("rss_bytes", "bytes"),
+        Metric("peak_rss_bytes", "bytes", Direction.LOWER),
+        Metric("throughput_per_s", "/s", Direction.HIGHER, Provenance.DERIVED),
+        Metric("involuntary_switches", "", Direction.UNKNOWN),
+    )
+}
+_UNIT_SUFFIXES = (
+    ("_bytes_per_s", "bytes/s"),
+    ("_per_s", "/s"),
+    ("_bytes", "bytes"),
+    ("_usd", "usd"),
+    ("_s", "s"),
+)
+
+
+def known_metric(name: str) -> Metric:
+    """The built-in metric of that name, else one whose unit follows from its suffix, never judged."""
+    known = _KNOWN.get(name)
+    if known is not None:
+        return known
+    for suffix, unit in _UNIT_SUFFIXES:
+        if name.endswith(suffix):
+            return Metric(name, unit)
+    return Metric(name)

@@ -1,0 +1,216 @@
+"""The parameters of an experiment, as its signature declares them, and the check of given values.
+
+Annotations are read as text, so that the same description comes from source code that is never imported
+and from a live class.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentdyno.model.metric import Metric
+
+_SIMPLE = {
+    "int": "integer",
+    "float": "number",
+    "str": "string",
+    "bool": "boolean",
+    "list": "array",
+    "List": "array",
+    "tuple": "array",
+    "Tuple": "array",
+    "set": "array",
+    "Sequence": "array",
+    "Iterable": "array",
+    "dict": "object",
+    "Dict": "object",
+    "Mapping": "object",
+    "None": "null",
+    "Path": "string",
+    "integer": "integer",
+    "number": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "array": "array",
+    "object": "object",
+    "null": "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """``types`` are JSON type names, empty for "anything"; ``choices`` are the only values allowed, if any.
+
+    ``opaque``: the default is an object that has no JSON form; ``default`` only shows it.
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    required: bool = False
+    default: object = None
+    choices: tuple[object, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    description: str = ""
+    opaque: bool = False
+
+    @property
+    def type_name(self) -> str:
+        if self.choices:
+            return "|".join(str(choice) for choice in self.choices)
+        return "|".join(self.types) or "any"
+
+    @property
+    def takes_list(self) -> bool:
+        """Whether a list is a value of this parameter, rather than a sweep over it."""
+        return "array" in self.types or (not self.types and isinstance(self.default, (list, tuple)))
+
+    def problem(self, value: object) -> str | None:
+        """What is wrong with ``value``, or ``None``."""
+        if self.choices and value not in self.choices:
+            return f"expected one of {', '.join(map(repr, self.choices))}, got {value!r}"
+        if self.types and not any(_is(value, name) for name in self.types):
+            return f"expected {self.type_name}, got {json_type(value)} {value!r}"
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if self.minimum is not None and value < self.minimum:
+                return f"expected at least {self.minimum:g}, got {value!r}"
+            if self.maximum is not None and value > self.maximum:
+                return f"expected at most {self.maximum:g}, got {value!r}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentInfo:
+    """What is known of an experiment without running it. ``open`` means that it takes any further parameter."""
+
+    name: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    origin: str = ""
+    open: bool = False
+    iterations: int | None = None
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+
+def json_type(value: object) -> str:
+    """The JSON name of a value's type."""
+    for name in ("null", "boolean", "integer", "number", "string", "array", "object"):
+        if _is(value, name):
+            return name
+    return type(value).__name__
+
+
+def parse_annotation(text: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """JSON types and literal choices of an annotation's text; both empty when it allows anything."""
+    try:
+        node = ast.parse(text.strip().strip("'\""), mode="eval").body
+    except SyntaxError:
+        return (), ()
+    types: list[str] = []
+    choices: list[object] = []
+    if not _collect(node, types, choices):
+        return (), ()
+    if choices and any(name != "null" for name in types):
+        return tuple(dict.fromkeys(types)), ()
+    if choices and "null" in types:
+        choices.append(None)
+    return tuple(dict.fromkeys(types)), tuple(choices)
+
+
+def _collect(node: ast.expr, types: list[str], choices: list[object]) -> bool:
+    """Adds what ``node`` allows; false when it cannot be told."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _collect(node.left, types, choices) and _collect(node.right, types, choices)
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            types.append("null")
+            return True
+        return isinstance(node.value, str) and _collect(ast.parse(node.value, mode="eval").body, types, choices)
+    if isinstance(node, ast.Subscript):
+        head = _last_name(node.value)
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if head == "Optional":
+            types.append("null")
+            return _collect(items[0], types, choices)
+        if head == "Union":
+            return all(_collect(item, types, choices) for item in items)
+        if head == "Annotated":
+            return _collect(items[0], types, choices)
+        if head == "Literal":
+            choices.extend(item.value for item in items if isinstance(item, ast.Constant))
+            return True
+        return _add_simple(head, types)
+    return _add_simple(_last_name(node), types)
+
+
+def _add_simple(name: str, types: list[str]) -> bool:
+    if name not in _SIMPLE:
+        return False
+    types.append(_SIMPLE[name])
+    return True
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is(value: object, name: str) -> bool:
+    if name == "null":
+        return value is None
+    if name == "boolean":
+        return isinstance(value, bool)
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if name == "string":
+        return isinstance(value, str)
+    if name == "array":
+        return isinstance(value, Sequence) and not isinstance(value, str)
+    return name == "object" and isinstance(value, Mapping)
+
+
+def merge_param_schema(parameters: Sequence[Parameter], schema: Mapping[str, object]) -> tuple[Parameter, ...]:
+    """The signature's parameters with what a class's ``param_schema`` adds: type, default, bounds, choices.
+
+    Takes JSON Schema (``{"properties": {...}, "required": [...]}``) and the plain form
+    (``{"size": {"type": "int", "default": 10, "min": 1}}`` or ``{"size": 10}``).
+    """
+    properties = schema.get("properties")
+    rows = properties if isinstance(properties, Mapping) else schema
+    required = schema.get("required") if isinstance(properties, Mapping) else None
+    known = {parameter.name: parameter for parameter in parameters}
+    for name, row in rows.items():
+        base = known.get(name, Parameter(name))
+        if not isinstance(row, Mapping):
+            known[name] = Parameter(name, base.types, False, row, base.choices, description=base.description)
+            continue
+        known[name] = _with_row(base, row, isinstance(required, Sequence) and name in required)
+    return tuple(known.values())
+
+
+def _with_row(base: Parameter, row: Mapping[str, object], required: bool) -> Parameter:
+    kind = row.get("type")
+    names = [kind] if isinstance(kind, (str, type)) else kind if isinstance(kind, Sequence) else []
+    types = tuple(_SIMPLE.get(n.__name__ if isinstance(n, type) else str(n), "") for n in names)
+    choices = row.get("choices", row.get("enum", base.choices))
+    minimum = row.get("min", row.get("minimum", base.minimum))
+    maximum = row.get("max", row.get("maximum", base.maximum))
+    has_default = "default" in row
+    return Parameter(
+        base.name,
+        tuple(name for name in types if name) or base.types,
+        required or bool(row.get("required") is True) or (base.required and not has_default),
+        row["default"] if has_default else base.default,
+        tuple(choices) if isinstance(choices, Sequence) and not isinstance(choices, str) else (),
+        minimum if isinstance(minimum, (int, float)) else None,
+        maximum if isinstance(maximum, (int, float)) else None,
+        str(row.get("description", base.description)),
+    )

@@ -1,0 +1,142 @@
+"""What a run leaves behind: a header and its arms with their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agentdyno.model.metric import Direction, Metric, Provenance
+from agentdyno.model.plan import Side
+from agentdyno.model.sample import Sample
+from agentdyno.model.spec import Spec
+
+SCHEMA_VERSION = 1
+SAMPLE_CAP = 5_000
+"""Raw samples kept per arm in a result file; above it they are thinned evenly. The store keeps them all."""
+
+
+class RunStatus(StrEnum):
+    """``partial``: interrupted or stopped early, what was measured is kept. ``failed``: no usable sample."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunWarning:
+    """A typed warning with its remedy; ``arm_id`` where it concerns one arm."""
+
+    code: str
+    message: str
+    remedy: str = ""
+    arm_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """Figures of one metric in one arm. ``ci`` is the 95 % interval of the median, null when n is too small."""
+
+    unit: str
+    direction: Direction
+    provenance: Provenance
+    n: int
+    mean: float
+    median: float
+    p95: float
+    p99: float
+    ci: tuple[float, float] | None
+    std: float = 0.0
+    mad: float = 0.0
+    cv: float | None = None
+    minimum: float = 0.0
+    maximum: float = 0.0
+    outliers: int = 0
+    mean_without_outliers: float | None = None
+    machine_dependent: bool = True
+
+    def as_metric(self, name: str) -> Metric:
+        return Metric(name, self.unit, self.direction, self.provenance, self.machine_dependent)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of the run, by its path below the run's folder."""
+
+    name: str
+    path: str
+    size_bytes: int
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The machine and the interpreter. No hostname, no user, and no variable outside a short list."""
+
+    machine_id: str
+    os: str
+    kernel: str
+    cpu_model: str
+    cpu_count: int
+    memory_bytes: int
+    python: str
+    implementation: str
+    agentdyno: str
+    packages: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Vcs:
+    """Where the measured code stands in its history."""
+
+    commit: str
+    branch: str | None
+    dirty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """One arm: what it was asked to be, what it was observed to be, and what was measured."""
+
+    arm_id: str
+    name: str
+    experiment: str
+    params: Mapping[str, object] = field(default_factory=dict)
+    benchmark: str | None = None
+    agent: str | None = None
+    side: Side | None = None
+    observed: Mapping[str, object] = field(default_factory=dict)
+    metrics: Mapping[str, MetricSummary] = field(default_factory=dict)
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    planned: int = 0
+    samples_total: int = 0
+    samples: tuple[Sample, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call."""
+
+    run_id: str
+    kind: str
+    name: str
+    status: RunStatus
+    started_at: int
+    finished_at: int | None
+    seed: int
+    spec: Spec
+    environment: Environment
+    vcs: Vcs | None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    warnings: tuple[RunWarning, ...] = ()
+    arms: tuple[ArmResult, ...] = ()
+    overhead_s: float | None = None
+    stopped_because: str | None = None
+    schema_version: int = SCHEMA_VERSION

@@ -1,0 +1,127 @@
+"""A spec as the runner reads it: every default filled in, every name checked for shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Strategy(StrEnum):
+    """How the values of a sweep are combined."""
+
+    CARTESIAN = "cartesian"
+    RANDOM = "random"
+    ZIP = "zip"
+
+
+class Isolation(StrEnum):
+    """``process`` protects the run from what it measures; ``inline`` runs in this very process."""
+
+    INLINE = "inline"
+    PROCESS = "process"
+
+
+class Order(StrEnum):
+    """``interleaved`` runs the arms in randomised blocks, ``sequential`` one after the other."""
+
+    INTERLEAVED = "interleaved"
+    SEQUENTIAL = "sequential"
+
+
+class GcPolicy(StrEnum):
+    """``normal`` leaves the collector alone, ``off`` stops it while timing, ``collect`` also collects before."""
+
+    NORMAL = "normal"
+    OFF = "off"
+    COLLECT = "collect"
+
+
+@dataclass(frozen=True, slots=True)
+class AutoStop:
+    """Measure until the 95 % interval of the median is within ``precision`` of it, in every arm."""
+
+    precision: float = 0.02
+    minimum: int = 10
+    maximum: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Iterations:
+    """Calls per fresh start that are not recorded, samples that are, and passes per perturbing instrument.
+
+    ``assumed``: nobody said how many samples, so that an experiment's own number goes first.
+    """
+
+    warmup: int = 1
+    measured: int = 10
+    instrumented: int = 1
+    auto: AutoStop | None = None
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentUse:
+    """An instrument by name, with the options that the user gave."""
+
+    name: str
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One experiment of a spec with its parameters and sweep."""
+
+    experiment: str
+    params: Mapping[str, object] = field(default_factory=dict)
+    sweep: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    strategy: Strategy = Strategy.CARTESIAN
+    samples: int | None = None
+    iterations: Iterations = field(default_factory=Iterations)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one trial may use; ``None`` is no limit."""
+
+    timeout_s: float | None = None
+    memory_bytes: int | None = None
+    output_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredMetric:
+    """A number that ``execute_once`` returns, given a unit and a direction so that it can be judged."""
+
+    unit: str = ""
+    direction: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One run. ``base_dir`` is where relative paths start; ``source`` is the file, for messages.
+
+    ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH`` or ``params:JSON``.
+    """
+
+    name: str
+    entries: tuple[Entry, ...]
+    instruments: tuple[InstrumentUse, ...] = ()
+    imports: tuple[str, ...] = ()
+    output_dir: str | None = None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    seed: int = 0
+    parallelism: int = 1
+    isolation: Isolation = Isolation.PROCESS
+    processes: int = 1
+    order: Order = Order.INTERLEAVED
+    gc: GcPolicy = GcPolicy.NORMAL
+    inner_loops: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    time_budget_s: float | None = None
+    max_failure_rate: float = 0.5
+    metrics: Mapping[str, DeclaredMetric] = field(default_factory=dict)
+    against: str | None = None
+    base_dir: str = "."
+    source: str = ""

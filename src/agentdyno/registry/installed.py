@@ -1,0 +1,127 @@
+"""Entry points of installed packages: listed without importing anything, loaded one by one."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from agentdyno.errors import PluginError, nearest
+from agentdyno.registry.local import Target, load_target
+from agentdyno.registry.names import KINDS, registered
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One entry point: ``value`` is ``module:attr``, ``package`` the distribution that brings it."""
+
+    kind: str
+    name: str
+    value: str
+    package: str
+
+    @property
+    def target(self) -> Target:
+        module, _, attribute = self.value.partition(":")
+        return Target(attribute, module=module)
+
+
+def installed(kind: str) -> dict[str, Installed]:
+    """Entry points of one kind by name; a name given by two packages is refused, naming both."""
+    found: dict[str, Installed] = {}
+    for item in _all_installed():
+        if item.kind != kind:
+            continue
+        before = found.get(item.name)
+        if before is not None and before.value != item.value:
+            raise PluginError(
+                f"two {kind} are called {item.name!r}: {before.value} of {before.package} "
+                f"and {item.value} of {item.package}",
+                remedy="Uninstall one of the two packages.",
+            )
+        found[item.name] = item
+    return found
+
+
+def load(kind: str, name: str) -> Any:
+    """The object behind a name, local or installed; an unknown name answers with the nearest ones."""
+    local = registered(kind)
+    entries = installed(kind)
+    if name in local:
+        if name in entries and local[name].target is not load_target(kind, entries[name].target):
+            raise PluginError(
+                f"two {kind} are called {name!r}: {local[name].origin} and {entries[name].value}",
+                remedy="Rename the local one.",
+            )
+        return local[name].target
+    if name in entries:
+        return load_target(kind, entries[name].target)
+    raise unknown(kind, name)
+
+
+def unknown(kind: str, name: str) -> PluginError:
+    """The error for a name that nothing has."""
+    return PluginError(
+        f"unknown {kind[:-1]} {name!r}",
+        remedy=f"{nearest(name, [*registered(kind), *installed(kind)])} `dyno list {kind}` shows all; "
+        "local code comes in through `imports:` in a spec or as file.py@name.",
+    )
+
+
+def _all_installed() -> list[Installed]:
+    """From a cache that holds as long as no folder on ``sys.path`` has changed."""
+    cache = _cache_file()
+    stamps = [_changed_at(folder) for folder in sys.path]
+    try:
+        cached = json.loads(cache.read_text())
+        if cached["stamps"] == stamps:
+            return [Installed(*row) for row in cached["rows"]]
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    rows = _scan()
+    _write_cache(cache, {"stamps": stamps, "rows": [[row.kind, row.name, row.value, row.package] for row in rows]})
+    return rows
+
+
+def _scan() -> list[Installed]:
+    from importlib.metadata import distributions
+
+    rows: list[Installed] = []
+    seen: set[str] = set()
+    for distribution in distributions():
+        package = distribution.metadata["Name"] or "?"
+        if package in seen:
+            continue
+        seen.add(package)
+        for point in distribution.entry_points:
+            prefix, _, kind = point.group.partition(".")
+            if prefix == "agentdyno" and kind in KINDS:
+                rows.append(Installed(kind, point.name, point.value, package))
+    return sorted(rows, key=lambda row: (row.kind, row.name))
+
+
+def _cache_file() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    key = sha256(repr((sys.version, sys.path)).encode()).hexdigest()[:24]
+    return Path(root) / "agentdyno" / f"entry-points-{key}.json"
+
+
+def _changed_at(folder: str) -> int:
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _write_cache(cache: Path, content: dict[str, Any]) -> None:
+    temporary = cache.with_suffix(f".{os.getpid()}")
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(content))
+        temporary.replace(cache)
+    except OSError:
+        pass  # a cache that cannot be written is only slower

@@ -1,0 +1,123 @@
+"""Loading code by file or module, and finding an object in it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from agentdyno.errors import DynoError, PluginError, nearest
+from agentdyno.registry.names import registered
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an object is to be found: in a module, or in one of some files under a registered name or attribute."""
+
+    name: str
+    module: str | None = None
+    files: tuple[str, ...] = ()
+
+
+def parse_reference(reference: str, base_dir: Path) -> Target | None:
+    """``file.py@name`` or ``module:attr`` as a target; ``None`` when it is a plain name."""
+    file, at, name = reference.rpartition("@")
+    if at and file.endswith(".py"):
+        path = (base_dir / file).resolve()
+        if not path.is_file():
+            others = [str(p.name) for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
+            raise PluginError(f"no file {file}", where=reference, remedy=nearest(path.name, others))
+        return Target(name, files=(str(path),))
+    module, colon, name = reference.partition(":")
+    if colon and name and all(part.isidentifier() for part in module.split(".")):
+        return Target(name, module=module)
+    return None
+
+
+def load_target(kind: str, target: Target) -> Any:
+    """The object itself. What its code raises while loading is reported as a ``PluginError``."""
+    if target.module is not None:
+        module = _import(target.module)
+        found: Any = module
+        for part in target.name.split("."):
+            if not hasattr(found, part):
+                known = [name for name in vars(module) if not name.startswith("_")]
+                raise PluginError(f"{target.module} has no {target.name}", remedy=nearest(target.name, known))
+            found = getattr(found, part)
+        return found
+    modules = [load_import(file) for file in target.files]
+    local = registered(kind)
+    if target.name in local:
+        return local[target.name].target
+    for module in modules:
+        if hasattr(module, target.name):
+            return getattr(module, target.name)
+    candidates = set(local) | {
+        name for module in modules for name, value in vars(module).items() if _written_in(value, module)
+    }
+    raise PluginError(
+        f"no {kind[:-1]} called {target.name!r}",
+        where=", ".join(Path(file).name for file in target.files) or None,
+        remedy=nearest(target.name, candidates),
+    )
+
+
+def load_import(item: str) -> ModuleType:
+    """A line of ``imports:``, either a Python file or an importable module."""
+    return load_file(Path(item)) if item.endswith(".py") else _import(item)
+
+
+def load_file(path: Path) -> ModuleType:
+    """Executes a file as a module of its own, once per process; its folder becomes importable."""
+    path = path.resolve()
+    name = f"{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not path.is_file():
+        raise PluginError("no such file", where=str(path), remedy="Check the path; it is relative to the spec file.")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError("not a Python file", where=str(path))
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        sys.modules.pop(name, None)
+        raise _load_failure(error, str(path)) from error
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise _load_failure(error, name) from error
+
+
+def _load_failure(error: BaseException, where: str) -> BaseException:
+    if isinstance(error, (DynoError, KeyboardInterrupt)):
+        return error
+    line = ""
+    tb = error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == where:
+            line = f" (line {tb.tb_lineno})"
+        tb = tb.tb_next
+    return PluginError(
+        f"cannot be loaded: {type(error).__name__}: {error}{line}",
+        where=where,
+        remedy="Run `python -v` on it, or install what it imports into this environment.",
+    )
+
+
+def _written_in(value: object, module: ModuleType) -> bool:
+    return (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__ == module.__name__

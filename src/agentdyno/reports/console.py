@@ -1,0 +1,174 @@
+"""Tables and reports for a terminal of a given width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from agentdyno.contracts import Report
+from agentdyno.model import RunResult
+from agentdyno.reports import tables
+from agentdyno.reports.layout import GAP, Layout, fold, lay_out
+from agentdyno.reports.listings import RUN_ID_LENGTH
+from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
+from agentdyno.reports.run_tables import CONSOLE_DETAILS
+from agentdyno.reports.table import Align, Cell, Table, Tone
+from agentdyno.reports.wording import one_line, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {
+    Tone.PLAIN: "",
+    Tone.GOOD: "green",
+    Tone.BAD: "bold red",
+    Tone.WARN: "yellow",
+    Tone.MUTED: "bright_black",
+}
+_NARROWEST = 40
+
+
+def render_console(item: Report | Table | Sequence[Table], width: int = 80, color: bool = False) -> str:
+    """The text of a report or of tables; no line is wider than ``width`` cells (at least 40).
+
+    ``color`` adds ANSI styles. Columns that do not fit are left out, the least important first.
+    """
+    console = _console(max(width, _NARROWEST), color)
+    if isinstance(item, Report):
+        _print_report(console, item)
+    else:
+        _print_tables(console, (item,) if isinstance(item, Table) else item)
+    stream = console.file
+    assert isinstance(stream, StringIO)
+    lines = stream.getvalue().split("\n")
+    return "\n".join(lines if color else [line.rstrip() for line in lines]).strip("\n") + "\n"
+
+
+def _console(width: int, color: bool) -> Console:
+    from rich.console import Console
+
+    return Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        _environ={},
+    )
+
+
+def _print_report(console: Console, report: Report) -> None:
+    for headline in headlines(report):
+        _print_headline(console, headline)
+    for notice in notices(report):
+        _print_notice(console, notice)
+    if notices(report):
+        _line(console)
+    for comparison in report.findings.comparisons:
+        _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison)))
+    for result in report.results:
+        _print_result(console, result)
+
+
+def _print_result(console: Console, result: RunResult) -> None:
+    known = dict(facts(result))
+    heading = f"{one_line(result.name)}  {result.run_id[:RUN_ID_LENGTH]}"
+    _line(console, heading, "bold")
+    _line(console, f"{known['started']}, took {known['took']}, {known['order']}", _STYLES[Tone.MUTED])
+    _line(console)
+    found = (
+        tables.summary(result),
+        tables.declared(result),
+        tables.details(result, CONSOLE_DETAILS),
+        tables.failures(result),
+    )
+    _print_tables(console, found)
+
+
+def _print_headline(console: Console, headline: Headline) -> None:
+    from rich.text import Text
+
+    text = Text()
+    text.append(headline.label, _STYLES[headline.tone] + " bold")
+    text.append(f"  {headline.text}")
+    console.print(text)
+    _line(console)
+
+
+def _print_notice(console: Console, notice: Notice) -> None:
+    where = f"{notice.arm}: " if notice.arm else ""
+    _line(console, f"! {where}{notice.message}", _STYLES[Tone.WARN])
+    if notice.remedy:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        console.print(Padding(Text(notice.remedy, _STYLES[Tone.MUTED]), (0, 0, 0, 2)))
+
+
+def _print_tables(console: Console, found: Iterable[Table | None]) -> None:
+    for table in found:
+        if table is not None:
+            _print_table(console, table)
+            _line(console)
+
+
+def _line(console: Console, text: str = "", style: str = "") -> None:
+    from rich.text import Text
+
+    console.print(Text(plain(text), style, overflow="fold"))
+
+
+def _print_table(console: Console, table: Table) -> None:
+    if table.title:
+        _line(console, table.title, "bold")
+    if table.rows:
+        _print_grid(console, table, lay_out(table, console.width))
+    for note in table.notes:
+        _line(console, note, _STYLES[Tone.MUTED])
+
+
+def _print_grid(console: Console, table: Table, layout: Layout) -> None:
+    headers = tuple(Cell(column.header) for column in table.columns)
+    _print_row(console, table, layout, headers, header=True)
+    _line(console, "─" * min(layout.total, console.width), _STYLES[Tone.MUTED])
+    above = None
+    for row in table.rows:
+        if layout.heading is not None and row[layout.heading].text != above:
+            above = row[layout.heading].text
+            for line in fold(above, console.width):
+                _line(console, line)
+        _print_row(console, table, layout, row)
+    for index in layout.below:
+        _print_below(console, table, index)
+
+
+def _print_row(console: Console, table: Table, layout: Layout, row: Sequence[Cell], header: bool = False) -> None:
+    from rich.text import Text
+
+    folded = {index: fold(row[index].text, width) for index, width in layout.widths.items()}
+    for number in range(max(len(lines) for lines in folded.values())):
+        text = Text(" " * layout.indent)
+        for position, (index, width) in enumerate(layout.widths.items()):
+            lines = folded[index]
+            piece = Text(lines[number] if number < len(lines) else "", "bold" if header else _STYLES[row[index].tone])
+            piece.align("right" if table.columns[index].align is Align.RIGHT else "left", width)
+            text.append(" " * GAP if position else "").append_text(piece)
+        text.no_wrap = True
+        console.print(text, crop=True)
+
+
+def _print_below(console: Console, table: Table, index: int) -> None:
+    """What a left-out column says, once for all rows of which it says the same."""
+    keys = [i for i, column in enumerate(table.columns[:2]) if column.wrap] or [0]
+    said: dict[str, list[str]] = {}
+    for row in table.rows:
+        if row[index].text:
+            said.setdefault(row[index].text, []).append(", ".join(row[key].text for key in keys))
+    for text, names in said.items():
+        who = "; ".join(names) if len(names) <= 2 else f"{len(names)} rows"
+        _line(console, f"{who}: {text}", _STYLES[Tone.MUTED])

@@ -1,0 +1,219 @@
+"""One HTML file that needs nothing else: no script, no request, light and dark."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.contracts import Report
+from agentdyno.model import ArmResult, RunResult
+from agentdyno.model.codec import to_plain
+from agentdyno.reports import tables
+from agentdyno.reports.files import write_text
+from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
+from agentdyno.reports.points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
+from agentdyno.reports.profiles import resource_series
+from agentdyno.reports.run_tables import arm_name, failure_samples
+from agentdyno.reports.table import Table
+from agentdyno.reports.wording import count, label, one_line, plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+MOST_CHARTED = 16
+"""Arms that get charts of their own."""
+_MOST_TRACES = 5
+_BREAKS = re.compile(r"(?<=[,/_.:])(?=\S)|(?<=\w)(?=\[)")
+
+
+class HtmlReporter:
+    """A page with tables and charts in one file that works offline (report.html)."""
+
+    name = "html"
+
+    def write(self, report: Report, output_dir: Path) -> list[Path]:
+        return [write_text(output_dir / "report.html", render_html(report))]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """``svg`` is markup made by the chart library, which escapes the names in it; ``told`` says it in words."""
+
+    svg: str
+    caption: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCharts:
+    name: str
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSection:
+    """Everything that the page shows of one run."""
+
+    key: str
+    name: str
+    headline: Headline
+    facts: tuple[tuple[str, str], ...]
+    main: tuple[Table, ...]
+    folded: tuple[Table, ...]
+    charts: tuple[Chart, ...]
+    arms: tuple[ArmCharts, ...]
+    arms_note: str
+    instruments: tuple[Table, ...]
+    series: tuple[Chart, ...]
+    failures: Table | None
+    traces: tuple[tuple[str, str], ...]
+    documents: tuple[tuple[str, str], ...]
+
+
+def render_html(report: Report) -> str:
+    """The whole page."""
+    from agentdyno.reports.charts import drawing
+
+    with drawing():
+        runs = [_run(f"run-{number}", result) for number, result in enumerate(report.results, start=1)]
+    comparisons = [
+        (f"comparison-{number}", compared(value), tables.comparison(value), tables.unjudged(value))
+        for number, value in enumerate(report.findings.comparisons, start=1)
+    ]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title(report),
+            headlines=headlines(report),
+            notices=notices(report),
+            comparisons=comparisons,
+            runs=runs,
+            run_ids=[result.run_id for result in report.results],
+            versions=sorted({one_line(result.environment.agentdyno) for result in report.results}),
+        )
+    )
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        autoescape=True,
+        loader=PackageLoader("agentdyno.reports", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["soft"] = _soft
+    return environment
+
+
+def _soft(text: str) -> Markup:
+    """The text, escaped, with places where a long name may be broken."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(piece) for piece in _BREAKS.split(plain(text)))
+
+
+def _run(key: str, result: RunResult) -> RunSection:
+    metric = primary_metric(result.arms)
+    values = [arm_values(arm, metric) for arm in result.arms] if metric else []
+    drawn = [data for data in values if data.values]
+    left_out = len(drawn) - MOST_CHARTED
+    series = [found for arm in result.arms[:MOST_CHARTED] if (found := resource_series(arm))]
+    return RunSection(
+        key=key,
+        name=one_line(result.name),
+        headline=ran(result),
+        facts=facts(result),
+        main=_present(tables.summary(result), tables.declared(result)),
+        folded=_present(tables.details(result), tables.configuration(result)),
+        charts=_run_charts(key, result, drawn),
+        arms=tuple(_arm_charts(f"{key}-a{i}", data) for i, data in enumerate(drawn[:MOST_CHARTED])),
+        arms_note=f"Charts of the first {MOST_CHARTED} arms; {left_out} more are in the tables."
+        if left_out > 0
+        else "",
+        instruments=tuple(t for arm in result.arms[:MOST_CHARTED] for t in tables.instrument_tables(arm)),
+        series=tuple(_series_chart(f"{key}-p{i}", found) for i, found in enumerate(series)),
+        failures=tables.failures(result),
+        traces=_traces(result.arms),
+        documents=_documents(result),
+    )
+
+
+def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:
+    from agentdyno.reports.charts import MOST_ROWS, overview, sweep_chart
+
+    charts = []
+    for number, sweep in enumerate(sweeps(result)):
+        caption = f"{sweep.experiment}: {sweep_title(sweep)}, median with its 95 % interval."
+        if sweep.left_out:
+            caption += f" {count(sweep.left_out, 'more line')} not drawn."
+        charts.append(_chart(sweep_chart(sweep), f"{key}-s{number}", caption))
+    if len(drawn) > 1:
+        caption = f"{label(drawn[0].metric)} of every arm: each dot a sample, box from quartile to quartile."
+        if len(drawn) > MOST_ROWS:
+            caption += f" The first {MOST_ROWS} of {len(drawn)} arms."
+        charts.append(_chart(overview(drawn), f"{key}-o", caption))
+    return tuple(charts)
+
+
+def _arm_charts(key: str, data: ArmValues) -> ArmCharts:
+    from agentdyno.reports.charts import distribution, run_order
+
+    what = f"{label(data.metric)} of {data.name}"
+    return ArmCharts(
+        data.name,
+        (
+            _chart(run_order(data), f"{key}-r", "Run order, with the median and its 95 % interval.", what),
+            _chart(distribution(data), f"{key}-d", "Distribution, with quartiles and every sample.", what),
+        ),
+    )
+
+
+def _series_chart(key: str, found: object) -> Chart:
+    from agentdyno.reports.charts import series_chart
+    from agentdyno.reports.profiles import Series
+
+    assert isinstance(found, Series)
+    return _chart(series_chart(found), key, f"{found.arm}: resources during one sample (psutil).")
+
+
+def _chart(figure: Figure, key: str, caption: str, what: str = "") -> Chart:
+    from agentdyno.reports.pictures import inline_svg
+
+    return Chart(inline_svg(figure, key), caption, f"{what}: {caption}" if what else caption)
+
+
+def _traces(arms: tuple[ArmResult, ...]) -> tuple[tuple[str, str], ...]:
+    seen: dict[str, str] = {}
+    for arm, sample in failure_samples(arms):
+        if sample.failure is not None:
+            parts = [text for text in (sample.failure.traceback, sample.failure.output_tail) if text]
+            if parts:
+                text = plain("\n".join(parts))
+                seen.setdefault(text, f"{arm_name(arm)}: {one_line(sample.failure.message, 120)}")
+    return tuple((name, text) for text, name in list(seen.items())[:_MOST_TRACES])
+
+
+def _documents(result: RunResult) -> tuple[tuple[str, str], ...]:
+    vcs = to_plain(result.vcs) if result.vcs else None
+    artifacts = {arm_name(arm): to_plain(arm.artifacts) for arm in result.arms if arm.artifacts}
+    found = [("Environment", to_plain(result.environment)), ("Version control", vcs), ("Spec", to_plain(result.spec))]
+    found.append(("Artifacts", artifacts or None))
+    return tuple((name, _pretty(value)) for name, value in found if value is not None)
+
+
+def _pretty(value: object) -> str:
+    return plain(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _present(*found: Table | None) -> tuple[Table, ...]:
+    return tuple(table for table in found if table is not None)

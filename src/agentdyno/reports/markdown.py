@@ -1,0 +1,123 @@
+"""GitHub Markdown, fit for a comment on a pull request: the verdict first, the rest folded away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from agentdyno.contracts import Report
+from agentdyno.model import RunResult
+from agentdyno.reports import tables
+from agentdyno.reports.files import write_text
+from agentdyno.reports.outline import facts, headlines, notices, title
+from agentdyno.reports.table import Align, Cell, Table, Tone
+from agentdyno.reports.wording import one_line
+
+MOST_ROWS = 100
+"""Rows of one table: a comment on a pull request may have 65,536 characters."""
+
+_SPECIAL = re.compile(r"([\\`*{}\[\]|~#!])")
+# An underscore inside a word has no meaning in GitHub's dialect; escaping it would only make names ugly.
+_LOOSE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_CODE = re.compile(r"`([^`<>&|]+)`")
+
+
+class MarkdownReporter:
+    """Markdown tables for a pull request comment (report.md)."""
+
+    name = "markdown"
+
+    def write(self, report: Report, output_dir: Path) -> list[Path]:
+        return [write_text(output_dir / "report.md", render_markdown(report))]
+
+
+def render_markdown(report: Report) -> str:
+    """The whole report."""
+    blocks = [f"## {escape(title(report))}"]
+    blocks += [f"**{escape(line.label)}** {escape(line.text)}" for line in headlines(report)]
+    blocks += _notices(report)
+    for comparison in report.findings.comparisons:
+        blocks.append(render_table(tables.comparison(comparison)))
+        blocks += _folded(tables.unjudged(comparison))
+    for result in report.results:
+        blocks += _result(result)
+    return "\n\n".join(blocks) + "\n"
+
+
+def render_table(table: Table) -> str:
+    """A heading, the table and its notes; a column without any content is left out."""
+    blocks = [f"### {escape(table.title)}"] if table.title else []
+    return "\n\n".join(blocks + _body(table))
+
+
+def _body(table: Table) -> list[str]:
+    blocks, notes = [], table.notes
+    rows = table.rows
+    if len(rows) > MOST_ROWS:
+        # What is bad must not be what is left out.
+        rows = tuple(sorted(rows, key=lambda row: all(cell.tone is not Tone.BAD for cell in row)))[:MOST_ROWS]
+        notes = (*notes, f"{len(table.rows) - MOST_ROWS} more rows in the other report formats.")
+    if rows:
+        kept = [i for i in range(len(table.columns)) if any(row[i].text for row in rows)]
+        lines = [_row([escape(table.columns[i].header) for i in kept])]
+        lines.append(_row(["---:" if table.columns[i].align is Align.RIGHT else "---" for i in kept]))
+        lines += [_row([_cell(row[i]) for i in kept]) for row in rows]
+        blocks.append("\n".join(lines))
+    if notes:
+        blocks.append("  \n".join(f"<sub>{_note(note)}</sub>" for note in notes))
+    return blocks
+
+
+def escape(text: str) -> str:
+    """The text with nothing in it that Markdown, HTML or a mention would act on, on one line."""
+    safe = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = _LOOSE_UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\1", safe))
+    return re.sub(r"@(?=\w)", "@\u200b", safe)
+
+
+def _note(text: str) -> str:
+    """Escaped, except that commands between backticks stay code."""
+    pieces = _CODE.split(text)
+    return "".join(f"<code>{piece}</code>" if i % 2 else escape(piece + "·")[:-1] for i, piece in enumerate(pieces))
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    text = escape(cell.text)
+    return f"**{text}**" if cell.tone is Tone.BAD and text else text
+
+
+def _notices(report: Report) -> list[str]:
+    lines = []
+    for notice in notices(report):
+        where = f"{escape(notice.arm)}: " if notice.arm else ""
+        remedy = f" {_note(notice.remedy)}" if notice.remedy else ""
+        lines.append(f"> - {where}{_note(notice.message)}{remedy}")
+    return ["\n".join(["> [!WARNING]", *lines])] if lines else []
+
+
+def _result(result: RunResult) -> list[str]:
+    table = tables.summary(result)
+    blocks = [f"### {escape(result.name)}", *_body(table)]
+    further = tables.declared(result)
+    if further:
+        blocks += [f"#### {further.title}", *_body(further)]
+    failed = tables.failures(result)
+    if failed:
+        blocks += [f"#### {failed.title}", *_body(failed)]
+    blocks += _folded(tables.details(result))
+    blocks += _folded(tables.configuration(result))
+    rows = "\n".join(_row([key, escape(value)]) for key, value in facts(result))
+    blocks.append(_fold("Run and machine", f"| | |\n| --- | --- |\n{rows}"))
+    return blocks
+
+
+def _folded(table: Table | None) -> list[str]:
+    return [_fold(escape(table.title), "\n\n".join(_body(table)))] if table else []
+
+
+def _fold(summary: str, body: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"

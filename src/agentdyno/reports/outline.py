@@ -1,0 +1,120 @@
+"""What a report says before its tables: the headline, the facts, the warnings. One wording for all formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentdyno.contracts import Report
+from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
+from agentdyno.reports.comparison_tables import comparison_title, tally
+from agentdyno.reports.run_tables import arm_name, has_usable, planned, statuses
+from agentdyno.reports.table import Tone
+from agentdyno.reports.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The one sentence to read. ``label`` is a short verdict or status, with a sign."""
+
+    label: str
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning with its remedy and, where it concerns one arm, that arm's name."""
+
+    message: str
+    remedy: str
+    arm: str = ""
+
+
+def title(report: Report) -> str:
+    """The names of the runs."""
+    names = list(dict.fromkeys(one_line(result.name) for result in report.results))
+    if not names:
+        return "agentdyno report"
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def headlines(report: Report) -> tuple[Headline, ...]:
+    """One per comparison, else one per run."""
+    if report.findings.comparisons:
+        return tuple(compared(comparison) for comparison in report.findings.comparisons)
+    return tuple(ran(result) for result in report.results)
+
+
+def compared(value: Comparison) -> Headline:
+    verdict = value.verdict
+    ground = "paired" if value.paired else "unpaired"
+    text = f"{comparison_title(value)}: {tally(value)} ({ground})."
+    return Headline(verdict_text(verdict), text + _worst(value), verdict_tone(verdict))
+
+
+def _worst(value: Comparison) -> str:
+    worse = [
+        (abs((row.ratio or 1.0) - 1), row.ratio, row.metric.name, one_line(arm.name))
+        for arm in value.arms
+        for row in arm.metrics
+        if row.verdict is Verdict.WORSE and row.ratio is not None
+    ]
+    if not worse:
+        return ""
+    _, ratio, metric, arm = max(worse, key=lambda item: item[0])
+    size = percent(abs((ratio or 1.0) - 1))
+    return f" Furthest: {label(metric)} of {arm} is {size} {'higher' if (ratio or 1.0) > 1 else 'lower'}."
+
+
+def ran(result: RunResult) -> Headline:
+    wanted = sum(planned(arm) for arm in result.arms)
+    fine = sum(statuses(arm).get(Status.OK, 0) for arm in result.arms)
+    text = f"{count(len(result.arms), 'arm')}, {fine:,} of {count(wanted, 'planned sample')} ok."
+    empty = sum(not has_usable(arm) for arm in result.arms)
+    if empty and result.arms:
+        text += f" {count(empty, 'arm')} without any usable sample."
+    if result.stopped_because:
+        text += f" Stopped early: {one_line(result.stopped_because).rstrip('.')}."
+    if result.status is RunStatus.FAILED or (result.arms and empty == len(result.arms)):
+        return Headline("✗ failed", text, Tone.BAD)
+    if result.status is RunStatus.COMPLETE and fine == wanted and not empty:
+        return Headline("✓ complete", text, Tone.GOOD)
+    sign = "…" if result.status is RunStatus.RUNNING else "!"
+    return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
+
+
+def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
+    """Label and value of what identifies the run."""
+    machine = result.environment
+    rows = [
+        ("run", result.run_id),
+        ("started", f"{when(result.started_at)} UTC"),
+        ("took", took(result.started_at, result.finished_at)),
+        (
+            "machine",
+            f"{one_line(machine.cpu_model)}, {machine.cpu_count} CPUs, {show(machine.memory_bytes, 'bytes')}",
+        ),
+        ("python", f"{one_line(machine.implementation)} {one_line(machine.python)}, {one_line(machine.os)}"),
+        ("seed", str(result.seed)),
+        ("order", f"{result.spec.order.value}, {result.spec.isolation.value}"),
+    ]
+    if result.vcs is not None:
+        where = f" on {one_line(result.vcs.branch)}" if result.vcs.branch else ""
+        rows.append(("commit", f"{result.vcs.commit[:12]}{where}{', with changes' if result.vcs.dirty else ''}"))
+    if result.tags:
+        rows.append(("tags", one_line(", ".join(result.tags))))
+    if result.notes:
+        rows.append(("notes", one_line(result.notes)))
+    return tuple(rows)
+
+
+def notices(report: Report) -> tuple[Notice, ...]:
+    """Every warning once, in the order run, findings, comparisons."""
+    names = {arm.arm_id: arm_name(arm) for result in report.results for arm in result.arms}
+    warnings: list[RunWarning] = [warning for result in report.results for warning in result.warnings]
+    warnings += report.findings.warnings
+    warnings += [warning for comparison in report.findings.comparisons for warning in comparison.warnings]
+    return tuple(
+        Notice(one_line(warning.message), one_line(warning.remedy), names.get(warning.arm_id or "", ""))
+        for warning in dict.fromkeys(warnings)
+    )

@@ -1,0 +1,277 @@
+"""One arm in this process: load, set up, warm up, time, tear down."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agentdyno.contracts import ExperimentContext, Instrument
+from agentdyno.errors import DynoError
+from agentdyno.model.plan import Phase, Trial
+from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+from agentdyno.registry.adapt import InstrumentFailed, adapt
+from agentdyno.registry.local import Target, load_import, load_target
+from agentdyno.runner.job import ArmJob, Code
+from agentdyno.runner.readings import (
+    OutputUnserialisable,
+    involuntary_switches,
+    memory_use,
+    reset_peak,
+    split_output,
+)
+from agentdyno.runner.timing import Timing, calibrate_loops, gc_policy, time_awaits, time_bare_calls, time_calls
+
+
+class TrialTimeout(BaseException):
+    """Raised inside measured code when its time is up; not an Exception, so that it is rarely caught there."""
+
+
+class StageFailed(Exception):
+    """Loading, setting up or warming up failed; carries the failure for the sample that pays for it."""
+
+    def __init__(self, status: Status, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.status = status
+        self.failure = failure
+
+
+def load_code(kind: str, code: Code) -> Any:
+    """The object that ``code`` names, after its imports."""
+    for item in code.imports:
+        load_import(item)
+    return load_target(kind, Target(code.name, code.module, code.files))
+
+
+class Bench:
+    """Executes trials of one arm. ``prepare`` once, ``execute`` per trial, ``close`` always.
+
+    ``target`` is the experiment itself where it is at hand already; otherwise it is loaded from the job's code.
+    """
+
+    def __init__(self, job: ArmJob, target: Any = None) -> None:
+        self.job = job
+        self.context = ExperimentContext(
+            run_id=job.run_id,
+            arm_id=job.arm_id,
+            params=dict(job.params),
+            seed=job.seed,
+            artifacts_dir=Path(job.artifacts_dir or "."),
+        )
+        self.inner_loops = job.inner_loops
+        self.warmup_s: list[float] = []
+        self._target = target
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._experiment: Any = None
+        self._timed: Callable[[int], Timing] | None = None
+        self._watching: tuple[Instrument, ...] = ()
+        self._perturbing: dict[str, Instrument] = {}
+        self._set_up = False
+
+    def prepare(self) -> None:
+        """Loads, sets up, warms up and calibrates; raises ``StageFailed`` naming the stage."""
+        with _stage("load"):
+            self._load()
+        with _stage("setup"):
+            seed_everything(self.job.seed, self.context)
+            self._set_up = True
+            if self._experiment is not None:
+                self._finish(self._experiment.setup(self.context))
+        with _stage("warmup"):
+            assert self._timed is not None
+            self.context.phase = Phase.WARMUP
+            for _ in range(self.job.warmup):
+                self.warmup_s.append(self._timed(1).wall_ns / 1e9)
+            if self.inner_loops is None:
+                self.inner_loops = calibrate_loops(self._timed)
+
+    def execute(self, trial: Trial) -> Sample:
+        """One sample. Whatever the measured code raises becomes part of it."""
+        assert self._timed is not None
+        assert self.inner_loops is not None
+        loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops
+        context = self.context
+        context.phase, context.iteration, context.seed = trial.phase, trial.iteration, trial.seed
+        seed_everything(trial.seed, context)
+        raw: dict[str, dict[str, Any]] = {}
+        started_at_ms = time.time_ns() // 1_000_000
+        try:
+            with ExitStack() as stack:
+                for instrument in self._instruments_for(trial):
+                    readings = raw.setdefault(instrument.name, {})
+                    stack.enter_context(instrument.watch(readings, context.artifacts_dir))
+                stack.enter_context(gc_policy(self.job.gc))
+                reset_peak()
+                switches = involuntary_switches()
+                timing = self._timed(loops)
+                switches = involuntary_switches() - switches
+                memory = memory_use()
+            readings = timing_readings(timing) | {"involuntary_switches": float(switches)}
+            if memory is not None:
+                readings |= {"rss_bytes": float(memory.rss_bytes), "peak_rss_bytes": float(memory.peak_rss_bytes)}
+            numbers, details = _flatten(raw)
+            returned, output = split_output(timing.result)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (whatever it raises belongs to its sample)
+            status, failure = classify(error, "execute")
+            return make_sample(trial, status, started_at_ms, inner_loops=loops, failure=failure)
+        if trial.phase is Phase.INSTRUMENTED:
+            readings = {}  # a disturbed clock is no measurement
+        return make_sample(
+            trial,
+            Status.OK,
+            started_at_ms,
+            readings={**readings, **returned, **numbers},
+            inner_loops=loops,
+            output=output,
+            details=details,
+        )
+
+    def close(self) -> Failure | None:
+        """Tears down; the failure if that failed."""
+        failure = None
+        if self._set_up and self._experiment is not None:
+            self._set_up = False
+            try:
+                self._finish(self._experiment.teardown(self.context))
+            except BaseException as error:  # noqa: BLE001
+                failure = classify(error, "teardown")[1]
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+        return failure
+
+    def _load(self) -> None:
+        target = self._target if self._target is not None else load_code("experiments", self.job.code)
+        params = dict(self.job.params)
+        if inspect.isclass(inspect.unwrap(target)):
+            self._experiment = target(**params)
+            if not isinstance(getattr(self._experiment, "params", None), Mapping):
+                self._experiment.params = params
+            call = self._experiment.execute_once
+            bound = partial(call, self.context)
+            timed_sync = partial(time_calls, call, self.context)
+        else:
+            call = getattr(target, "function", target)
+            bound = partial(call, **params) if params else call
+            timed_sync = partial(time_bare_calls, bound)
+        if inspect.iscoroutinefunction(inspect.unwrap(call)):
+            self._timed = lambda loops: self._event_loop().run_until_complete(time_awaits(bound, loops))
+        else:
+            self._timed = timed_sync
+        self._load_instruments()
+
+    def _load_instruments(self) -> None:
+        watching = []
+        for item in self.job.instruments:
+            instrument = adapt(load_code("instruments", item.code), item.name, item.options)
+            if instrument.perturbs:
+                self._perturbing[item.name] = instrument
+            else:
+                watching.append(instrument)
+        self._watching = tuple(watching)
+
+    def _instruments_for(self, trial: Trial) -> tuple[Instrument, ...]:
+        if trial.phase is Phase.INSTRUMENTED:
+            return (self._perturbing[trial.instrument],)
+        return self._watching
+
+    def _finish(self, result: Any) -> Any:
+        return self._event_loop().run_until_complete(result) if inspect.isawaitable(result) else result
+
+    def _event_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop
+
+
+@contextmanager
+def _stage(name: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        status, failure = classify(error, name)
+        raise StageFailed(status, failure) from error
+
+
+def classify(error: BaseException, where: str) -> tuple[Status, Failure]:
+    """The status and the record of an exception raised by measured code."""
+    text = f"{type(error).__name__}: {error}".rstrip(": ")
+    if isinstance(error, MemoryError):
+        message = "the memory limit was reached (memory_limit_mb)" if not str(error) else text
+        return Status.LIMIT, Failure(FailureKind.MEMORY, message, where)
+    if isinstance(error, TrialTimeout):
+        return Status.TIMEOUT, Failure(FailureKind.TIMEOUT, str(error), where)
+    if isinstance(error, SystemExit):
+        return Status.ERROR, Failure(FailureKind.EXIT, f"called sys.exit({error.code!r})", where)
+    if isinstance(error, OutputUnserialisable):
+        return Status.ERROR, Failure(FailureKind.SERIALISATION, str(error), where)
+    if isinstance(error, (DynoError, InstrumentFailed)):
+        return Status.ERROR, Failure(FailureKind.EXCEPTION, str(error), where)
+    return Status.ERROR, Failure(FailureKind.EXCEPTION, text[:2000], where, _own_traceback(error))
+
+
+def _own_traceback(error: BaseException, limit: int = 8000) -> str:
+    """The traceback without the harness's frames."""
+    frames = traceback.extract_tb(error.__traceback__)
+    package = str(Path(__file__).parent)
+    own = [frame for frame in frames if not frame.filename.startswith(package)] or frames
+    lines = traceback.format_list(own) + traceback.format_exception_only(type(error), error)
+    return "".join(lines)[-limit:]
+
+
+def seed_everything(seed: int, context: ExperimentContext) -> None:
+    """Seeds ``random``, numpy where it is loaded, and the context's own generator."""
+    random.seed(seed)
+    context.rng.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def timing_readings(timing: Timing) -> dict[str, float]:
+    """Seconds per call."""
+    scale = 1e9 * timing.loops
+    return {"duration_s": timing.wall_ns / scale, "cpu_s": timing.cpu_ns / scale}
+
+
+def make_sample(trial: Trial, status: Status, started_at_ms: int, **rest: Any) -> Sample:
+    """A sample of ``trial``."""
+    return Sample(
+        arm_id=trial.arm_id,
+        phase=trial.phase,
+        iteration=trial.iteration,
+        status=status,
+        started_at_ms=started_at_ms,
+        case_id=trial.case_id,
+        instrument=trial.instrument,
+        seed=trial.seed,
+        process=trial.process,
+        **rest,
+    )
+
+
+def _flatten(raw: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, Any]]:
+    """Numbers of instruments as ``instrument.key``; the rest as details."""
+    numbers: dict[str, float] = {}
+    details: dict[str, Any] = {}
+    for instrument, readings in raw.items():
+        for key, value in readings.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                if math.isfinite(value):
+                    numbers[f"{instrument}.{key}"] = float(value)
+            else:
+                details.setdefault(instrument, {})[key] = value
+    return numbers, details

@@ -1,0 +1,56 @@
+"""What an executor is told about an arm: the code, its parameters, and where to run it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.model.spec import GcPolicy, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An object by module, or by files and the name it has there. ``imports`` are loaded before it."""
+
+    name: str
+    module: str | None = None
+    files: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The interpreter and surroundings of an arm's processes. ``label`` says in words what they are."""
+
+    python: str = sys.executable
+    cwd: str | None = None
+    sys_path: tuple[str, ...] = ()
+    label: str = "this environment"
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentJob:
+    """An instrument by code and options."""
+
+    name: str
+    code: Code
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmJob:
+    """Everything a process needs to execute trials of one arm."""
+
+    run_id: str
+    arm_id: str
+    code: Code
+    params: Mapping[str, object]
+    seed: int = 0
+    warmup: int = 1
+    inner_loops: int | None = None
+    gc: GcPolicy = GcPolicy.NORMAL
+    instruments: tuple[InstrumentJob, ...] = ()
+    artifacts_dir: str = ""
+    limits: Limits = field(default_factory=Limits)
+    launch: Launch = field(default_factory=Launch)

@@ -1,0 +1,248 @@
+"""Executing trials in worker processes that are kept alive across blocks."""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.identity import derive_seed
+from agentdyno.model.plan import Trial
+from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+from agentdyno.runner.bench import make_sample
+from agentdyno.runner.job import ArmJob
+from agentdyno.runner.link import Link
+from agentdyno.runner.spawn import spawn
+from agentdyno.sandbox import LimitedProcess
+
+GRACE_S = 2.0
+"""How long an interrupted worker may take to tear down before it is killed."""
+MAX_LIVE = 40
+"""Workers kept alive at most; beyond it the one idle for longest is torn down."""
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    job: ArmJob
+    process_index: int
+    process: LimitedProcess
+    link: Link
+    trial: Trial | None = None
+    prepared: bool = False
+    started_at_ms: int = 0
+    deadline: float | None = None
+    warmup_s: list[float] = field(default_factory=list)
+
+
+class ProcessExecutor:
+    """Runs each arm in processes of its own; what kills a process costs the trial that was in it.
+
+    ``observed``, ``inner_loops`` and ``overhead_s`` tell what the workers reported, per arm.
+    """
+
+    def __init__(self, jobs: Mapping[str, ArmJob]) -> None:
+        self._jobs = dict(jobs)
+        self._idle: dict[str, list[_Worker]] = {}
+        self._busy: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+        self._finished: list[Sample] = []
+        self.observed: dict[str, dict[str, Any]] = {}
+        self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
+        self.overhead_s: float | None = None
+        self.teardown_failures: list[tuple[str, Failure]] = []
+
+    def submit(self, trial: Trial) -> None:
+        """Starts a trial; its sample comes out of ``wait``."""
+        worker = self._worker_for(trial)
+        worker.trial = trial
+        worker.started_at_ms = time.time_ns() // 1_000_000
+        self._busy.append(worker)
+        if worker.prepared:
+            self._send(worker, {"op": "trial", "trial": to_plain(trial)})
+        else:
+            self._send(worker, {"op": "prepare", "job": to_plain(worker.job)})
+
+    def wait(self) -> Sample:
+        """Sleeps until a trial has ended, however it ended."""
+        while not self._finished:
+            deadline = min((w.deadline for w in self._busy if w.deadline is not None), default=None)
+            timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+            for key, _ in self._selector.select(timeout):
+                worker, source = key.data
+                if worker not in self._busy:
+                    if source == "output":
+                        worker.process.drain()
+                    elif source == "exit":
+                        self._discard(worker)
+                    continue
+                self._on_event(worker, source)
+            now = time.monotonic()
+            for worker in [w for w in self._busy if w.deadline is not None and w.deadline <= now]:
+                self._on_timeout(worker)
+        return self._finished.pop(0)
+
+    def close(self) -> None:
+        """Tears every arm down and ends every process."""
+        for worker in list(self._busy):
+            self._interrupt(worker)
+        for workers in list(self._idle.values()):
+            for worker in list(workers):
+                self._retire(worker)
+        self._selector.close()
+
+    def _worker_for(self, trial: Trial) -> _Worker:
+        idle = self._idle.setdefault(trial.arm_id, [])
+        for worker in [w for w in idle if w.process_index != trial.process]:
+            self._retire(worker)
+        while idle:
+            worker = idle.pop()
+            if worker.process.returncode is None:
+                return worker
+            self._discard(worker)
+        self._make_room()
+        job = self._jobs[trial.arm_id]
+        seed = derive_seed(job.seed, "process", trial.process)
+        process, link = spawn(job.launch, seed=seed, memory_bytes=job.limits.memory_bytes)
+        worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
+        self._selector.register(link, selectors.EVENT_READ, (worker, "link"))
+        self._selector.register(process.output_fd, selectors.EVENT_READ, (worker, "output"))
+        self._selector.register(process.exit_fd, selectors.EVENT_READ, (worker, "exit"))
+        return worker
+
+    def _make_room(self) -> None:
+        idle = [worker for workers in self._idle.values() for worker in workers]
+        if len(idle) + len(self._busy) >= MAX_LIVE and idle:
+            self._retire(min(idle, key=lambda worker: worker.started_at_ms))
+
+    def _send(self, worker: _Worker, message: dict[str, Any]) -> None:
+        timeout_s = worker.job.limits.timeout_s
+        worker.deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            worker.link.send(message)
+        except (BrokenPipeError, ConnectionResetError):
+            self._on_death(worker)
+
+    def _on_event(self, worker: _Worker, source: str) -> None:
+        if source == "output":
+            worker.process.drain()
+            limit = worker.job.limits.output_bytes
+            if worker.process.output_bytes > limit:
+                message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
+                self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
+                self._discard(worker)
+            return
+        reply = worker.link.receive() if source == "link" else None
+        if reply is None:
+            self._on_death(worker)
+        elif reply.get("prepared"):
+            self._on_prepared(worker, reply)
+        elif "sample" in reply:
+            self._on_sample(worker, reply)
+        elif "failure" in reply and "status" in reply:
+            failure = from_plain(Failure, reply["failure"])
+            self._finish(worker, Status(reply["status"]), failure)
+            self._retire(worker)
+        else:
+            self._on_death(worker)
+
+    def _on_prepared(self, worker: _Worker, reply: dict[str, Any]) -> None:
+        arm_id = worker.job.arm_id
+        worker.prepared = True
+        worker.warmup_s = reply["warmup_s"]
+        self.inner_loops[arm_id] = reply["inner_loops"]
+        self.observed.setdefault(arm_id, {}).update(reply["observed"])
+        if self.overhead_s is None:
+            self.overhead_s = reply["overhead_s"]
+        worker.process.drain()
+        worker.process.take_tail()
+        assert worker.trial is not None
+        self._send(worker, {"op": "trial", "trial": to_plain(worker.trial)})
+
+    def _on_sample(self, worker: _Worker, reply: dict[str, Any]) -> None:
+        sample = from_plain(Sample, reply["sample"])
+        self.observed.setdefault(worker.job.arm_id, {}).update(reply["observed"])
+        worker.process.drain()
+        tail = worker.process.take_tail()
+        if sample.failure is not None and tail:
+            sample = replace(sample, failure=replace(sample.failure, output_tail=tail))
+        if worker.warmup_s:
+            sample = replace(sample, details={**sample.details, "warmup_s": worker.warmup_s})
+            worker.warmup_s = []
+        self._release(worker)
+        self._idle[worker.job.arm_id].append(worker)
+        self._finished.append(sample)
+
+    def _on_timeout(self, worker: _Worker) -> None:
+        limit = worker.job.limits.timeout_s
+        stage = "execute" if worker.prepared else "setup"
+        self._fail(worker, Status.TIMEOUT, FailureKind.TIMEOUT, f"took longer than {limit:g} s (timeout_s)", stage)
+        self._interrupt(worker)
+
+    def _on_death(self, worker: _Worker) -> None:
+        code = worker.process.wait(GRACE_S)
+        worker.process.drain()
+        kind, message = _cause_of_death(code)
+        self._fail(worker, Status.ERROR, kind, message, "execute" if worker.prepared else "setup")
+        self._discard(worker)
+
+    def _fail(self, worker: _Worker, status: Status, kind: FailureKind, message: str, where: str = "execute") -> None:
+        self._finish(worker, status, Failure(kind, message, where))
+
+    def _finish(self, worker: _Worker, status: Status, failure: Failure) -> None:
+        trial = worker.trial
+        assert trial is not None
+        failure = replace(failure, output_tail=worker.process.take_tail())
+        loops = self.inner_loops[trial.arm_id] or 1
+        self._finished.append(make_sample(trial, status, worker.started_at_ms, inner_loops=loops, failure=failure))
+        self._release(worker)
+
+    def _release(self, worker: _Worker) -> None:
+        self._busy.remove(worker)
+        worker.trial = None
+        worker.deadline = None
+
+    def _interrupt(self, worker: _Worker) -> None:
+        """Stops what a worker does, lets it tear down within the grace period, then ends it."""
+        worker.process.interrupt()
+        worker.process.wait(GRACE_S)
+        self._discard(worker)
+
+    def _retire(self, worker: _Worker) -> None:
+        """Tears an idle worker down; its teardown may take as long as a trial may."""
+        timeout_s = worker.job.limits.timeout_s or 3600.0
+        try:
+            worker.link.send({"op": "close"})
+            worker.process.wait(timeout_s)
+            reply = worker.link.receive() if worker.process.returncode is not None else None
+            if reply and reply.get("failure"):
+                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, reply["failure"])))
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        self._discard(worker)
+
+    def _discard(self, worker: _Worker) -> None:
+        for source in (worker.link, worker.process.output_fd, worker.process.exit_fd):
+            self._selector.unregister(source)
+        worker.process.close()
+        worker.link.close()
+        if worker in self._busy:
+            self._busy.remove(worker)
+        if worker in self._idle.get(worker.job.arm_id, []):
+            self._idle[worker.job.arm_id].remove(worker)
+
+
+def _cause_of_death(code: int | None) -> tuple[FailureKind, str]:
+    if code is None:
+        return FailureKind.EXIT, "closed its connection and went on running"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        hint = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
+        return FailureKind.SIGNAL, f"killed by {name}{hint}"
+    return FailureKind.EXIT, f"ended its process with status {code}"

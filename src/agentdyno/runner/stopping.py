@@ -1,0 +1,93 @@
+"""Rules that end a run, or one arm of it, before the plan does."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.model.plan import Phase, Plan, Trial
+from agentdyno.model.sample import Sample, Status
+from agentdyno.model.spec import AutoStop
+
+MIN_SAMPLES_TO_GIVE_UP = 3
+
+
+@dataclass(slots=True)
+class TimeBudget:
+    """Stops the run when ``budget_s`` seconds have passed; the trial in progress is finished."""
+
+    budget_s: float
+    clock: Callable[[], float]
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def observe(self, sample: Sample) -> None:
+        pass
+
+    def skip(self, _trial: Trial) -> bool:
+        return False
+
+    def stop(self, _plan: Plan) -> str | None:
+        if self.clock() - self.started < self.budget_s:
+            return None
+        return f"the time budget of {self.budget_s:g} s is used up (time_budget_s)"
+
+
+@dataclass(slots=True)
+class FailureRate:
+    """Gives an arm up when more than ``limit`` of its samples failed, three at the least."""
+
+    limit: float
+    failures: Counter[str] = field(default_factory=Counter)
+    totals: Counter[str] = field(default_factory=Counter)
+
+    def observe(self, sample: Sample) -> None:
+        self.totals[sample.arm_id] += 1
+        self.failures[sample.arm_id] += sample.status not in (Status.OK, Status.FAILED)
+
+    def skip(self, trial: Trial) -> bool:
+        return self.given_up(trial.arm_id)
+
+    def stop(self, _plan: Plan) -> str | None:
+        return None
+
+    def given_up(self, arm_id: str) -> bool:
+        total = self.totals[arm_id]
+        return total >= MIN_SAMPLES_TO_GIVE_UP and self.failures[arm_id] > self.limit * total
+
+
+@dataclass(slots=True)
+class PrecisionReached:
+    """Skips further samples of an arm once ``precise`` says that its median is known well enough.
+
+    With two sides in a run, both go on until both are precise: ``partners`` maps an arm to its other side.
+    """
+
+    autos: Mapping[str, AutoStop]
+    precise: Callable[[list[float], float], bool]
+    partners: Mapping[str, str] = field(default_factory=dict)
+    durations: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    settled: set[str] = field(default_factory=set)
+
+    def observe(self, sample: Sample) -> None:
+        auto = self.autos.get(sample.arm_id)
+        duration = sample.readings.get("duration_s")
+        if auto is None or duration is None or sample.phase is not Phase.MEASURED:
+            return
+        values = self.durations[sample.arm_id]
+        values.append(duration)
+        enough = len(values) >= auto.minimum and len(values) % 5 == 0
+        if enough and sample.arm_id not in self.settled and self.precise(values, auto.precision):
+            self.settled.add(sample.arm_id)
+
+    def skip(self, trial: Trial) -> bool:
+        if trial.phase is not Phase.MEASURED or trial.arm_id not in self.settled:
+            return False
+        partner = self.partners.get(trial.arm_id)
+        return partner is None or partner in self.settled
+
+    def stop(self, _plan: Plan) -> str | None:
+        return None

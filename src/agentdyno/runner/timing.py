@@ -1,0 +1,131 @@
+"""The timed region: nothing but the call, a counted loop, and two clocks.
+
+The loops are unrolled by eight, so that counting costs a fraction of a nanosecond per call; results other than
+the last are dropped at once. Wall time is ``perf_counter_ns``; CPU time is that of the whole process.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import repeat
+from time import perf_counter_ns, process_time_ns
+from typing import Any
+
+from agentdyno.model.spec import GcPolicy
+
+FAST_CALL_S = 50e-6
+"""Calls shorter than this are timed in batches."""
+BATCH_S = 2e-3
+"""How long a batch of fast calls should take."""
+MAX_LOOPS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Totals over ``loops`` calls, and what the last call returned."""
+
+    wall_ns: int
+    cpu_ns: int
+    loops: int
+    result: Any
+
+
+def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> Timing:
+    """Times ``loops`` calls of ``call(argument)``."""
+    blocks, rest = divmod(loops - 1, 8)
+    cpu = process_time_ns()
+    start = perf_counter_ns()
+    for _ in repeat(None, blocks):
+        call(argument)
+        call(argument)
+        call(argument)
+        call(argument)
+        call(argument)
+        call(argument)
+        call(argument)
+        call(argument)
+    for _ in repeat(None, rest):
+        call(argument)
+    result = call(argument)
+    end = perf_counter_ns()
+    return Timing(end - start, process_time_ns() - cpu, loops, result)
+
+
+def time_bare_calls(call: Callable[[], Any], loops: int) -> Timing:
+    """Times ``loops`` calls of ``call()``."""
+    blocks, rest = divmod(loops - 1, 8)
+    cpu = process_time_ns()
+    start = perf_counter_ns()
+    for _ in repeat(None, blocks):
+        call()
+        call()
+        call()
+        call()
+        call()
+        call()
+        call()
+        call()
+    for _ in repeat(None, rest):
+        call()
+    result = call()
+    end = perf_counter_ns()
+    return Timing(end - start, process_time_ns() - cpu, loops, result)
+
+
+async def time_awaits(call: Callable[[], Awaitable[Any]], loops: int) -> Timing:
+    """Times ``loops`` awaits of ``call()`` one after the other, inside the running event loop."""
+    cpu = process_time_ns()
+    start = perf_counter_ns()
+    for _ in repeat(None, loops - 1):
+        await call()
+    result = await call()
+    end = perf_counter_ns()
+    return Timing(end - start, process_time_ns() - cpu, loops, result)
+
+
+@contextmanager
+def gc_policy(policy: GcPolicy) -> Iterator[None]:
+    """Applies the collector's policy around a timed region, never inside it."""
+    if policy is GcPolicy.NORMAL:
+        yield
+        return
+    was_enabled = gc.isenabled()
+    if policy is GcPolicy.COLLECT:
+        gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def calibrate_loops(timed: Callable[[int], Timing]) -> int:
+    """How many calls make a batch of ``BATCH_S``; 1 for a call that is not fast.
+
+    The number of calls doubles until a batch is long enough to trust its rate, so that a slow call is executed
+    twice at most before it is known to be slow.
+    """
+    timed(1)
+    loops = 1
+    while loops < MAX_LOOPS:
+        per_call_s = timed(loops).wall_ns / loops / 1e9
+        if per_call_s >= FAST_CALL_S:
+            return 1
+        if per_call_s * loops >= BATCH_S / 4:
+            return max(1, min(MAX_LOOPS, round(BATCH_S / max(per_call_s, 1e-9))))
+        loops *= 4
+    return MAX_LOOPS
+
+
+def harness_overhead_s(repeats: int = 200) -> float:
+    """What an empty call reads when timed alone: the harness's own share of every unbatched reading, in seconds."""
+    readings = sorted(time_bare_calls(_nothing, 1).wall_ns for _ in range(repeats))
+    return readings[repeats // 2] / 1e9
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,79 @@
+"""Statistics: samples in, estimates with intervals out. Knows nothing of benchmarks.
+
+Values are sequences or one-dimensional arrays of finite numbers; anything else raises ValueError.
+"""
+
+from .bootstrap import Statistic, bca, hierarchical
+from .describe import Description, describe, median_absolute_deviation, quantile
+from .effects import (
+    Estimate,
+    cliffs_delta,
+    cohens_d,
+    hodges_lehmann_ratio,
+    hodges_lehmann_shift,
+    paired_ratio,
+)
+from .intervals import Interval, clustered_mean_interval, median_interval, t_interval, wilson
+from .outliers import OutlierClass, OutlierCount, classify, count_outliers, find_fences, without_outliers
+from .passk import pass_at_k, pass_hat_k
+from .power import minimum_detectable_difference, minimum_detectable_ratio, required_n, samples_to_decide
+from .samples import Values
+from .sequential import precise_enough
+from .significance import (
+    Significance,
+    equivalent,
+    holm,
+    mann_whitney,
+    mcnemar,
+    sign_test,
+    tost_t,
+    wilcoxon_signed_rank,
+)
+from .trend import Trend, theil_sen
+from .warmup import warmup_end
+
+__all__ = [
+    "Description",
+    "Estimate",
+    "Interval",
+    "OutlierClass",
+    "OutlierCount",
+    "Significance",
+    "Statistic",
+    "Trend",
+    "Values",
+    "bca",
+    "classify",
+    "cliffs_delta",
+    "clustered_mean_interval",
+    "cohens_d",
+    "count_outliers",
+    "describe",
+    "equivalent",
+    "find_fences",
+    "hierarchical",
+    "hodges_lehmann_ratio",
+    "hodges_lehmann_shift",
+    "holm",
+    "mann_whitney",
+    "mcnemar",
+    "median_absolute_deviation",
+    "median_interval",
+    "minimum_detectable_difference",
+    "minimum_detectable_ratio",
+    "paired_ratio",
+    "pass_at_k",
+    "pass_hat_k",
+    "precise_enough",
+    "quantile",
+    "required_n",
+    "samples_to_decide",
+    "sign_test",
+    "t_interval",
+    "theil_sen",
+    "tost_t",
+    "warmup_end",
+    "wilcoxon_signed_rank",
+    "wilson",
+    "without_outliers",
+]

@@ -1,0 +1,26 @@
+"""Results at rest. ``Store`` is the whole of it; ``default_url`` says where a project keeps its own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentdyno.store.location import default_url
+    from agentdyno.store.rows import RunRow
+    from agentdyno.store.store import Store
+
+__all__ = ["RunRow", "Store", "default_url"]
+
+_HOMES = {
+    "RunRow": "agentdyno.store.rows",
+    "Store": "agentdyno.store.store",
+    "default_url": "agentdyno.store.location",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)

@@ -1,0 +1,196 @@
+"""Values of the model as rows, and rows as values of the model.
+
+Numbers that are not finite have no JSON form: such a reading or figure is left out, such a score is null.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import fields
+from math import isfinite
+from typing import Any, TypeVar
+
+from agentdyno.errors import StoreError
+from agentdyno.model import Arm, Failure, MetricSummary, Phase, RunResult, Sample, Status
+from agentdyno.model.codec import from_plain, to_plain
+
+T = TypeVar("T")
+
+SAMPLE_COLUMNS = (
+    "arm",
+    "phase",
+    "iteration",
+    "case_id",
+    "instrument",
+    "status",
+    "started_at_ms",
+    "duration_s",
+    "cpu_s",
+    "readings",
+    "inner_loops",
+    "seed",
+    "process",
+    "attempts",
+    "scores",
+    "usage",
+    "output",
+    "details",
+    "failure",
+)
+SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument")
+_OWN_COLUMNS = ("duration_s", "cpu_s")
+
+
+def dumps(plain: object) -> str:
+    """Strict JSON in ASCII, because text columns refuse the unpaired surrogates that an escape can carry."""
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False)
+
+
+def encoded(value: object, what: str) -> str:
+    """``value`` of the model as JSON text; ``what`` names it when it has no JSON form."""
+    try:
+        return dumps(to_plain(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"{what} cannot be kept as JSON: {error}") from None
+
+
+def plain_or_null(value: object, what: str) -> Any:  # what JSON columns take
+    """``value`` for a nullable JSON column: null where it is empty."""
+    if not value:
+        return None
+    return json.loads(encoded(value, what))
+
+
+def digest(plain: object) -> bytes:
+    """32 bytes that are equal for equal documents, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).digest()
+
+
+def id_bytes(run_id: str) -> bytes:
+    """The 16 bytes of a run id."""
+    try:
+        return uuid.UUID(run_id).bytes
+    except ValueError:
+        raise StoreError(
+            f"{run_id!r} is not a run id", remedy="Run ids are UUIDs, as `dyno list runs` shows."
+        ) from None
+
+
+def id_text(run_id: bytes) -> str:
+    return str(uuid.UUID(bytes=bytes(run_id)))
+
+
+def sample_row(arm: int, sample: Sample) -> dict[str, object]:
+    """The columns of ``samples``, JSON ones as text. This runs once per sample and is kept short for it."""
+    readings = _finite(sample.readings)
+    what = "a sample"
+    return {
+        "arm": arm,
+        "phase": sample.phase.value,
+        "iteration": sample.iteration,
+        "case_id": sample.case_id,
+        "instrument": sample.instrument,
+        "status": sample.status.value,
+        "started_at_ms": sample.started_at_ms,
+        "duration_s": readings.pop("duration_s", None),
+        "cpu_s": readings.pop("cpu_s", None),
+        "readings": encoded(readings, what) if readings else None,
+        "inner_loops": sample.inner_loops,
+        "seed": sample.seed,
+        "process": sample.process,
+        "attempts": sample.attempts,
+        "scores": encoded(sample.scores, what) if sample.scores else None,
+        "usage": encoded(_finite(sample.usage), what) if sample.usage else None,
+        "output": None if sample.output is None else encoded(sample.output, what),
+        "details": encoded(sample.details, what) if sample.details else None,
+        "failure": None if sample.failure is None else encoded(sample.failure, what),
+    }
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
+    try:
+        return {name: number for name, number in numbers.items() if isfinite(number)}
+    except TypeError as error:
+        raise StoreError(f"a reading is not a number: {error}") from None
+
+
+def row_sample(row: Any, arm_id: str) -> Sample:  # a row of ``samples``
+    """The sample of a row whose JSON columns are decoded."""
+    readings: dict[str, float] = {}
+    for name in _OWN_COLUMNS:
+        number = getattr(row, name)
+        if number is not None:
+            readings[name] = number
+    for name, number in (row.readings or {}).items():
+        readings[name] = float(number)
+    return Sample(
+        arm_id,
+        Phase(row.phase),
+        row.iteration,
+        Status(row.status),
+        row.started_at_ms,
+        readings,
+        row.case_id,
+        row.instrument,
+        row.seed,
+        row.process,
+        row.inner_loops,
+        row.attempts,
+        row.scores or {},
+        row.usage or {},
+        row.output,
+        row.details or {},
+        None if row.failure is None else decoded(Failure, row.failure, "a failure"),
+    )
+
+
+def arm_row(run: int, position: int, arm: Arm, planned: int) -> dict[str, object]:
+    """The columns of ``arms`` that are known before anything ran."""
+    return {
+        "run": run,
+        "arm_id": arm.arm_id,
+        "position": position,
+        "name": arm.name,
+        "experiment": arm.experiment,
+        "params": plain_or_null(arm.params, f"the parameters of {arm.name}"),
+        "benchmark": arm.benchmark,
+        "agent": arm.agent,
+        "side": None if arm.side is None else arm.side.value,
+        "planned": planned,
+    }
+
+
+def header_row(header: RunResult) -> dict[str, object]:
+    """The columns of ``runs`` that may change while a run is open."""
+    return {
+        "status": header.status.value,
+        "finished_at": header.finished_at,
+        "vcs": None if header.vcs is None else to_plain(header.vcs),
+        "tags": plain_or_null(header.tags, "the tags"),
+        "notes": header.notes,
+        "warnings": plain_or_null(header.warnings, "the warnings"),
+        "overhead_s": header.overhead_s,
+        "stopped_because": header.stopped_because,
+    }
+
+
+def finite_metrics(metrics: Mapping[str, MetricSummary]) -> dict[str, MetricSummary]:
+    """The summaries whose figures are all finite: the others describe readings that are left out as well."""
+    return {name: summary for name, summary in metrics.items() if _is_finite(summary)}
+
+
+def _is_finite(summary: MetricSummary) -> bool:
+    figures = [getattr(summary, field.name) for field in fields(MetricSummary)]
+    figures.extend(summary.ci or ())
+    return all(isfinite(figure) for figure in figures if isinstance(figure, float))
+
+
+def decoded(kind: type[T], plain: object, what: str) -> T:
+    """A value of the model from a JSON column."""
+    try:
+        return from_plain(kind, plain)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"the store holds {what} that cannot be read: {error}") from None

@@ -1,0 +1,212 @@
+"""The store as the rest of the program sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from sqlalchemy import insert, select, update
+
+from agentdyno.errors import StoreError
+from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status
+from agentdyno.model.codec import to_plain
+from agentdyno.store import queries, revision, schema, writes
+from agentdyno.store.backend import backend_for
+from agentdyno.store.link import Link, Statement
+from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
+from agentdyno.store.rows import RunRow
+from agentdyno.store.schema import artifacts, calibrations, runs
+
+BUSY_TIMEOUT_S = 5.0
+
+_REPEATED_WARMUP = f"samples.phase = '{Phase.WARMUP}'"
+_REPLACEABLE = {
+    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED_WARMUP}",
+    True: f"samples.status IN ('{Status.CANCELLED}', '{Status.ERROR}') OR {_REPEATED_WARMUP}",
+}
+
+
+class Store:
+    """Runs with their samples, and calibrations.
+
+    Any number of processes may read and write one store; each writes for as long as it takes to commit. Within a
+    process, threads may share a ``Store`` and take turns. Whatever goes wrong with the database is a
+    ``StoreError``.
+    """
+
+    def __init__(self, link: Link) -> None:
+        """Use ``Store.open``."""
+        self._link = link
+        self._arms: dict[tuple[str, str], int] = {}
+        self._inserts: dict[bool, Statement] = {}
+        self.url = link.backend.url
+
+    @classmethod
+    def open(cls, url: str | Path, *, must_exist: bool = False, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Store:
+        """The store at a URL or at the path of an SQLite file; created there unless it ``must_exist``.
+
+        A write waits ``busy_timeout_s`` seconds for other writers before it fails.
+        """
+        backend = backend_for(url)
+        missing = StoreError(
+            "there is no store here",
+            where=backend.where,
+            remedy="`dyno run FILE` creates one; --store or DYNO_STORE names another.",
+        )
+        if must_exist and not backend.exists():
+            raise missing
+        if not must_exist:
+            backend.make_room()
+        link = Link(backend, busy_timeout_s)
+        try:
+            with link:
+                found = revision.current(link)
+                if found is None:
+                    if must_exist:
+                        raise missing
+                    revision.create(link)
+                    found = revision.current(link) or ""
+                revision.require_current(found, backend.where)
+        except BaseException:
+            with link:
+                link.close()
+            raise
+        return cls(link)
+
+    @classmethod
+    def migrate(cls, url: str | Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> tuple[str | None, str]:
+        """Brings the store at ``url`` up to date; the schema revisions before (``None``: empty) and after."""
+        backend = backend_for(url)
+        if not backend.exists():
+            remedy = "`dyno run FILE` creates one; --store or DYNO_STORE names another."
+            raise StoreError("there is no store here", where=backend.where, remedy=remedy)
+        link = Link(backend, busy_timeout_s)
+        try:
+            with link:
+                return revision.upgrade(link)
+        finally:
+            with link:
+                link.close()
+
+    def begin_run(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
+        """Records a run and its arms before anything runs; ``planned`` gives each arm's samples by arm id.
+
+        Survives a loss of power once it returns. The spec in ``header`` and its seed are what a resume plans from.
+        """
+        with self._link as link, link.transaction(durable=True):
+            writes.begin_run(link, header, arms, planned)
+
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+        """Adds a sample to the group that the next ``commit`` makes permanent.
+
+        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled or is a
+        warm-up, or it is an error and ``replace`` is set.
+        """
+        with self._link as link:
+            arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
+            row = sample_row(arm, sample)
+            statement = self._inserts.get(replace)
+            if statement is None:
+                target = link.backend.insert_or_replace(schema.samples, SAMPLE_KEY, _REPLACEABLE[replace])
+                statement = self._inserts[replace] = link.prepare(target, SAMPLE_COLUMNS)
+            link.begin()
+            if statement.run(row) != 1:
+                raise StoreError(f"trial {sample.key} of run {run_id} is recorded already", where=link.backend.where)
+
+    def commit(self) -> None:
+        """Makes every appended sample permanent: from here on it survives the death of this process."""
+        with self._link as link:
+            link.commit()
+
+    def finish_run(self, result: RunResult, *, folder: Path | None = None) -> None:
+        """Closes a run: status, end, warnings, and what was concluded about each arm; survives a loss of power.
+
+        Samples are not taken from ``result``. Artifacts replace those recorded before; where ``folder`` is the
+        run's folder, the small ones are kept in the store as well.
+        """
+        with self._link as link, link.transaction(durable=True):
+            writes.finish_run(link, result, folder)
+
+    def reopen_run(self, run_id: str) -> None:
+        """Marks a run as running again; its samples stay. Survives a loss of power."""
+        with self._link as link, link.transaction(durable=True):
+            link.execute(
+                update(runs).where(runs.c.id == queries.run_key(link, run_id)),
+                {"status": RunStatus.RUNNING.value, "finished_at": None, "stopped_because": None},
+            )
+
+    def find_run(self, reference: str) -> str:
+        """The full id for an id, a unique beginning of one, ``last`` or ``last~N``."""
+        with self._link as link, link.snapshot():
+            return queries.find_run(link, reference)
+
+    def load_run(self, run_id: str, *, samples: bool = True) -> RunResult:
+        """A run by its full id: arms in the order of the plan, all their samples by phase, iteration and case."""
+        with self._link as link, link.snapshot():
+            return queries.load_run(link, run_id, samples)
+
+    def load_artifact(self, run_id: str, path: str) -> bytes | None:
+        """The content of an artifact by its path below the run's folder; ``None`` where the store has none."""
+        with self._link as link, link.snapshot():
+            run = queries.run_key(link, run_id)
+            wanted = select(artifacts.c.content).where(artifacts.c.run == run, artifacts.c.path == path)
+            return link.execute(wanted.limit(1)).scalar()
+
+    def recorded(self, run_id: str) -> dict[str, Status]:
+        """What a resume may skip: the status of every planned trial with a sample, by trial key (no warm-ups)."""
+        with self._link as link, link.snapshot():
+            return queries.recorded(link, run_id)
+
+    def list_runs(self, limit: int = 20) -> list[RunRow]:
+        """At most ``limit`` runs, newest first."""
+        with self._link as link, link.snapshot():
+            return queries.list_runs(link, limit)
+
+    def save_calibration(self, calibration: Calibration) -> None:
+        with self._link as link, link.transaction(durable=True):
+            link.execute(insert(calibrations), to_plain(calibration))
+
+    def latest_calibration(self, machine_id: str) -> Calibration | None:
+        """The newest calibration of a machine by the time it was measured."""
+        columns = [column for column in calibrations.columns if not column.primary_key]
+        newest = (calibrations.c.measured_at.desc(), calibrations.c.id.desc())
+        with self._link as link:
+            wanted = select(*columns).where(calibrations.c.machine_id == machine_id).order_by(*newest).limit(1)
+            row = link.execute(wanted).one_or_none()
+        return None if row is None else Calibration(**row._mapping)
+
+    def backup(self, path: Path) -> None:
+        """Writes a consistent copy of everything committed, while others may go on writing; never overwrites."""
+        with self._link as link:
+            link.commit()
+            link.backend.backup(path)
+
+    def vacuum(self) -> tuple[int, int]:
+        """Gives unused space back; bytes on disk before and after."""
+        with self._link as link:
+            link.commit()
+            return link.backend.vacuum(link.connection)
+
+    def close(self) -> None:
+        """Commits what was appended and lets go of the file."""
+        with self._link as link:
+            self._inserts.clear()
+            link.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _arm(self, run_id: str, arm_id: str) -> int:
+        run = queries.run_key(self._link, run_id)
+        wanted = select(schema.arms.c.id).where(schema.arms.c.run == run, schema.arms.c.arm_id == arm_id)
+        found = self._link.execute(wanted).scalar()
+        if found is None:
+            raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=self._link.backend.where)
+        self._arms[run_id, arm_id] = int(found)
+        return int(found)

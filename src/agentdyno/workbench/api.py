@@ -1,0 +1,95 @@
+"""The Python API: the same power as the command line, without printing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentdyno.analysis.match import Operand
+from agentdyno.errors import SpecError
+from agentdyno.model import Comparison, Progress, RunResult, Spec
+from agentdyno.specs import Overrides, load_spec, parse_spec
+from agentdyno.store import Store, default_url
+from agentdyno.workbench.judge import compare_operands
+from agentdyno.workbench.operands import Results
+from agentdyno.workbench.prepare import prepare
+from agentdyno.workbench.run import Runner
+
+
+def run_spec(
+    spec: str | os.PathLike[str] | Mapping[str, object] | Spec,
+    *,
+    store: str | None = None,
+    quick: bool = False,
+    against: str | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    **overrides: Any,
+) -> RunResult:
+    """Runs a spec: a file, or a mapping of the same form.
+
+    ``overrides`` are those of the command line: ``params={…}``, ``iterations=20``, ``seed=7``, ``output_dir=…``.
+    The result is also in the store and in ``<output_dir>/<run_id>/result.json``.
+    """
+    try:
+        changes = Overrides(**overrides)
+    except TypeError as error:
+        raise SpecError(str(error).replace("Overrides.__init__() ", ""), where="run_spec") from None
+    loaded = _load(spec, quick, changes)
+    if against is not None:
+        from dataclasses import replace
+
+        loaded = replace(loaded, against=against)
+    url = store or default_url(Path.cwd(), os.environ)
+    prepared = prepare(loaded, overridden=changes.params)
+    with Store.open(url) as opened:
+        return Runner(opened, output_root(url), on_progress).start(prepared)
+
+
+def compare(
+    baseline: str | RunResult, candidate: str | RunResult, *, store: str | None = None, tolerance: float = 0.03
+) -> Comparison:
+    """Two results side by side: files, runs of the store, ``RUN:ARM``, or results at hand. Read-only."""
+    url = store or default_url(Path.cwd(), os.environ)
+    opened: list[Store] = []
+
+    def open_store() -> Store:
+        if not opened:
+            opened.append(Store.open(url, must_exist=True))
+        return opened[0]
+
+    try:
+        results = Results(open_store)
+        first, second = (_operand(item, results) for item in (baseline, candidate))
+        known = open_store() if store_exists(url) else None
+        return compare_operands(first, second, known, tolerance)
+    finally:
+        for item in opened:
+            item.close()
+
+
+def output_root(url: str) -> Path:
+    """Where runs go by default: beside the store when it is a file, else ``.dyno/runs`` here."""
+    prefix, _, path = url.partition("sqlite:///")
+    if not prefix and path:
+        return Path(path).absolute().parent / "runs"
+    return Path.cwd() / ".dyno" / "runs"
+
+
+def store_exists(url: str) -> bool:
+    """Whether a store that is a file exists; others are taken to exist."""
+    prefix, _, path = url.partition("sqlite:///")
+    return bool(prefix) or Path(path).is_file()
+
+
+def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: Overrides) -> Spec:
+    if isinstance(spec, Spec):
+        return spec
+    if isinstance(spec, Mapping):
+        return parse_spec(spec, source="spec", base_dir=Path.cwd(), quick=quick, overrides=changes)
+    return load_spec(Path(spec), quick=quick, overrides=changes)
+
+
+def _operand(item: str | RunResult, results: Results) -> Operand:
+    return results.operand(item) if isinstance(item, str) else Operand(item.run_id[:13], item, item.arms)

@@ -1,0 +1,84 @@
+"""A/A: comparing this machine with itself, to know how much it changes when nothing does."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from agentdyno.analysis.compare import Judging, compare_arms
+from agentdyno.analysis.summarise import summarise
+from agentdyno.model import (
+    Arm,
+    ArmResult,
+    Calibration,
+    Entry,
+    Iterations,
+    Limits,
+    Sample,
+    Side,
+    Spec,
+    Verdict,
+)
+from agentdyno.runner.job import ArmJob, Code, Launch
+from agentdyno.runner.pool import ProcessExecutor
+from agentdyno.runner.scheduler import Schedule
+from agentdyno.specs import make_plan
+from agentdyno.stats import quantile
+from agentdyno.workbench.environment import capture_environment
+from agentdyno.workbench.run import now_ms
+
+CODE = Code("busy", module="agentdyno.workloads.calibration.work")
+SAMPLES = 30
+
+
+def calibrate(comparisons: int, on_step: Callable[[int, int], None] = lambda _i, _n: None) -> Calibration:
+    """Compares two equal arms ``comparisons`` times, each time in fresh processes.
+
+    The noise floor is the 95th percentile of the changes found; a false alarm is a verdict better or worse.
+    """
+    environment = capture_environment()
+    changes, alarms = [], 0
+    for index in range(comparisons):
+        on_step(index, comparisons)
+        ratio, verdict = _compare_with_itself(seed=index)
+        changes.append(abs(math.expm1(abs(math.log(ratio)))))
+        alarms += verdict in (Verdict.BETTER, Verdict.WORSE)
+    return Calibration(
+        machine_id=environment.machine_id,
+        measured_at=now_ms(),
+        comparisons=comparisons,
+        samples_per_side=SAMPLES,
+        noise_floor=quantile(changes, 0.95),
+        false_alarms=alarms,
+    )
+
+
+def _compare_with_itself(seed: int) -> tuple[float, Verdict | None]:
+    iterations = Iterations(warmup=3, measured=SAMPLES)
+    spec = Spec(name="A/A", entries=(Entry("busy", iterations=iterations),), seed=seed)
+    arms = [Arm(side.value, side.value, "busy", side=side) for side in Side]
+    plan = make_plan(spec, [(arm, iterations) for arm in arms], [])
+    samples: dict[str, list[Sample]] = {arm.arm_id: [] for arm in arms}
+    with tempfile.TemporaryDirectory(prefix="dyno-calibrate-") as folder:
+        job = ArmJob("", "", CODE, {}, seed=seed, warmup=3, artifacts_dir=folder, limits=Limits(timeout_s=60))
+        job = replace(job, launch=Launch(cwd=str(Path.cwd())))
+        jobs = {arm.arm_id: replace(job, arm_id=arm.arm_id) for arm in arms}
+        for sample in Schedule(plan, ProcessExecutor(jobs)):
+            samples[sample.arm_id].append(sample)
+    sides = [
+        ArmResult(
+            arm.arm_id,
+            arm.name,
+            arm.experiment,
+            samples=tuple(samples[arm.arm_id]),
+            metrics=summarise(samples[arm.arm_id]),
+        )
+        for arm in arms
+    ]
+    rows = compare_arms(sides[0], sides[1], Judging(paired=True))
+    row = next(row for row in rows if row.metric.name == "duration_s")
+    assert row.ratio is not None
+    return row.ratio, row.verdict

@@ -1,0 +1,81 @@
+"""The end of a run: figures, warnings, status."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agentdyno.analysis.caution import cautions
+from agentdyno.analysis.summarise import status_counts, summarise
+from agentdyno.model import ArmResult, Artifact, Failure, Metric, RunResult, RunStatus, RunWarning
+
+
+def close_result(
+    stored: RunResult,
+    *,
+    metrics: Mapping[str, Metric],
+    observed: Mapping[str, Mapping[str, object]],
+    folder: Path,
+) -> RunResult:
+    """``stored`` (header and all samples) with figures, artifacts and what was observed."""
+    arms = []
+    for arm in stored.arms:
+        arms.append(
+            replace(
+                arm,
+                observed={**arm.observed, **observed.get(arm.arm_id, {})},
+                metrics=summarise(arm.samples, metrics),
+                statuses=status_counts(arm.samples),
+                samples_total=len(arm.samples),
+                artifacts=find_artifacts(folder, arm),
+            )
+        )
+    found = cautions(arms, stored.overhead_s)
+    kept = tuple(item for item in stored.warnings if item not in found)
+    return replace(stored, arms=tuple(arms), warnings=(*kept, *found))
+
+
+def run_status(result: RunResult, *, ended_early: bool) -> RunStatus:
+    """``failed`` without any usable sample, ``partial`` when planned samples are missing, else ``complete``."""
+    if not any(sample.usable for arm in result.arms for sample in arm.samples):
+        return RunStatus.FAILED
+    return RunStatus.PARTIAL if ended_early else RunStatus.COMPLETE
+
+
+def teardown_warnings(failures: list[tuple[str, Failure]]) -> list[RunWarning]:
+    """One warning per arm whose teardown failed."""
+    return [
+        RunWarning(
+            "teardown-failed",
+            f"teardown failed: {failure.message}",
+            "The samples stand; something may be left behind.",
+            arm_id,
+        )
+        for arm_id, failure in failures
+    ]
+
+
+def artifacts_dir(folder: Path, arm_id: str) -> Path:
+    """Where an arm's files go."""
+    return folder / "artifacts" / arm_id
+
+
+def find_artifacts(folder: Path, arm: ArmResult) -> tuple[Artifact, ...]:
+    """The files that the arm or its instruments left; an empty folder is removed."""
+    own = artifacts_dir(folder, arm.arm_id)
+    if not own.is_dir():
+        return ()
+    files = sorted(path for path in own.rglob("*") if path.is_file())
+    if not files:
+        own.rmdir()
+    return tuple(
+        Artifact(
+            path.relative_to(own).as_posix(),
+            path.relative_to(folder).as_posix(),
+            path.stat().st_size,
+            mimetypes.guess_type(path.name)[0] or "application/octet-stream",
+        )
+        for path in files
+    )

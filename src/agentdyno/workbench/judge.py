@@ -1,0 +1,30 @@
+"""Comparisons as a user asks for them, with what is known of this machine's noise."""
+
+from __future__ import annotations
+
+from agentdyno.analysis.compare import Judging
+from agentdyno.analysis.match import Operand, compare, compare_sides
+from agentdyno.model import Comparison, Findings, RunResult, Side
+from agentdyno.store import Store
+
+
+def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:
+    """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
+    calibration = store.latest_calibration(result.environment.machine_id) if store is not None else None
+    return Judging(tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None)
+
+
+def compare_operands(
+    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = 0.03
+) -> Comparison:
+    """Two operands side by side; raises ``NotComparable`` when they share nothing."""
+    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))
+
+
+def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Findings:
+    """A run's warnings, and the comparison of its two sides where it has two."""
+    sides = {arm.side for arm in result.arms}
+    comparisons: tuple[Comparison, ...] = ()
+    if {Side.BASELINE, Side.CANDIDATE} <= sides:
+        comparisons = (compare_sides(result, judging_for(result, store, tolerance)),)
+    return Findings(warnings=result.warnings, comparisons=comparisons)

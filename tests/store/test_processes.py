@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from agentdyno.errors import StoreError
+from agentdyno.store import Store
+
+from .builders import FIRST_ID, begin, finished, run_id, sample
+
+WRITER = Path(__file__).with_name("writer.py")
+
+
+def start_writer(*arguments: object) -> subprocess.Popen[str]:
+    """A writer that has opened the store and waits for a line before it writes."""
+    command = [sys.executable, str(WRITER), *map(str, arguments)]
+    writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "ready\n"
+    return writer
+
+
+def go(writer: subprocess.Popen[str]) -> None:
+    assert writer.stdin is not None
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+
+
+def iterations(store: Store, run: str) -> list[int]:
+    return [s.iteration for arm in store.load_run(run).arms for s in arm.samples]
+
+
+def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(path: Path) -> None:
+    with Store.open(path) as store:
+        run = begin(store)
+    with start_writer(path, run, "arm-z", 0, 50, "die") as writer:
+        writer.communicate("go\n")
+    assert writer.returncode == -signal.SIGKILL
+    with Store.open(path, must_exist=True) as store:
+        assert iterations(store, run) == list(range(50))
+        store.append(run, sample(50))
+        store.commit()
+
+
+def test_two_processes_write_at_the_same_time(path: Path) -> None:
+    with Store.open(path) as store:
+        first, second = begin(store, run_id(1)), begin(store, run_id(2))
+        with start_writer(path, first, "arm-z", 0, 400) as one, start_writer(path, second, "arm-a", 0, 400) as two:
+            go(one)
+            go(two)
+            for iteration in range(1_000, 1_100):
+                store.append(first, sample(iteration))
+                store.commit()
+        assert (one.returncode, two.returncode) == (0, 0)
+        assert iterations(store, first) == [*range(400), *range(1_000, 1_100)]
+        assert iterations(store, second) == list(range(400))
+
+
+def test_processes_that_create_the_same_store_at_once_all_succeed(path: Path) -> None:
+    create = (
+        "import sys; from agentdyno.store.store import Store; print('ready', flush=True); sys.stdin.readline();"
+        "Store.open(sys.argv[1]).close()"
+    )
+    command = [sys.executable, "-c", create, str(path)]
+    creators = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for creator in creators:
+        assert creator.stdout is not None
+        creator.stdout.readline()
+    for creator in creators:
+        go(creator)
+    for creator in creators:
+        with creator:
+            creator.communicate()
+    assert [creator.returncode for creator in creators] == [0, 0, 0, 0]
+    with Store.open(path, must_exist=True) as store:
+        begin(store)
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    run = begin(store)
+    failures: list[Exception] = []
+
+    def write(first: int) -> None:
+        try:
+            for iteration in range(first, first + 200):
+                store.append(run, sample(iteration))
+                store.commit()
+        except StoreError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(first,)) for first in (0, 1_000)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert iterations(store, run) == [*range(200), *range(1_000, 1_200)]
+
+
+def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, path: Path) -> None:
+    run = begin(store)
+    with Store.open(path) as other:
+        store.append(run, sample(0))
+        assert other.recorded(run) == {}
+        store.commit()
+        assert len(other.recorded(run)) == 1
+
+
+def test_samples_appended_before_an_interruption_are_kept(path: Path) -> None:
+    def interrupted() -> None:
+        with Store.open(path) as store:
+            store.append(begin(store), sample(0))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with Store.open(path) as store:
+        assert iterations(store, FIRST_ID) == [0]
+
+
+def test_headers_are_synced_to_the_disk_and_samples_are_not(store: Store) -> None:
+    seen: list[str] = []
+    with store._link as link:
+        driver = cast(sqlite3.Connection, link.connection.connection.dbapi_connection)
+    driver.set_trace_callback(lambda sql: seen.append(sql) if sql.startswith(("PRAGMA", "BEGIN", "COMMIT")) else None)
+    durable = ["PRAGMA synchronous = FULL", "BEGIN IMMEDIATE", "COMMIT", "PRAGMA synchronous = NORMAL"]
+    run = begin(store)
+    assert seen == durable
+    seen.clear()
+    store.append(run, sample(0))
+    store.append(run, sample(1))
+    store.commit()
+    assert seen == ["BEGIN IMMEDIATE", "COMMIT"]
+    seen.clear()
+    store.finish_run(finished())
+    assert seen == durable
+
+
+def test_a_backup_taken_while_others_write_is_a_whole_store(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copies" / "copy.db"
+    with Store.open(path) as store:
+        run = begin(store)
+        for iteration in range(1_000, 3_000):
+            store.append(run, sample(iteration))
+        with start_writer(path, run, "arm-a", 0, 300) as writer:
+            store.commit()
+            go(writer)
+            store.backup(copy)
+        assert writer.returncode == 0
+        total = len(iterations(store, run))
+    with closing(sqlite3.connect(copy)) as check:
+        assert check.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with Store.open(copy, must_exist=True) as kept:
+        arm_z, arm_a = kept.load_run(run).arms
+        assert len(arm_z.samples) == 2_000
+        assert [s.iteration for s in arm_a.samples] == list(range(len(arm_a.samples)))
+    assert total == 2_300
+
+
+def test_a_backup_never_overwrites(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("keep me")
+    with pytest.raises(StoreError, match="would overwrite"):
+        store.backup(target)
+    assert target.read_text() == "keep me"
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.backup(target / "below")
+
+
+def test_vacuum_gives_space_back_and_says_how_much(store: Store) -> None:
+    run = begin(store)
+    for iteration in range(5_000):
+        store.append(run, sample(iteration))
+    store.commit()
+    with store._link as link:
+        link.connection.exec_driver_sql("DELETE FROM samples")
+    before, after = store.vacuum()
+    assert after < before / 4
+    assert store.load_run(run).name == "sorting"
