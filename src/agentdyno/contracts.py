@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from agentdyno.model.findings import Findings
-from agentdyno.model.metric import Metric
-from agentdyno.model.plan import Phase, Plan, Trial
-from agentdyno.model.result import RunResult
-from agentdyno.model.sample import Sample
+from agentdyno.model.plan import Phase
+
+if TYPE_CHECKING:
+    from agentdyno.model.findings import Findings
+    from agentdyno.model.metric import Metric
+    from agentdyno.model.plan import Plan, Trial
+    from agentdyno.model.result import RunResult
+    from agentdyno.model.sample import Sample
 
 
 @dataclass(slots=True)
@@ -95,7 +98,7 @@ class Report:
     """What a reporter receives: one or more results and what analysis concluded about them."""
 
     results: tuple[RunResult, ...]
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings
 
 
 @runtime_checkable

@@ -285,8 +285,8 @@ class Factory:
             ),
             "running": self.result([self.arm()], status=RunStatus.RUNNING, finished_at=None, vcs=None),
         }
-        reports = {name: Report((result,)) for name, result in cases.items()}
-        reports["nothing"] = Report(())
+        reports = {name: Report((result,), Findings()) for name, result in cases.items()}
+        reports["nothing"] = Report((), Findings())
         empty = Comparison("a", "b", False, ())
         unknown = self.comparison(None)
         odd = self.comparison(Verdict.WORSE)

@@ -16,7 +16,7 @@ import pytest
 from agentdyno.contracts import Report, Reporter
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model import Side, Status, Verdict
-from agentdyno.model.codec import decode_result
+from agentdyno.model.result_file import decode_result
 from agentdyno.reports import (
     CsvReporter,
     HtmlReporter,

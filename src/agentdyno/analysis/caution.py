@@ -12,7 +12,7 @@ from agentdyno.stats import theil_sen, warmup_end
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
-ENVIRONMENT_KEYS = frozenset({"python", "implementation"})
+ENVIRONMENT_KEYS = frozenset({"python", "implementation", "cpu"})
 
 
 def cautions(arms: Sequence[ArmResult], overhead_s: float | None) -> tuple[RunWarning, ...]:

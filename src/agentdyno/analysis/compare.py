@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from agentdyno.analysis.values import PER_PROCESS, metric_values, per_process
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.stats import (
+    Interval,
     equivalent,
     hodges_lehmann_ratio,
     holm,
@@ -21,11 +23,17 @@ from agentdyno.stats import (
 
 MIN_SAMPLES = 4
 """Per side; below it no verdict is given."""
+MIN_PROCESSES = 8
+"""Pairs of processes from which a rank test can reach p < 0.01; from here on processes are compared, not samples."""
+MIN_UNPAIRED_PROCESSES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """``tolerance`` and ``noise_floor`` are relative changes; the larger is what counts as an effect."""
+    """``tolerance`` and ``noise_floor`` are relative changes; the larger is what counts as an effect.
+
+    The noise floor is that of one process a side; it shrinks with the square root of the number of processes.
+    """
 
     tolerance: float = 0.03
     alpha: float = 0.01
@@ -33,9 +41,19 @@ class Judging:
     same_machine: bool = True
     paired: bool = False
 
-    @property
-    def threshold(self) -> float:
-        return max(self.tolerance, self.noise_floor or 0.0)
+    def threshold(self, processes: int) -> float:
+        return max(self.tolerance, (self.noise_floor or 0.0) / math.sqrt(max(1, processes)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Values to compare, one of each side where ``paired``; what they are values of; how many processes gave them."""
+
+    baseline: list[float]
+    candidate: list[float]
+    paired: bool = False
+    unit: str = "samples"
+    processes: int = 1
 
 
 def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: Judging) -> tuple[MetricComparison, ...]:
@@ -44,9 +62,9 @@ def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: Judging) ->
     rows = []
     for name in names:
         metric = candidate.metrics[name].as_metric(name)
-        first, second, paired = _sides(baseline.samples, candidate.samples, metric, judging)
-        if first and second:
-            rows.append(_compare(metric, first, second, replace(judging, paired=paired)))
+        sides = _sides(baseline.samples, candidate.samples, metric, judging)
+        if sides.baseline and sides.candidate:
+            rows.append(_compare(metric, sides, judging))
     return tuple(sorted(rows, key=lambda row: row.verdict is None))
 
 
@@ -67,49 +85,85 @@ def correct_family(rows: Sequence[MetricComparison], alpha: float) -> list[Metri
     return corrected
 
 
-def _sides(
-    baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metric, judging: Judging
-) -> tuple[list[float], list[float], bool]:
+def _sides(baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metric, judging: Judging) -> _Sides:
     name = metric.name
+    first, second = per_process(baseline, name), per_process(candidate, name)
+    processes = min(len(first), len(second))
     if name in PER_PROCESS:
-        return _maxima(baseline, name), _maxima(candidate, name), False
-    if judging.paired:
-        first = {(s.iteration, s.case_id): s.readings[name] for s in baseline if s.usable and name in s.readings}
-        second = {(s.iteration, s.case_id): s.readings[name] for s in candidate if s.usable and name in s.readings}
-        common = [key for key in first if key in second]
-        if common:
-            return [first[key] for key in common], [second[key] for key in common], True
-    return metric_values(baseline).get(name, []), metric_values(candidate).get(name, []), False
+        return _Sides(
+            [max(v) for v in first.values()], [max(v) for v in second.values()], False, "processes", processes
+        )
+    if judging.paired and (pairs := _pairs(baseline, candidate, name)):
+        if processes >= MIN_PROCESSES:
+            pairs = [_typical(group) for group in _by_process(pairs).values()]
+            return _Sides([p.baseline for p in pairs], [p.candidate for p in pairs], True, "processes", len(pairs))
+        return _Sides([p.baseline for p in pairs], [p.candidate for p in pairs], True, "samples", processes)
+    if processes >= MIN_UNPAIRED_PROCESSES:
+        medians = [[median(values) for values in side.values()] for side in (first, second)]
+        return _Sides(medians[0], medians[1], False, "processes", processes)
+    values = metric_values(baseline).get(name, []), metric_values(candidate).get(name, [])
+    return _Sides(*values, processes=processes)
 
 
-def _maxima(samples: Sequence[Sample], name: str) -> list[float]:
-    return [max(values) for values in per_process(samples, name).values()]
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    process: int
+    baseline: float
+    candidate: float
 
 
-def _compare(metric: Metric, baseline: list[float], candidate: list[float], judging: Judging) -> MetricComparison:
+def _pairs(baseline: Sequence[Sample], candidate: Sequence[Sample], name: str) -> list[_Pair]:
+    """Usable samples of the same trial on both sides."""
+    first = {(s.iteration, s.case_id): s.readings[name] for s in baseline if s.usable and name in s.readings}
+    return [
+        _Pair(s.process, first[s.iteration, s.case_id], s.readings[name])
+        for s in candidate
+        if s.usable and name in s.readings and (s.iteration, s.case_id) in first
+    ]
+
+
+def _by_process(pairs: Sequence[_Pair]) -> dict[int, list[_Pair]]:
+    groups: dict[int, list[_Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.process, []).append(pair)
+    return groups
+
+
+def _typical(pairs: Sequence[_Pair]) -> _Pair:
+    """One pair for a process: its median baseline, and the median ratio of its pairs."""
+    base = median(pair.baseline for pair in pairs)
+    if any(pair.baseline <= 0 or pair.candidate <= 0 for pair in pairs):
+        return _Pair(pairs[0].process, base, median(pair.candidate for pair in pairs))
+    change = median(math.log(pair.candidate / pair.baseline) for pair in pairs)
+    return _Pair(pairs[0].process, base, base * math.exp(change))
+
+
+def _compare(metric: Metric, sides: _Sides, judging: Judging) -> MetricComparison:
+    baseline, candidate = sides.baseline, sides.candidate
     row = MetricComparison(
         metric=metric,
         baseline_n=len(baseline),
         candidate_n=len(candidate),
-        baseline=_median(baseline),
-        candidate=_median(candidate),
+        baseline=median(baseline),
+        candidate=median(candidate),
         ratio=None,
         interval=None,
         p_value=None,
         verdict=None,
         reason="",
-        threshold=judging.threshold,
-        paired=judging.paired,
+        threshold=judging.threshold(sides.processes),
+        paired=sides.paired,
+        unit=sides.unit,
     )
     reason = _not_judged(metric, baseline, candidate, judging)
     if min(*baseline, *candidate) <= 0:
         return replace(row, reason=reason or "not judged: values of zero or below have no ratio")
     if reason and min(len(baseline), len(candidate)) < MIN_SAMPLES:
         return replace(row, ratio=row.candidate / row.baseline, reason=reason)
-    row = _estimate(row, baseline, candidate, judging)
+    row = _estimate(row, baseline, candidate, judging.alpha)
     if reason:
         return replace(row, p_value=None, reason=reason)
-    return _judge(row, baseline, candidate, judging)
+    return _judge(row, baseline, candidate, judging.alpha)
 
 
 def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: Judging) -> str:
@@ -120,18 +174,16 @@ def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], j
     if metric.machine_dependent and not judging.same_machine:
         return "not judged: different machines"
     fewest = min(len(baseline), len(candidate))
-    if metric.name in PER_PROCESS and fewest < MIN_SAMPLES:
-        return f"not judged: one value per process; `processes: {MIN_SAMPLES}` or more would"
+    if metric.name in PER_PROCESS and fewest < MIN_UNPAIRED_PROCESSES:
+        return f"not judged: one value per process, `processes: {MIN_UNPAIRED_PROCESSES}` or more are needed"
     if fewest < MIN_SAMPLES:
         return f"not judged: {fewest} samples, at least {MIN_SAMPLES} a side are needed"
     return ""
 
 
-def _estimate(
-    row: MetricComparison, baseline: list[float], candidate: list[float], judging: Judging
-) -> MetricComparison:
-    confidence = 1 - judging.alpha
-    if judging.paired:
+def _estimate(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
+    confidence = 1 - alpha
+    if row.paired:
         test = wilcoxon_signed_rank([math.log(c / b) for b, c in zip(baseline, candidate, strict=True)])
         estimate = paired_ratio(baseline, candidate, confidence)
         method = "Wilcoxon signed-rank on pairs"
@@ -145,39 +197,29 @@ def _estimate(
         interval=(estimate.interval.low, estimate.interval.high),
         p_value=test.p_value,
         method=method,
-        detectable=minimum_detectable_ratio(baseline, len(candidate), alpha=judging.alpha),
+        detectable=minimum_detectable_ratio(baseline, len(candidate), alpha=alpha),
     )
 
 
-def _judge(
-    row: MetricComparison, baseline: list[float], candidate: list[float], judging: Judging
-) -> MetricComparison:
+def _judge(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
     assert row.ratio is not None
     assert row.interval is not None
     assert row.p_value is not None
-    limit = math.log1p(judging.threshold)
+    limit = math.log1p(row.threshold)
     effect = math.log(row.ratio)
-    significant = row.p_value < judging.alpha
-    percent = f"{judging.threshold:.1%}"
+    significant = row.p_value < alpha
+    percent = f"{row.threshold:.1%}"
     if significant and abs(effect) >= limit:
         improved = (effect < 0) == (row.metric.direction is Direction.LOWER)
         verdict = Verdict.BETTER if improved else Verdict.WORSE
         return replace(row, verdict=verdict, reason=f"significant and beyond ±{percent}")
     low, high = row.interval
-    if low > 0 and math.isfinite(high) and _inside(low, high, limit, judging.alpha):
+    if low > 0 and math.isfinite(high) and _inside(low, high, limit, alpha):
         return replace(row, verdict=Verdict.SAME, reason=f"the interval lies within ±{percent}")
-    more = samples_to_decide(baseline, candidate, judging.threshold, alpha=judging.alpha)
+    more = samples_to_decide(baseline, candidate, row.threshold, alpha=alpha)
     reason = f"the interval reaches beyond ±{percent}" if significant else "not significant"
     return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason, more_samples=more)
 
 
 def _inside(low: float, high: float, limit: float, alpha: float) -> bool:
-    from agentdyno.stats import Interval
-
     return equivalent(Interval(math.log(low), math.log(high), 1 - alpha), -limit, limit)
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

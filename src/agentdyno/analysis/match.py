@@ -25,10 +25,17 @@ def compare_sides(result: RunResult, judging: Judging) -> Comparison:
     candidate = tuple(arm for arm in result.arms if arm.side is Side.CANDIDATE)
     paired = result.spec.order.value == "interleaved"
     return compare(
-        Operand("baseline", result, baseline),
+        Operand(_other_side(result.spec.against), result, baseline),
         Operand("candidate", result, candidate),
         replace(judging, paired=paired),
     )
+
+
+def _other_side(against: str | None) -> str:
+    """What the baseline is, in words: ``baseline (git 1a2b3c4d5e)``."""
+    kind, _, what = (against or "").partition(":")
+    shown = what[:10] if kind == "git" else what.strip("{}").replace('"', "") if kind == "params" else what
+    return f"baseline ({kind} {shown})" if what else "baseline"
 
 
 def compare(baseline: Operand, candidate: Operand, judging: Judging) -> Comparison:

@@ -33,5 +33,5 @@ def command(run: str, store: str | None, as_json: bool) -> None:
         return
     print_tables(Report((result,), findings))
     profiles = [table for arm in result.arms for table in tables.instrument_tables(arm)]
-    configuration = tables.configuration(result)
-    print_tables([*profiles, *([configuration] if configuration is not None else [])])
+    further = (tables.details(result), tables.configuration(result))
+    print_tables([*profiles, *(table for table in further if table is not None)])

@@ -1,45 +1,118 @@
-"""The frozen vocabulary: what flows between the parts. Standard library only."""
+"""The frozen vocabulary: what flows between the parts. Standard library only.
 
-from agentdyno.model.findings import (
-    ArmComparison,
-    Calibration,
-    Check,
-    Comparison,
-    Findings,
-    Level,
-    MetricComparison,
-    Verdict,
-)
-from agentdyno.model.metric import Direction, Metric, Provenance, known_metric
-from agentdyno.model.parameter import ExperimentInfo, Parameter
-from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
-from agentdyno.model.progress import Progress
-from agentdyno.model.result import (
-    ArmResult,
-    Artifact,
-    Environment,
-    MetricSummary,
-    RunResult,
-    RunStatus,
-    RunWarning,
-    Vcs,
-)
-from agentdyno.model.sample import Failure, FailureKind, Sample, Status
-from agentdyno.model.spec import (
-    AutoStop,
-    DeclaredMetric,
-    Entry,
-    GcPolicy,
-    InstrumentUse,
-    Isolation,
-    Iterations,
-    Limits,
-    Order,
-    Spec,
-    Strategy,
-)
+Names are loaded when first used, so that a worker loads what it needs and starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentdyno.model.findings import (
+        ArmComparison,
+        Calibration,
+        Check,
+        Comparison,
+        Findings,
+        Level,
+        MetricComparison,
+        Verdict,
+    )
+    from agentdyno.model.metric import Direction, Metric, Provenance, known_metric
+    from agentdyno.model.parameter import ExperimentInfo, Parameter
+    from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
+    from agentdyno.model.progress import Progress
+    from agentdyno.model.result import (
+        ArmResult,
+        Artifact,
+        Environment,
+        MetricSummary,
+        RunResult,
+        RunStatus,
+        RunWarning,
+        Vcs,
+    )
+    from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+    from agentdyno.model.spec import (
+        Affinity,
+        AutoStop,
+        DeclaredMetric,
+        Entry,
+        GcPolicy,
+        InstrumentUse,
+        Isolation,
+        Iterations,
+        Limits,
+        Order,
+        Spec,
+        Strategy,
+    )
+
+_HOMES = {
+    "agentdyno.model.findings": (
+        "ArmComparison",
+        "Calibration",
+        "Check",
+        "Comparison",
+        "Findings",
+        "Level",
+        "MetricComparison",
+        "Verdict",
+    ),
+    "agentdyno.model.metric": (
+        "Direction",
+        "Metric",
+        "Provenance",
+        "known_metric",
+    ),
+    "agentdyno.model.parameter": (
+        "ExperimentInfo",
+        "Parameter",
+    ),
+    "agentdyno.model.plan": (
+        "Arm",
+        "Phase",
+        "Plan",
+        "Side",
+        "Trial",
+    ),
+    "agentdyno.model.progress": ("Progress",),
+    "agentdyno.model.result": (
+        "ArmResult",
+        "Artifact",
+        "Environment",
+        "MetricSummary",
+        "RunResult",
+        "RunStatus",
+        "RunWarning",
+        "Vcs",
+    ),
+    "agentdyno.model.sample": (
+        "Failure",
+        "FailureKind",
+        "Sample",
+        "Status",
+    ),
+    "agentdyno.model.spec": (
+        "Affinity",
+        "AutoStop",
+        "DeclaredMetric",
+        "Entry",
+        "GcPolicy",
+        "InstrumentUse",
+        "Isolation",
+        "Iterations",
+        "Limits",
+        "Order",
+        "Spec",
+        "Strategy",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Affinity",
     "Arm",
     "ArmComparison",
     "ArmResult",
@@ -84,3 +157,12 @@ __all__ = [
     "Verdict",
     "known_metric",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value

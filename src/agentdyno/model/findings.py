@@ -23,7 +23,8 @@ class MetricComparison:
 
     ``ratio`` is candidate / baseline with its ``interval``; ``threshold`` is the relative change that counts
     (the larger of tolerance and noise floor); ``detectable`` the smallest relative change that these samples
-    could have shown; ``more_samples`` how many more per side would decide. ``verdict`` is null for a metric
+    could have shown; ``more_samples`` how many more per side would decide. What is counted are samples or, where an
+    arm ran in several processes, processes (``unit``). ``verdict`` is null for a metric
     that is shown and not judged, and ``reason`` says why.
     """
 
@@ -42,6 +43,7 @@ class MetricComparison:
     more_samples: int | None = None
     paired: bool = False
     method: str = ""
+    unit: str = "samples"
 
 
 @dataclass(frozen=True, slots=True)

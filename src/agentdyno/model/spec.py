@@ -37,6 +37,13 @@ class GcPolicy(StrEnum):
     COLLECT = "collect"
 
 
+class Affinity(StrEnum):
+    """``auto`` keeps every arm that uses one CPU on the same one, so that no arm has the quieter CPU."""
+
+    AUTO = "auto"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class AutoStop:
     """Measure until the 95 % interval of the median is within ``precision`` of it, in every arm."""
@@ -101,6 +108,9 @@ class DeclaredMetric:
 class Spec:
     """One run. ``base_dir`` is where relative paths start; ``source`` is the file, for messages.
 
+    ``processes`` is how many fresh processes an arm's samples are spread over; ``None`` is one, or ten where two
+    sides are compared (a process has a speed of its own, by its layout in memory).
+
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH`` or ``params:JSON``.
     """
 
@@ -114,9 +124,10 @@ class Spec:
     seed: int = 0
     parallelism: int = 1
     isolation: Isolation = Isolation.PROCESS
-    processes: int = 1
+    processes: int | None = None
     order: Order = Order.INTERLEAVED
     gc: GcPolicy = GcPolicy.NORMAL
+    affinity: Affinity = Affinity.AUTO
     inner_loops: int | None = None
     limits: Limits = field(default_factory=Limits)
     time_budget_s: float | None = None

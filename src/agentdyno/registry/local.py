@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -40,8 +41,11 @@ def parse_reference(reference: str, base_dir: Path) -> Target | None:
     return None
 
 
-def load_target(kind: str, target: Target) -> Any:
-    """The object itself. What its code raises while loading is reported as a ``PluginError``."""
+def load_target(kind: str, target: Target, also_known: Collection[str] = ()) -> Any:
+    """The object itself. What its code raises while loading is reported as a ``PluginError``.
+
+    ``also_known`` are names from elsewhere that a typo may have meant.
+    """
     if target.module is not None:
         module = _import(target.module)
         found: Any = module
@@ -58,7 +62,7 @@ def load_target(kind: str, target: Target) -> Any:
     for module in modules:
         if hasattr(module, target.name):
             return getattr(module, target.name)
-    candidates = set(local) | {
+    candidates = {*local, *also_known} | {
         name for module in modules for name, value in vars(module).items() if _written_in(value, module)
     }
     raise PluginError(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentdyno.model import ArmComparison, Comparison, MetricComparison, Verdict
+from agentdyno.model import ArmComparison, Comparison, Direction, MetricComparison, Verdict
 from agentdyno.reports.table import Align, Cell, Column, Table, Tone
 from agentdyno.reports.wording import (
-    count,
+    is_returned,
     label,
     marked,
     one_line,
@@ -37,9 +37,12 @@ def comparison(value: Comparison) -> Table:
     return Table(comparison_title(value), _COLUMNS, _rows(value, judged=True), ground(value))
 
 
-def unjudged(value: Comparison) -> Table | None:
-    """The metrics that are shown and not judged, each with the reason."""
-    rows = _rows(value, judged=False)
+def unjudged(value: Comparison, *, brief: bool = False) -> Table | None:
+    """The metrics that are shown and not judged, each with the reason.
+
+    ``brief`` leaves the readings of instruments out, which have no direction and seldom more than one value.
+    """
+    rows = _rows(value, judged=False, brief=brief)
     return Table("Seen, not judged", _COLUMNS, rows) if rows else None
 
 
@@ -86,8 +89,8 @@ def note(row: MetricComparison) -> str:
     parts = []
     if row.reason and row.verdict in (None, Verdict.INCONCLUSIVE):
         parts.append(one_line(row.reason).rstrip("."))
-    if row.more_samples is not None and row.verdict is Verdict.INCONCLUSIVE and "more sample" not in row.reason:
-        parts.append(f"{count(row.more_samples, 'more sample')} per side would decide")
+    if row.more_samples is not None and row.verdict is Verdict.INCONCLUSIVE and row.more_samples > 0:
+        parts.append(f"{row.more_samples:,} more {row.unit} per side would decide")
     return "; ".join(parts)
 
 
@@ -102,7 +105,7 @@ def compared_arm(arm: ArmComparison) -> str:
     return f"{name} ({', '.join(pairs)})"
 
 
-def _rows(value: Comparison, *, judged: bool) -> tuple[tuple[Cell, ...], ...]:
+def _rows(value: Comparison, *, judged: bool, brief: bool = False) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
             Cell(compared_arm(arm)),
@@ -117,6 +120,7 @@ def _rows(value: Comparison, *, judged: bool) -> tuple[tuple[Cell, ...], ...]:
         for arm in value.arms
         for row in arm.metrics
         if (row.verdict is not None) is judged
+        and not (brief and row.metric.direction is Direction.UNKNOWN and not is_returned(row.metric.name))
     )
 
 

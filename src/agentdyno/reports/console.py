@@ -70,7 +70,7 @@ def _print_report(console: Console, report: Report) -> None:
     if notices(report):
         _line(console)
     for comparison in report.findings.comparisons:
-        _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison)))
+        _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison, brief=True)))
     for result in report.results:
         _print_result(console, result)
 
@@ -84,7 +84,7 @@ def _print_result(console: Console, result: RunResult) -> None:
     found = (
         tables.summary(result),
         tables.declared(result),
-        tables.details(result, CONSOLE_DETAILS),
+        tables.details(result, CONSOLE_DETAILS, brief=True),
         tables.failures(result),
     )
     _print_tables(console, found)

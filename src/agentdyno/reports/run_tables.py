@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping
 
 from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, RunResult, Sample, Status
 from agentdyno.reports.table import Align, Cell, Column, Table, Tone
-from agentdyno.reports.wording import NOTHING, count, marked, one_line, percent, settings, show, with_interval
+from agentdyno.reports.wording import (
+    NOTHING,
+    count,
+    is_returned,
+    marked,
+    one_line,
+    percent,
+    settings,
+    show,
+    with_interval,
+)
 
 CONSOLE_DETAILS = 12
 """Metrics without a direction that are listed per arm where room is short."""
@@ -153,8 +163,11 @@ def _score_row(arm: ArmResult, name: str, value: float | None) -> tuple[Cell, ..
     )
 
 
-def details(result: RunResult, per_arm: int | None = None) -> Table | None:
-    """Metrics without a direction: shown, never judged. At most ``per_arm`` of each arm."""
+def details(result: RunResult, per_arm: int | None = None, *, brief: bool = False) -> Table | None:
+    """Metrics without a direction: shown, never judged. At most ``per_arm`` of each arm.
+
+    ``brief`` keeps what the measured code returned and leaves the instruments' readings to other places.
+    """
     columns = (
         Column("arm", wrap=True, heading=True),
         Column("metric", wrap=True),
@@ -166,6 +179,8 @@ def details(result: RunResult, per_arm: int | None = None) -> Table | None:
     rows, left_out = [], 0
     for arm in result.arms:
         unjudged = [(name, metric) for name, metric in _further(arm) if metric.direction is Direction.UNKNOWN]
+        if brief:
+            unjudged = [(name, metric) for name, metric in unjudged if is_returned(name)]
         left_out += max(0, len(unjudged) - per_arm) if per_arm is not None else 0
         for name, metric in unjudged[:per_arm]:
             cells = (_cell(metric, "median"), _cell(metric, "minimum"), _cell(metric, "maximum"))

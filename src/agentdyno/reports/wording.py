@@ -155,3 +155,8 @@ def axis_scale(unit: str, size: float) -> tuple[float, str]:
     if steps is None:
         return 1.0, unit
     return next((step for step in steps if abs(size) >= step[0]), steps[0] if size == 0 else steps[-1])
+
+
+def is_returned(name: str) -> bool:
+    """Whether a metric is a number that the measured code returned, rather than a reading of an instrument."""
+    return name.startswith("result.")

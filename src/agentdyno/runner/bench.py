@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 import random
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentdyno.contracts import ExperimentContext, Instrument
 from agentdyno.errors import DynoError
@@ -21,6 +20,7 @@ from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.registry.adapt import InstrumentFailed, adapt
 from agentdyno.registry.local import Target, load_import, load_target
+from agentdyno.runner.affinity import cpu_use, stay_on, uses_one_cpu
 from agentdyno.runner.job import ArmJob, Code
 from agentdyno.runner.readings import (
     OutputUnserialisable,
@@ -30,6 +30,9 @@ from agentdyno.runner.readings import (
     split_output,
 )
 from agentdyno.runner.timing import Timing, calibrate_loops, gc_policy, time_awaits, time_bare_calls, time_calls
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class TrialTimeout(BaseException):
@@ -45,11 +48,11 @@ class StageFailed(Exception):
         self.failure = failure
 
 
-def load_code(kind: str, code: Code) -> Any:
+def load_code(kind: str, code: Code, also_known: Collection[str] = ()) -> Any:
     """The object that ``code`` names, after its imports."""
     for item in code.imports:
         load_import(item)
-    return load_target(kind, Target(code.name, code.module, code.files))
+    return load_target(kind, Target(code.name, code.module, code.files), also_known)
 
 
 class Bench:
@@ -69,6 +72,7 @@ class Bench:
         )
         self.inner_loops = job.inner_loops
         self.warmup_s: list[float] = []
+        self.cpu: int | None = None
         self._target = target
         self._loop: asyncio.AbstractEventLoop | None = None
         self._experiment: Any = None
@@ -89,10 +93,14 @@ class Bench:
         with _stage("warmup"):
             assert self._timed is not None
             self.context.phase = Phase.WARMUP
+            before = cpu_use(time.perf_counter())
             for _ in range(self.job.warmup):
                 self.warmup_s.append(self._timed(1).wall_ns / 1e9)
-            if self.inner_loops is None:
-                self.inner_loops = calibrate_loops(self._timed)
+            calibrated = calibrate_loops(self._timed)
+            self.inner_loops = self.inner_loops or calibrated
+            one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
+        if self.job.cpu is not None and one_cpu and stay_on(self.job.cpu):
+            self.cpu = self.job.cpu
 
     def execute(self, trial: Trial) -> Sample:
         """One sample. Whatever the measured code raises becomes part of it."""
@@ -191,6 +199,8 @@ class Bench:
 
     def _event_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
+            import asyncio  # costs a fifth of a worker's start, and few experiments need it
+
             self._loop = asyncio.new_event_loop()
         return self._loop
 

@@ -40,7 +40,10 @@ class InstrumentJob:
 
 @dataclass(frozen=True, slots=True)
 class ArmJob:
-    """Everything a process needs to execute trials of one arm."""
+    """Everything a process needs to execute trials of one arm.
+
+    ``cpu`` is where it is kept if it turns out to use one CPU only; ``None`` leaves that to the system.
+    """
 
     run_id: str
     arm_id: str
@@ -50,6 +53,7 @@ class ArmJob:
     warmup: int = 1
     inner_loops: int | None = None
     gc: GcPolicy = GcPolicy.NORMAL
+    cpu: int | None = None
     instruments: tuple[InstrumentJob, ...] = ()
     artifacts_dir: str = ""
     limits: Limits = field(default_factory=Limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import signal
 import time
@@ -36,6 +37,7 @@ class _Worker:
     started_at_ms: int = 0
     deadline: float | None = None
     warmup_s: list[float] = field(default_factory=list)
+    gone: bool = False
 
 
 class ProcessExecutor:
@@ -73,13 +75,8 @@ class ProcessExecutor:
             timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
             for key, _ in self._selector.select(timeout):
                 worker, source = key.data
-                if worker not in self._busy:
-                    if source == "output":
-                        worker.process.drain()
-                    elif source == "exit":
-                        self._discard(worker)
-                    continue
-                self._on_event(worker, source)
+                if not worker.gone:
+                    self._on_event(worker, source)
             now = time.monotonic()
             for worker in [w for w in self._busy if w.deadline is not None and w.deadline <= now]:
                 self._on_timeout(worker)
@@ -129,11 +126,16 @@ class ProcessExecutor:
     def _on_event(self, worker: _Worker, source: str) -> None:
         if source == "output":
             worker.process.drain()
+            if not worker.process.output_open:
+                self._selector.unregister(worker.process.output_fd)
             limit = worker.job.limits.output_bytes
-            if worker.process.output_bytes > limit:
+            if worker.process.output_bytes > limit and worker.trial is not None:
                 message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
                 self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
                 self._discard(worker)
+            return
+        if worker.trial is None:  # an idle worker has nothing to say: it is gone
+            self._discard(worker)
             return
         reply = worker.link.receive() if source == "link" else None
         if reply is None:
@@ -225,8 +227,12 @@ class ProcessExecutor:
         self._discard(worker)
 
     def _discard(self, worker: _Worker) -> None:
+        if worker.gone:
+            return
+        worker.gone = True
         for source in (worker.link, worker.process.output_fd, worker.process.exit_fd):
-            self._selector.unregister(source)
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(source)
         worker.process.close()
         worker.link.close()
         if worker in self._busy:

@@ -13,6 +13,7 @@ import agentdyno
 from agentdyno.errors import DynoError, PluginError, RunError
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.parameter import ExperimentInfo
+from agentdyno.registry.installed import installed
 from agentdyno.runner.job import Code, InstrumentJob, Launch
 from agentdyno.runner.link import Link
 from agentdyno.sandbox import LimitedProcess
@@ -84,7 +85,7 @@ def ask(launch: Launch, message: Mapping[str, Any], timeout_s: float = 120.0) ->
 
 def describe_experiment(name: str, code: Code, launch: Launch) -> ExperimentInfo:
     """Loads the experiment in a process of its own and says what it takes; ``name`` is what it will be called."""
-    reply = ask(launch, {"op": "describe", "kind": "experiments", "code": to_plain(code), "name": name})
+    reply = ask(launch, {"name": name, **_question("experiments", code)})
     if "error" in reply:
         raise _as_error(reply["error"])
     return from_plain(ExperimentInfo, reply["info"])
@@ -92,11 +93,15 @@ def describe_experiment(name: str, code: Code, launch: Launch) -> ExperimentInfo
 
 def instrument_perturbs(instrument: InstrumentJob, launch: Launch) -> bool:
     """Builds the instrument with its options in a process of its own and says whether it perturbs."""
-    question = {"op": "describe", "kind": "instruments", "code": to_plain(instrument.code)}
+    question = _question("instruments", instrument.code)
     reply = ask(launch, {**question, "name": instrument.name, "options": to_plain(instrument.options)})
     if "error" in reply:
         raise _as_error(reply["error"])
     return bool(reply["perturbs"])
+
+
+def _question(kind: str, code: Code) -> dict[str, Any]:
+    return {"op": "describe", "kind": kind, "code": to_plain(code), "also_known": sorted(installed(kind))}
 
 
 def _receive(process: LimitedProcess, link: Link, timeout_s: float) -> dict[str, Any] | None:

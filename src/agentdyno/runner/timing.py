@@ -20,6 +20,8 @@ FAST_CALL_S = 50e-6
 """Calls shorter than this are timed in batches."""
 BATCH_S = 2e-3
 """How long a batch of fast calls should take."""
+SETTLE_S = 10e-3
+"""Calls that take less than this are repeated for as long before measuring: the interpreter specialises hot code."""
 MAX_LOOPS = 10_000_000
 
 
@@ -106,18 +108,17 @@ def gc_policy(policy: GcPolicy) -> Iterator[None]:
 def calibrate_loops(timed: Callable[[int], Timing]) -> int:
     """How many calls make a batch of ``BATCH_S``; 1 for a call that is not fast.
 
-    The number of calls doubles until a batch is long enough to trust its rate, so that a slow call is executed
-    twice at most before it is known to be slow.
+    Batches grow until one is long enough to trust its rate; a slow call is executed once.
     """
-    timed(1)
-    loops = 1
+    spent_s, loops = 0.0, 1
     while loops < MAX_LOOPS:
-        per_call_s = timed(loops).wall_ns / loops / 1e9
-        if per_call_s >= FAST_CALL_S:
-            return 1
-        if per_call_s * loops >= BATCH_S / 4:
-            return max(1, min(MAX_LOOPS, round(BATCH_S / max(per_call_s, 1e-9))))
-        loops *= 4
+        batch_s = timed(loops).wall_ns / 1e9
+        spent_s += batch_s
+        if spent_s < SETTLE_S and batch_s < BATCH_S:
+            loops = min(loops * 2, max(1, int(BATCH_S / max(batch_s / loops, 1e-9))))
+        elif spent_s >= SETTLE_S:
+            per_call_s = batch_s / loops
+            return 1 if per_call_s >= FAST_CALL_S else max(1, min(MAX_LOOPS, round(BATCH_S / per_call_s)))
     return MAX_LOOPS
 
 

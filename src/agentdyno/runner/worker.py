@@ -74,7 +74,7 @@ class _Server:
     def _describe(self, message: dict[str, Any]) -> dict[str, Any]:
         try:
             code = from_plain(Code, message["code"])
-            target = load_code(message["kind"], code)
+            target = load_code(message["kind"], code, message["also_known"])
             if message["kind"] == "experiments":
                 return {"info": to_plain(_jsonable(describe(message["name"], target)))}
             return {"perturbs": adapt(target, message["name"], message["options"]).perturbs}
@@ -96,7 +96,7 @@ class _Server:
             "inner_loops": bench.inner_loops,
             "warmup_s": bench.warmup_s,
             "overhead_s": harness_overhead_s(),
-            "observed": {**_interpreter(), **self._observed()},
+            "observed": {**_interpreter(), "cpu": bench.cpu, **self._observed()},
         }
 
     def _trial(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -55,17 +55,22 @@ class LimitedProcess:
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
         self.output_bytes = 0
+        self.output_open = True
         self._tail = b""
         self._closed = False
 
     def drain(self) -> None:
-        """Reads what has been printed so far, counting all of it and keeping the end."""
-        while not self._closed:
+        """Reads what has been printed so far, counting all of it and keeping the end.
+
+        ``output_open`` turns false when nobody can print any more; ``output_fd`` is then readable for ever.
+        """
+        while not self._closed and self.output_open:
             try:
                 chunk = os.read(self.output_fd, 1 << 16)
             except BlockingIOError:
                 return
             if not chunk:
+                self.output_open = False
                 return
             self.output_bytes += len(chunk)
             self._tail = (self._tail + chunk)[-TAIL_BYTES:]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentdyno.model.spec import (
+    Affinity,
     AutoStop,
     DeclaredMetric,
     Entry,
@@ -47,9 +48,10 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         seed=document.get("seed", DEFAULT_SEED),
         parallelism=document.get("parallelism", 1),
         isolation=Isolation(document.get("isolation", Isolation.PROCESS)),
-        processes=document.get("processes", 1),
+        processes=document.get("processes"),
         order=Order(document.get("order", Order.INTERLEAVED)),
         gc=GcPolicy(document.get("gc", GcPolicy.NORMAL)),
+        affinity=Affinity(document.get("affinity", Affinity.AUTO)),
         inner_loops=document.get("inner_loops") or None,
         limits=_limits(document),
         time_budget_s=document.get("time_budget_s"),

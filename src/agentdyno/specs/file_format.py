@@ -219,6 +219,12 @@ class RunFields(EntryFields):
         description="Garbage collector: left alone, off while timing, or off and collected before",
         examples=["normal"],
     )
+    affinity: Literal["auto", "none"] = Field(
+        default="auto",
+        description="auto keeps every arm that uses one CPU on the same one, so that no arm has the quieter CPU; "
+        "none leaves it to the system.",
+        examples=["none"],
+    )
     inner_loops: Annotated[
         int, BeforeValidator(spell_inner_loops, json_schema_input_type=Annotated[int, Field(ge=1)] | Literal["auto"])
     ] = Field(default=0, description="Calls in one sample; auto calibrates fast functions", examples=["auto", 100])

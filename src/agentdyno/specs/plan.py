@@ -114,7 +114,7 @@ def _measured(spec: Spec, group: Sequence[Arm], counts: Mapping[str, Iterations]
         rng.shuffle(block)
         seed = derive_seed(spec.seed, Phase.MEASURED, iteration, "")
         for arm in block:
-            process = _process(spec.processes, iteration, counts[arm.arm_id])
+            process = _process(spec.processes or 1, iteration, counts[arm.arm_id])
             yield Trial(arm.arm_id, Phase.MEASURED, iteration, seed=seed, process=process)
 
 
@@ -133,5 +133,5 @@ def _instrumented(
             for arm in group:
                 mine = counts[arm.arm_id]
                 if iteration < mine.instrumented:
-                    last = _process(spec.processes, planned(mine) - 1, mine)
+                    last = _process(spec.processes or 1, planned(mine) - 1, mine)
                     yield Trial(arm.arm_id, Phase.INSTRUMENTED, iteration, instrument=name, seed=seed, process=last)

@@ -22,6 +22,7 @@ from agentdyno.model import (
     Spec,
     Verdict,
 )
+from agentdyno.runner.affinity import choose_cpu
 from agentdyno.runner.job import ArmJob, Code, Launch
 from agentdyno.runner.pool import ProcessExecutor
 from agentdyno.runner.scheduler import Schedule
@@ -32,6 +33,7 @@ from agentdyno.workbench.run import now_ms
 
 CODE = Code("busy", module="agentdyno.workloads.calibration.work")
 SAMPLES = 30
+LIMITS = Limits(timeout_s=60)
 
 
 def calibrate(comparisons: int, on_step: Callable[[int, int], None] = lambda _i, _n: None) -> Calibration:
@@ -63,7 +65,7 @@ def _compare_with_itself(seed: int) -> tuple[float, Verdict | None]:
     plan = make_plan(spec, [(arm, iterations) for arm in arms], [])
     samples: dict[str, list[Sample]] = {arm.arm_id: [] for arm in arms}
     with tempfile.TemporaryDirectory(prefix="dyno-calibrate-") as folder:
-        job = ArmJob("", "", CODE, {}, seed=seed, warmup=3, artifacts_dir=folder, limits=Limits(timeout_s=60))
+        job = ArmJob("", "", CODE, {}, seed=seed, warmup=3, cpu=choose_cpu(), artifacts_dir=folder, limits=LIMITS)
         job = replace(job, launch=Launch(cwd=str(Path.cwd())))
         jobs = {arm.arm_id: replace(job, arm_id=arm.arm_id) for arm in arms}
         for sample in Schedule(plan, ProcessExecutor(jobs)):

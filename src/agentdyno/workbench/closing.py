@@ -32,9 +32,13 @@ def close_result(
                 artifacts=find_artifacts(folder, arm),
             )
         )
-    found = cautions(arms, stored.overhead_s)
-    kept = tuple(item for item in stored.warnings if item not in found)
-    return replace(stored, arms=tuple(arms), warnings=(*kept, *found))
+    given_up = {warning.arm_id for warning in stored.warnings if warning.code == "given-up"}
+    found = [
+        warning
+        for warning in cautions(arms, stored.overhead_s)
+        if not (warning.code == "failures" and warning.arm_id in given_up)
+    ]
+    return replace(stored, arms=tuple(arms), warnings=(*stored.warnings, *found))
 
 
 def run_status(result: RunResult, *, ended_early: bool) -> RunStatus:

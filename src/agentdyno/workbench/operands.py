@@ -9,7 +9,7 @@ from pathlib import Path
 from agentdyno.analysis.match import Operand
 from agentdyno.errors import NotComparable, ResultError, nearest
 from agentdyno.model import ArmResult, RunResult
-from agentdyno.model.codec import decode_result
+from agentdyno.model.result_file import decode_result
 from agentdyno.store import Store
 
 

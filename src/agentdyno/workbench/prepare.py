@@ -10,6 +10,7 @@ from typing import Any
 from agentdyno.analysis.values import declared_metrics
 from agentdyno.errors import SpecError
 from agentdyno.model import (
+    Affinity,
     Arm,
     ExperimentInfo,
     Isolation,
@@ -21,11 +22,15 @@ from agentdyno.model import (
     Spec,
 )
 from agentdyno.registry import registered
+from agentdyno.runner.affinity import choose_cpu
 from agentdyno.runner.job import ArmJob, Code, InstrumentJob, Launch
 from agentdyno.runner.spawn import describe_experiment, instrument_perturbs
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
 from agentdyno.workbench.resolve import experiment_code, experiment_name, here, instrument_jobs
 from agentdyno.workbench.sides import Baseline, Say, baseline_for
+
+PROCESSES_PER_SIDE = 10
+"""Fresh processes of each side of a comparison: one alone would be judged by its luck with memory layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def prepare(spec: Spec, *, overridden: Mapping[str, object] | None = None, say: 
             raise SpecError(
                 "--against needs processes of its own", where=spec.source, remedy="Remove `isolation: inline`."
             )
-        spec = replace(spec, against=baseline.spelled)
+        spec = replace(spec, against=baseline.spelled, processes=spec.processes or PROCESSES_PER_SIDE)
     codes = {entry.experiment: experiment_code(entry.experiment, spec) for entry in spec.entries}
     infos = {name: _describe(name, code, launch, spec) for name, code in codes.items()}
     if overridden:
@@ -134,12 +139,19 @@ def _lane_arms(
             warmup=iterations.warmup,
             inner_loops=spec.inner_loops,
             gc=spec.gc,
+            cpu=pinned_cpu(spec),
             instruments=instruments,
             limits=spec.limits,
             launch=lane.launch,
         )
         found.append((arm, iterations, job))
     return found
+
+
+def pinned_cpu(spec: Spec) -> int | None:
+    """The one CPU on which trials take turns; none where trials overlap or run in this process."""
+    alone = spec.parallelism == 1 and spec.isolation is Isolation.PROCESS
+    return choose_cpu() if alone and spec.affinity is Affinity.AUTO else None
 
 
 def _with_params(

@@ -1,0 +1,352 @@
+"""The documentation is executed: its commands run, its specs load, its Python works, its reference is complete.
+
+How a page is read, from top to bottom in a folder of its own:
+
+- A block right after a line that ends with a file name (``Save this as `lookup.py`:``) is written to that file.
+- In ``bash`` blocks every line that starts with ``dyno`` or ``git`` is run, ``make`` targets must exist, and
+  ``cd`` and ``mkdir`` do what they say. In ``console`` blocks the same holds for lines that start with ``$``, and
+  the words of the output shown must be in the real output.
+- A command succeeds, unless the line ends with ``# exits with 1`` (or ``# exits with 0 or 1``).
+- A ``python`` block without a file name is run as a script. A ``yaml`` block without one is checked as a spec.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+import agentdyno
+from agentdyno.cli.main import COMMANDS, dyno
+from agentdyno.model import ArmResult, Environment, MetricSummary, RunResult, RunWarning, Sample
+from agentdyno.model.metric import _KNOWN
+from agentdyno.model.result import Artifact, Vcs
+from agentdyno.model.sample import Failure, FailureKind, Status
+from agentdyno.registry import KINDS
+from agentdyno.specs import json_schema, parse_spec
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml))`:$")
+_EXITS = re.compile(r"\s+# exits with ([\d or]+)$")
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block; ``file`` is the name that the line before it ends with."""
+
+    language: str
+    text: str
+    file: str | None
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text()
+    found = []
+    for match in _FENCE.finditer(text):
+        before = text[: match.start()].rstrip().rpartition("\n")[2]
+        named = _FILE.search(before)
+        found.append(Block(match[1], match[2], named[1] if named else None))
+    return found
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+class Folder:
+    """The folder of one page, where its files are written and its commands run."""
+
+    def __init__(self, root: Path) -> None:
+        self.here = root
+        self.environ = {
+            **{key: value for key, value in os.environ.items() if not key.startswith(("DYNO_", "GIT_", "PYTHON"))},
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "160",
+            "GIT_AUTHOR_NAME": "Reader",
+            "GIT_AUTHOR_EMAIL": "reader@example.org",
+            "GIT_COMMITTER_NAME": "Reader",
+            "GIT_COMMITTER_EMAIL": "reader@example.org",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+        }
+
+    def write(self, block: Block) -> None:
+        assert block.file is not None
+        path = self.here / block.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+        if path.suffix == ".py":
+            compile(block.text, block.file, "exec")
+
+    def run(self, line: str) -> str:
+        """Runs one line of a shell block if it is of a kind that is run; what it printed."""
+        exits = _EXITS.search(line)
+        allowed = {int(code) for code in re.findall(r"\d+", exits[1])} if exits else {0}
+        command = _EXITS.sub("", line).strip()
+        word = command.partition(" ")[0]
+        if word in ("cd", "mkdir"):
+            folder = self.here / shlex.split(command)[-1]
+            folder.mkdir(parents=True, exist_ok=True)
+            self.here = folder if word == "cd" else self.here
+        elif word == "make":
+            self._shell(f"make --no-print-directory --dry-run {command.partition(' ')[2]}", ROOT, {0})
+        elif word in ("dyno", "git"):
+            if "--calibrate" in command and "--comparisons" not in command:
+                command += " --comparisons 5"
+            return self._shell(command, self.here, allowed)
+        return ""
+
+    def python(self, text: str) -> str:
+        return self._checked([sys.executable, "-W", "error", "-c", text], "the python block", self.here, {0})
+
+    def _shell(self, command: str, folder: Path, allowed: set[int]) -> str:
+        return self._checked(["bash", "-o", "pipefail", "-c", command], command, folder, allowed)
+
+    def _checked(self, arguments: list[str], what: str, folder: Path, allowed: set[int]) -> str:
+        done = subprocess.run(
+            arguments, cwd=folder, env=self.environ, capture_output=True, text=True, check=False, timeout=120
+        )
+        output = done.stderr + done.stdout
+        assert done.returncode in allowed, f"{what} exits with {done.returncode}, not {allowed}:\n{output}"
+        return output
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Logical lines: a backslash at the end joins the next one."""
+    yield from text.replace("\\\n", " ").splitlines()
+
+
+def missing_words(shown: list[str], output: str) -> list[str]:
+    """Words of lines without figures that the real output does not have. Lines of ``...`` stand for what was cut."""
+    words = set(re.findall(r"[A-Za-z_.]{3,}", output))
+    wanted = [
+        word for line in shown if not re.search(r"\d|\.\.\.", line) for word in re.findall(r"[A-Za-z_.]{3,}", line)
+    ]
+    return [word for word in wanted if word not in words]
+
+
+def run_page(page: Path, root: Path) -> None:
+    folder = Folder(root)
+    for block in blocks(page):
+        if block.file is not None:
+            folder.write(block)
+        elif block.language == "bash":
+            for line in lines_of(block.text):
+                folder.run(line)
+        elif block.language == "console":
+            run_console(block, folder)
+        elif block.language == "python":
+            folder.python(block.text)
+
+
+def run_console(block: Block, folder: Folder) -> None:
+    shown: list[str] = []
+    output = ""
+    for line in [*lines_of(block.text), "$"]:
+        if not line.startswith("$"):
+            shown.append(line)
+            continue
+        assert not output or not missing_words(shown, output), (
+            f"shown, but not in the output: {missing_words(shown, output)}\n{output}"
+        )
+        shown, output = [], folder.run(line[1:])
+
+
+RUNNABLE = [page for page in PAGES if any(block.language in ("bash", "console", "python") for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
+def test_everything_a_page_shows_works(page: Path, tmp_path: Path) -> None:
+    run_page(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_specs_on_a_page_are_valid(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.language != "yaml":
+            continue
+        document = yaml.safe_load(block.text)
+        if "jobs" in document:  # a workflow of the continuous integration
+            continue
+        if not {"experiment", "experiments"} & document.keys():
+            document = {"experiment": "retrieval", **document}
+        parse_spec(document, source=name_of(page), base_dir=tmp_path)
+
+
+@pytest.mark.parametrize("page", PROSE, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for match in _LINK.finditer(_FENCE.sub("", page.read_text())):
+        target, _, anchor = (match[1] or match[2]).partition("#")
+        if "://" in target:
+            continue
+        there = (page.parent / target).resolve() if target else page
+        assert there.exists(), f"{name_of(page)} links to {target}, which does not exist"
+        if anchor and there.suffix == ".md":
+            assert anchor in anchors(there), f"{name_of(page)} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PROSE, ids=name_of)
+def test_pages_are_reachable_and_tidy(page: Path) -> None:
+    text = page.read_text()
+    assert text.startswith("# "), "a page starts with its title"
+    assert text.count("\n```") % 2 == 0, "a fenced block is not closed"
+    if page.is_relative_to(DOCS) and page != DOCS / "README.md":
+        assert str(page.relative_to(DOCS)) in (DOCS / "README.md").read_text(), "the index does not name this page"
+
+
+# The reference names everything there is.
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(dyno)
+    for name in COMMANDS:
+        command = dyno.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {below}", item) for below, item in command.commands.items())
+        else:
+            yield name, command
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands()), ids=lambda item: item if isinstance(item, str) else ""
+)
+def test_the_command_reference_names_every_option(name: str, command: click.Command) -> None:
+    page = (DOCS / "reference" / "cli.md").read_text()
+    heading = f"## dyno {name}\n"
+    assert heading in page
+    section = page.partition(heading)[2].partition("\n## ")[0]
+    for parameter in command.params:
+        spelled = (
+            parameter.opts
+            if isinstance(parameter, click.Option)
+            else [parameter.make_metavar(click.Context(command))]
+        )
+        for option in spelled:
+            assert f"`{option}" in section or f", {option}" in section or option in heading + section, (
+                f"dyno {name}: {option} is not described"
+            )
+
+
+def test_the_command_reference_names_nothing_that_does_not_exist() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text()
+    known = {option for _, command in commands() for item in command.params for option in item.opts}
+    known |= {option for item in dyno.params for option in item.opts} | {"--help", "-h"}
+    for option in re.findall(r"^\| `(--?[a-z-]+)", page, re.MULTILINE):
+        assert option in known, f"{option} does not exist"
+
+
+def test_the_spec_reference_names_every_field_and_default() -> None:
+    page = (DOCS / "reference" / "spec-file.md").read_text()
+    schema = json_schema()
+    definitions = schema["$defs"]
+    assert isinstance(definitions, dict)
+    for table in (schema, *definitions.values()):
+        properties = table["properties"]
+        assert isinstance(properties, dict)
+        for name, row in properties.items():
+            line = next((line for line in page.splitlines() if line.startswith(f"| `{name}`")), None)
+            assert line is not None, f"the field {name} is not described"
+            default = row.get("default")
+            if isinstance(default, str | int | float) and not isinstance(default, bool):
+                assert f"`{default:g}`" in line if isinstance(default, float) else f"`{default}`" in line, (
+                    f"the default of {name} is {default}"
+                )
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [RunResult, ArmResult, MetricSummary, Sample, Failure, Environment, Vcs, RunWarning, Artifact],
+    ids=lambda kind: str(kind.__name__),
+)
+def test_the_result_reference_names_every_field(kind: type) -> None:
+    assert is_dataclass(kind)
+    page = (DOCS / "reference" / "result-json.md").read_text()
+    for field in fields(kind):
+        assert f"`{field.name}`" in page, f"{kind.__name__}.{field.name} is not described"
+
+
+def test_the_result_reference_names_every_status_and_kind_of_failure() -> None:
+    page = (DOCS / "reference" / "result-json.md").read_text()
+    for value in (*Status, *FailureKind):
+        assert f"`{value}`" in page, f"{value} is not described"
+
+
+def test_the_metrics_reference_names_every_built_in_metric() -> None:
+    page = (DOCS / "reference" / "metrics.md").read_text()
+    for name in _KNOWN:
+        assert f"| `{name}` |" in page
+
+
+def test_the_python_reference_names_every_public_name() -> None:
+    page = (DOCS / "reference" / "python-api.md").read_text()
+    for name in agentdyno.__all__:
+        assert f"`{name}" in page, f"{name} is not described"
+
+
+def test_the_environment_reference_names_every_variable() -> None:
+    page = (DOCS / "reference" / "environment.md").read_text()
+    source = "\n".join(path.read_text() for path in (ROOT / "src" / "agentdyno").rglob("*.py"))
+    for name in sorted(set(re.findall(r"\bDYNO_[A-Z_]+\b", source)) | {"NO_COLOR", "XDG_CACHE_HOME"}):
+        assert f"`{name}`" in page, f"{name} is not described"
+
+
+def test_the_plugin_guide_names_every_entry_point_group() -> None:
+    page = (DOCS / "guides" / "plugins.md").read_text()
+    for kind in KINDS:
+        assert f'[project.entry-points."agentdyno.{kind}"]' in page
+
+
+def test_the_architecture_page_draws_the_layers_that_are_checked() -> None:
+    page = (DOCS / "architecture.md").read_text()
+    drawn = next(block.text for block in blocks(DOCS / "architecture.md") if block.language == "text")
+    checked = re.search(r"LAYERS: .*?= \((.*?)^\)", (ROOT / "tests/test_architecture.py").read_text(), re.S | re.M)
+    assert checked is not None
+    layers = [re.findall(r'"(\w+)"', line) for line in checked[1].splitlines() if '"' in line]
+    shown = [
+        [word.strip() for word in line.partition("#")[0].split("|")] for line in drawn.splitlines() if line.strip()
+    ]
+    assert shown == layers, (
+        page[:0] or "docs/architecture.md draws other layers than tests/test_architecture.py checks"
+    )
+
+
+# Continuous integration runs what the documentation says.
+
+
+def test_workflows_run_what_exists(tmp_path: Path) -> None:
+    workflows = ROOT / ".github" / "workflows"
+    tests = (workflows / "test.yml").read_text()
+    assert ".ci/run" in tests
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    text = (workflows / "benchmarks.yml").read_text()
+    assert "GITHUB_STEP_SUMMARY" in text
+    command = re.search(r"dyno run (\S+)", text)
+    assert command is not None
+    spec = ROOT / command[1]
+    assert spec.is_file(), f"benchmarks.yml runs {command[1]}, which does not exist"
+    folder = Folder(tmp_path)
+    plan = folder.run(f"dyno run {spec} --dry-run")
+    assert "Nothing was run" in plan
+    for name in workflows.glob("*.yml"):
+        document = yaml.safe_load(name.read_text())
+        assert document["jobs"]
