@@ -2,8 +2,8 @@
 
 Baseline and candidate are the same function; the candidate does 5 % more rounds, or as many. A second process loads
 the machine in bursts all the while. Both sides go through the executor that ``dyno run`` uses, in fresh processes for
-each comparison. Our rule and those of the peers judge the same samples. A part of the comparisons is repeated with one
-process a side, taking turns and one after the other.
+each comparison. Our rule and those of the peers judge the same samples. A part of the comparisons is repeated with
+one process a side, taking turns and one after the other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean, median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.background_load import loaded
@@ -133,19 +134,23 @@ def _row(pair: Pair, judging: Judging) -> tuple[str, float]:
 
 
 def mann_whitney_rule(pair: Pair) -> str:
-    """p < 0.05, and nothing else."""
+    """p < 0.05, and nothing else; medians tell which side is slower, as its ranks do not heed outliers."""
     first, second = pair.durations()
-    return _by_means(first, second) if mann_whitney(first, second).p_value < 0.05 else "inconclusive"
+    if mann_whitney(first, second).p_value >= 0.05:
+        return Verdict.INCONCLUSIVE.value
+    return _slower(median(first), median(second))
 
 
 def pyperf_rule(pair: Pair) -> str:
-    """What ``pyperf compare_to`` calls significant, without its optional least speed-up."""
+    """What ``pyperf compare_to`` calls significant, without its optional least speed-up; it compares means."""
     first, second = pair.durations()
-    return _by_means(first, second) if is_significant(first, second)[0] else "inconclusive"
+    if not is_significant(first, second)[0]:
+        return Verdict.INCONCLUSIVE.value
+    return _slower(mean(first), mean(second))
 
 
-def _by_means(first: Sequence[float], second: Sequence[float]) -> str:
-    return Verdict.WORSE.value if sum(second) / len(second) > sum(first) / len(first) else Verdict.BETTER.value
+def _slower(first: float, second: float) -> str:
+    return Verdict.WORSE.value if second > first else Verdict.BETTER.value
 
 
 def paired_rule(pair: Pair) -> str:
@@ -271,7 +276,7 @@ def main() -> None:
         Lane(Setting(options.samples, 1), INTERLEAVED, every=OTHERS_EVERY),
         Lane(Setting(options.samples, 1, Order.SEQUENTIAL), SEQUENTIAL, every=OTHERS_EVERY),
     )
-    print_heading("bench_error_rates.py", options.quick)
+    print_heading()
     start = time.perf_counter()
     with loaded(options.seed):
         measure(lanes, comparisons, options.seed)

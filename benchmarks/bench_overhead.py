@@ -83,17 +83,20 @@ def as_floats(found: object) -> list[float]:
 def measure(
     tools: Sequence[str], subject: str, sizes: Sizes, loops: int, folder: Path
 ) -> tuple[dict[str, Seen], float, float]:
-    """Tools in turn, round after round. Also the seconds of a bare call, and of the four clock readings."""
+    """Tools in turn, round after round. Also the seconds of a bare call, and of the four clock readings.
+
+    These two are measured before every tool, so that they meet the machine in the same moods.
+    """
     seen = {tool: Seen() for tool in tools}
     bare: list[float] = []
     clocks: list[float] = []
     for number in range(sizes.rounds):
-        _, found = run_tool("bare", subject, 25, 0, folder)
-        bare.append(statistics.median(as_floats(found["values"])))
-        assert isinstance(found["clocks_s"], float)
-        clocks.append(found["clocks_s"])
-        order = [*tools[number % len(tools) :], *tools[: number % len(tools)]]
-        for tool in order:
+        shift = number % len(tools)
+        for tool in (*tools[shift:], *tools[:shift]):
+            _, found = run_tool("bare", subject, 25, 0, folder)
+            bare.append(statistics.median(as_floats(found["values"])))
+            assert isinstance(found["clocks_s"], float)
+            clocks.append(found["clocks_s"])
             cost, _ = run_tool(tool, subject, sizes.small, loops, folder)
             seen[tool].small_s.append(cost.cpu_s)
             cost, found = run_tool(tool, subject, sizes.large, loops, folder)
@@ -106,10 +109,17 @@ def bias_ns(seen: Seen, bare_s: float) -> float:
     return (min(seen.values) - bare_s) * 1e9
 
 
-def show_batched(subject: str, sizes: Sizes, folder: Path) -> None:
+def calibrated_loops(subject: str, folder: Path) -> int:
+    """Calls per sample as ``dyno run`` chooses them; load on the machine makes it choose fewer."""
     _, found = run_tool("dyno", subject, 5, 0, folder)
     loops = found["loops"]
     assert isinstance(loops, int)
+    return loops
+
+
+def show_batched(subject: str, sizes: Sizes, folder: Path) -> None:
+    calibrated = sorted(calibrated_loops(subject, folder) for _ in range(3))
+    loops = calibrated[1]
     seen, bare_s, _ = measure(BATCHED, subject, sizes, loops, folder)
     rows = []
     ours, peer = seen["dyno"], seen["pyperf"]
@@ -167,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of small runs: shows that it works")
     quick = parser.parse_args().quick
-    print_heading("bench_overhead.py", quick)
+    print_heading()
     batched = Sizes(20, 120, 1) if quick else Sizes(100, 1100, 5)
     per_call = Sizes(2_000, 22_000, 1) if quick else Sizes(10_000, 210_000, 5)
     with tempfile.TemporaryDirectory(prefix="dyno-overhead-") as name:

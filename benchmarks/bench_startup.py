@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="5 runs of each: shows that it works")
     quick = parser.parse_args().quick
     runs = 5 if quick else 40
-    print_heading("bench_startup.py", quick)
+    print_heading()
     costs = measure(runs)
     wall = {command: statistics.median(cost.wall_s for cost in found) for command, found in costs.items()}
     cpu = {command: statistics.median(cost.cpu_s for cost in found) for command, found in costs.items()}

@@ -26,16 +26,8 @@ def run_tool(tool: str, samples: int) -> dict[str, float]:
         file = folder / "figures.json"
         if tool == "pyperf":
             command = [PYTHON, str(BENCHMARKS / "overhead_tool.py"), "pyperf", "nothing", "--quiet", "--processes=1"]
-            spent_s = []
-            for count in (1, samples, 1, samples, 1, samples):
-                file.unlink(missing_ok=True)
-                cost = run_process([*command, f"--values={count}", "--warmups=1", "--loops=1", "-o", str(file)])
-                spent_s.append(cost.wall_s)
-            return {
-                "sample_us": (min(spent_s[1::2]) - min(spent_s[::2])) / samples * 1e6,
-                "file_bytes": file.stat().st_size,
-                "peak_rss_bytes": cost.peak_rss_bytes,
-            }
+            cost = run_process([*command, f"--values={samples}", "--warmups=1", "--loops=1", "-o", str(file)])
+            return {"file_bytes": file.stat().st_size, "peak_rss_bytes": cost.peak_rss_bytes}
         run_process([PYTHON, str(BENCHMARKS / "store_tool.py"), tool, str(samples), name, str(file)])
         figures: dict[str, float] = json.loads(file.read_text())
         return figures
@@ -59,7 +51,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="100 and 1,000 samples: shows that it works")
     quick = parser.parse_args().quick
     sizes = (100, 1_000) if quick else (1_000, 10_000)
-    print_heading("bench_store.py", quick)
+    print_heading()
     rows = []
     measuring, peaks = [], []
     for tool, label in (("dyno", "agentdyno, dyno run"), ("sqlite3", "bare sqlite3"), ("pyperf", "pyperf")):

@@ -14,11 +14,13 @@ import timeit
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.subjects import SUBJECTS
 
 UNROLLED = 1000
+T = TypeVar("T")
 
 
 def bare_call_s(call: Callable[[], None], repeats: int) -> list[float]:
@@ -54,16 +56,21 @@ def _cpu_s(work: Callable[[], None], times: int) -> float:
     return (process_time_ns() - start) / times / 1e9
 
 
+def thinned(items: list[T]) -> list[T]:
+    """At most two thousand, evenly: writing every value down would cost more than taking it."""
+    return items[:: max(1, len(items) // 1000)]
+
+
 def with_timeit(call: Callable[[], None], samples: int, loops: int) -> list[float]:
     timer = timeit.Timer("call()", globals={"call": call})
-    return [value / loops for value in timer.repeat(samples, loops)]
+    return [value / loops for value in thinned(timer.repeat(samples, loops))]
 
 
 def with_each_call(call: Callable[[], None], samples: int) -> list[float]:
     from agentdyno.runner.function import time_each_call
 
     stamps, _ = time_each_call(call, samples)
-    return [wall / 1e9 for wall, _ in stamps]
+    return [wall / 1e9 for wall, _ in thinned(stamps)]
 
 
 def with_dyno(subject: str, samples: int, loops: int) -> tuple[list[float], int]:

@@ -81,8 +81,8 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} CPUs, {platform.system()} {platform.release()}, {python}, load {load}"
 
 
-def print_heading(script: str, quick: bool) -> None:
-    """The command, the machine and the date: what a figure needs beside it."""
-    print(f"$ python benchmarks/{script}{' --quick' if quick else ''}")
+def print_heading() -> None:
+    """The command, the date and the machine: what a figure needs beside it."""
+    print(f"$ python benchmarks/{' '.join([Path(sys.argv[0]).name, *sys.argv[1:]])}")
     print(f"{time.strftime('%Y-%m-%d')}; {machine()}")
     sys.stdout.flush()

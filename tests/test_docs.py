@@ -12,6 +12,7 @@ How a page is read, from top to bottom in a folder of its own:
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -68,11 +69,78 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+# Starting Python and loading the libraries is most of what a short command costs, and the pages have many. This
+# process loads them once and runs each command in a fork of itself, through the entry point of the real one.
+_SERVER = """
+import importlib, json, os, sys
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+from agentdyno.cli.main import main
+for line in sys.stdin:
+    job = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.environ.clear()
+        os.environ.update(job["environ"])
+        os.chdir(job["folder"])
+        output = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for fd in (1, 2):
+            os.dup2(output, fd)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.argv = job["arguments"]
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+_PRELOADED = [
+    *(f"agentdyno.cli.{name}_command" for name in COMMANDS),
+    *(
+        "agentdyno.workbench.api",
+        "agentdyno.workbench.doctor",
+        "agentdyno.workbench.reporting",
+        "agentdyno.store.store",
+    ),
+    *("agentdyno.reports.console", "agentdyno.specs.file_format", "scipy.special", "sqlalchemy.dialects.sqlite"),
+]
+
+
+class Commands:
+    """Runs ``dyno`` without paying for its start every time."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._output = scratch / "output.txt"
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", _SERVER, json.dumps(_PRELOADED)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, arguments: list[str], folder: Path, environ: dict[str, str]) -> tuple[int, str]:
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        job = {"arguments": arguments, "folder": str(folder), "environ": environ, "output": str(self._output)}
+        self._server.stdin.write(json.dumps(job) + "\n")
+        self._server.stdin.flush()
+        code = self._server.stdout.readline()
+        return int(code), self._output.read_text()
+
+    def close(self) -> None:
+        self._server.communicate()
+
+
+@pytest.fixture(scope="module")
+def dyno_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    served = Commands(tmp_path_factory.mktemp("commands"))
+    yield served
+    served.close()
+
+
 class Folder:
     """The folder of one page, where its files are written and its commands run."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, served: Commands | None = None) -> None:
         self.here = root
+        self._served = served
         self.environ = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("DYNO_", "GIT_", "PYTHON"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -114,6 +182,10 @@ class Folder:
         return self._checked([sys.executable, "-W", "error", "-c", text], "the python block", self.here, {0})
 
     def _shell(self, command: str, folder: Path, allowed: set[int]) -> str:
+        if self._served is not None and command.startswith("dyno ") and not re.search(r"[>|;&$]", command):
+            code, output = self._served.run(shlex.split(command), folder, self.environ)
+            assert code in allowed, f"{command} exits with {code}, not {allowed}:\n{output}"
+            return output
         return self._checked(["bash", "-o", "pipefail", "-c", command], command, folder, allowed)
 
     def _checked(self, arguments: list[str], what: str, folder: Path, allowed: set[int]) -> str:
@@ -139,8 +211,7 @@ def missing_words(shown: list[str], output: str) -> list[str]:
     return [word for word in wanted if word not in words]
 
 
-def run_page(page: Path, root: Path) -> None:
-    folder = Folder(root)
+def run_page(page: Path, folder: Folder) -> None:
     for block in blocks(page):
         if block.file is not None:
             folder.write(block)
@@ -170,8 +241,8 @@ RUNNABLE = [page for page in PAGES if any(block.language in ("bash", "console", 
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
-def test_everything_a_page_shows_works(page: Path, tmp_path: Path) -> None:
-    run_page(page, tmp_path)
+def test_everything_a_page_shows_works(page: Path, tmp_path: Path, dyno_commands: Commands) -> None:
+    run_page(page, Folder(tmp_path, dyno_commands))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

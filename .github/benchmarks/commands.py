@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -36,6 +37,8 @@ class Commands(Experiment):
         found = self._run([sys.executable, "-c", "import agentdyno; print(agentdyno.__file__)"])
         if not Path(found.strip()).is_relative_to(SOURCE):
             raise AssertionError(f"measures {found}, not {SOURCE}")
+        text = b"".join(path.read_bytes() for path in sorted(SOURCE.rglob("*.py")))
+        context.observe(command=self.params["command"], code=sha256(text).hexdigest()[:16])
 
     def execute_once(self, context: ExperimentContext) -> None:  # noqa: ARG002
         self._run(self.call)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentdyno.contracts import Experiment, ExperimentContext, Instrument, Report, Reporter
     from agentdyno.errors import DynoError, NotComparable, PluginError, ResultError, RunError, SpecError, StoreError
-    from agentdyno.model import Comparison, Direction, Metric, RunResult, Sample, Verdict
+    from agentdyno.model import Comparison, Direction, Findings, Metric, RunResult, Sample, Verdict
     from agentdyno.registry import register_experiment, register_instrument, register_reporter
     from agentdyno.runner.function import BenchmarkResult, benchmark
     from agentdyno.workbench.api import compare, run_spec
@@ -28,7 +28,7 @@ _HOMES = {
         "SpecError",
         "StoreError",
     ),
-    "agentdyno.model": ("Comparison", "Direction", "Metric", "RunResult", "Sample", "Verdict"),
+    "agentdyno.model": ("Comparison", "Direction", "Findings", "Metric", "RunResult", "Sample", "Verdict"),
     "agentdyno.registry": ("register_experiment", "register_instrument", "register_reporter"),
     "agentdyno.runner.function": ("BenchmarkResult", "benchmark"),
     "agentdyno.workbench.api": ("compare", "run_spec"),
@@ -42,6 +42,7 @@ __all__ = [
     "DynoError",
     "Experiment",
     "ExperimentContext",
+    "Findings",
     "Instrument",
     "Metric",
     "NotComparable",

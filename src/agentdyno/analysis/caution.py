@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agentdyno.analysis.values import metric_values
+from agentdyno.analysis.values import metric_values, per_process
 from agentdyno.model import ArmResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value
@@ -12,13 +12,12 @@ from agentdyno.stats import theil_sen, warmup_end
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
-ENVIRONMENT_KEYS = frozenset({"python", "implementation", "cpu"})
 
 
 def cautions(arms: Sequence[ArmResult], overhead_s: float | None) -> tuple[RunWarning, ...]:
     """Warnings about arms with their samples and metrics filled in."""
     found = [warning for arm in arms for warning in _arm_cautions(arm, overhead_s)]
-    return (*found, *_identical_arms(arms))
+    return (*found, *_identical_arms(arms), *_revision_not_loaded(arms))
 
 
 def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarning]:
@@ -49,7 +48,7 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
         )
     values = metric_values(arm.samples)
     yield from _over_time(arm, values)
-    loops = max((sample.inner_loops for sample in arm.samples), default=1)
+    loops = max((sample.inner_loops for sample in arm.samples if sample.usable), default=1)
     if overhead_s and loops == 1 and duration.median > 0 and overhead_s > 0.01 * duration.median:
         yield RunWarning(
             "overhead",
@@ -68,16 +67,17 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
 
 
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
-    durations = values["duration_s"]
+    durations = values.get("duration_s", [])
     steady = warmup_end(durations) if len(durations) >= 10 else 0
     if steady > 0:
         yield RunWarning(
             "still-warming-up",
-            f"the first {steady} measured samples differ from the rest as a warm-up does",
+            f"the first measured samples ({steady} of {len(durations)}) differ from the rest as a warm-up does",
             f"Raise iterations.warmup by {steady}.",
             arm.arm_id,
         )
-    resident = values.get("rss_bytes", [])
+    # Each process starts small again, so that memory can grow within one process only.
+    resident = max(per_process(arm.samples, "rss_bytes").values(), key=len, default=[])
     trend = theil_sen(resident) if len(resident) >= 10 else None
     if trend is not None and trend.is_growing:
         growth = trend.slope * (len(resident) - 1)
@@ -90,25 +90,42 @@ def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[Ru
             )
 
 
+def _revision_not_loaded(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
+    """A baseline at another revision of which nothing was loaded: whatever ran, it was not that revision."""
+    for arm in arms:
+        if arm.side is Side.BASELINE and arm.observed.get("code") == "nothing":
+            yield RunWarning(
+                "revision-not-loaded",
+                "no file of the other revision was loaded: both sides ran the code that is installed here",
+                "Run the experiment from a file of the repository, so that its imports come from there too.",
+                arm.arm_id,
+            )
+
+
 def _identical_arms(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
-    """Arms that were asked to differ and were observed not to."""
+    """Arms that were asked to differ and were observed not to.
+
+    A parameter that an experiment observes under its own name must be observed differently where it was asked to
+    differ; the two sides of one configuration must have run different code where the code was fingerprinted.
+    """
     seen: dict[str, ArmResult] = {}
     for arm in arms:
-        own = {key: value for key, value in arm.observed.items() if key not in ENVIRONMENT_KEYS}
-        if not own:
-            continue
-        key = canonical_json([arm.experiment, own])
-        before = seen.setdefault(key, arm)
-        asked_to_differ = before.params != arm.params
-        if before is not arm and (asked_to_differ or {before.side, arm.side} == {Side.BASELINE, Side.CANDIDATE}):
-            what = ", ".join(f"{key}={value}" for key, value in sorted(own.items()))
-            yield RunWarning(
-                "identical-arms",
-                f"{before.name} and {arm.name} were observed to be the same thing ({what})",
-                "Their difference is noise. Check that the parameter or the revision really takes effect.",
-            )
+        asked = {name: arm.params[name] for name in arm.params if name in arm.observed}
+        if arm.side is not None and "code" in arm.observed:
+            asked["code"] = arm.side.value
+        for name, value in asked.items():
+            others = {key: item for key, item in arm.params.items() if key != name}
+            before = seen.setdefault(canonical_json([arm.experiment, name, others, arm.observed[name]]), arm)
+            same_request = before is arm or (name != "code" and before.params[name] == value)
+            if not same_request:
+                yield RunWarning(
+                    "identical-arms",
+                    f"{before.name} and {arm.name} were observed to be the same thing ({name}: {arm.observed[name]})",
+                    "Their difference is noise. Check that the parameter or the revision really takes effect.",
+                )
 
 
 def _first_failure(arm: ArmResult) -> str:
     failure = next((sample.failure for sample in arm.samples if sample.failure is not None), None)
-    return failure.message.splitlines()[0][:120] if failure is not None else "no message"
+    lines = failure.message.strip().splitlines() if failure is not None else []
+    return lines[0][:120] if lines else "no message"

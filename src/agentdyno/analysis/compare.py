@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from agentdyno.analysis.values import PER_PROCESS, metric_values, per_process
+from agentdyno.analysis.values import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.stats import (
     Interval,
@@ -18,14 +18,15 @@ from agentdyno.stats import (
     minimum_detectable_ratio,
     paired_ratio,
     samples_to_decide,
+    trimmed_t,
+    trimmed_welch,
     wilcoxon_signed_rank,
 )
 
 MIN_SAMPLES = 4
 """Per side; below it no verdict is given."""
-MIN_PROCESSES = 8
-"""Pairs of processes from which a rank test can reach p < 0.01; from here on processes are compared, not samples."""
-MIN_UNPAIRED_PROCESSES = 5
+MIN_PROCESSES = 4
+"""Processes per side from which they are compared instead of the samples that each of them gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +95,12 @@ def _sides(baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metr
             [max(v) for v in first.values()], [max(v) for v in second.values()], False, "processes", processes
         )
     if judging.paired and (pairs := _pairs(baseline, candidate, name)):
-        if processes >= MIN_PROCESSES:
-            pairs = [_typical(group) for group in _by_process(pairs).values()]
+        groups = _by_process(pairs)
+        if len(groups) >= MIN_PROCESSES:
+            pairs = [_typical(group) for group in groups.values()]
             return _Sides([p.baseline for p in pairs], [p.candidate for p in pairs], True, "processes", len(pairs))
         return _Sides([p.baseline for p in pairs], [p.candidate for p in pairs], True, "samples", processes)
-    if processes >= MIN_UNPAIRED_PROCESSES:
+    if processes >= MIN_PROCESSES:
         medians = [[median(values) for values in side.values()] for side in (first, second)]
         return _Sides(medians[0], medians[1], False, "processes", processes)
     values = metric_values(baseline).get(name, []), metric_values(candidate).get(name, [])
@@ -114,11 +116,11 @@ class _Pair:
 
 def _pairs(baseline: Sequence[Sample], candidate: Sequence[Sample], name: str) -> list[_Pair]:
     """Usable samples of the same trial on both sides."""
-    first = {(s.iteration, s.case_id): s.readings[name] for s in baseline if s.usable and name in s.readings}
+    first = {(s.iteration, s.case_id): v for s in baseline if (v := usable_value(s, name)) is not None}
     return [
-        _Pair(s.process, first[s.iteration, s.case_id], s.readings[name])
+        _Pair(s.process, first[s.iteration, s.case_id], value)
         for s in candidate
-        if s.usable and name in s.readings and (s.iteration, s.case_id) in first
+        if (value := usable_value(s, name)) is not None and (s.iteration, s.case_id) in first
     ]
 
 
@@ -169,36 +171,60 @@ def _compare(metric: Metric, sides: _Sides, judging: Judging) -> MetricCompariso
 def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: Judging) -> str:
     if metric.direction is Direction.UNKNOWN:
         return "not judged: no direction declared"
-    if metric.name == "throughput_per_s":
+    if metric.name == THROUGHPUT:
         return "not judged: duration_s seen from the other side"
     if metric.machine_dependent and not judging.same_machine:
         return "not judged: different machines"
     fewest = min(len(baseline), len(candidate))
-    if metric.name in PER_PROCESS and fewest < MIN_UNPAIRED_PROCESSES:
-        return f"not judged: one value per process, `processes: {MIN_UNPAIRED_PROCESSES}` or more are needed"
+    if metric.name in PER_PROCESS and fewest < MIN_PROCESSES:
+        return f"not judged: one value per process, `processes: {MIN_PROCESSES}` or more are needed"
     if fewest < MIN_SAMPLES:
         return f"not judged: {fewest} samples, at least {MIN_SAMPLES} a side are needed"
     return ""
 
 
 def _estimate(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
+    first, second = ([math.log(value) for value in side] for side in (baseline, candidate))
+    changes = [new - old for old, new in zip(first, second, strict=True)] if row.paired else []
     confidence = 1 - alpha
-    if row.paired:
-        test = wilcoxon_signed_rank([math.log(c / b) for b, c in zip(baseline, candidate, strict=True)])
-        estimate = paired_ratio(baseline, candidate, confidence)
-        method = "Wilcoxon signed-rank on pairs"
+    if row.unit == "processes":
+        test = trimmed_t(changes, confidence) if row.paired else trimmed_welch(first, second, confidence)
+        logs, p_value = test.estimate.interval, test.p_value
+        ratio, interval = _exp(test.estimate.point), (_exp(logs.low), _exp(logs.high))
+        method = "trimmed t test on pairs of processes" if row.paired else "trimmed Welch test on processes"
     else:
-        test = mann_whitney(baseline, candidate)
-        estimate = hodges_lehmann_ratio(baseline, candidate, confidence)
-        method = "Mann-Whitney"
+        estimate = (paired_ratio if row.paired else hodges_lehmann_ratio)(baseline, candidate, confidence)
+        ratio, interval = estimate.point, (estimate.interval.low, estimate.interval.high)
+        p_value = (wilcoxon_signed_rank(changes) if row.paired else mann_whitney(baseline, candidate)).p_value
+        method = "Wilcoxon signed-rank test on pairs of samples" if row.paired else "Mann-Whitney test on samples"
     return replace(
         row,
-        ratio=estimate.point,
-        interval=(estimate.interval.low, estimate.interval.high),
-        p_value=test.p_value,
+        ratio=ratio,
+        interval=interval,
+        p_value=p_value,
         method=method,
-        detectable=minimum_detectable_ratio(baseline, len(candidate), alpha=alpha),
+        detectable=minimum_detectable_ratio(_spread_of(row, baseline, candidate)[0], len(candidate), alpha=alpha),
     )
+
+
+def _spread_of(
+    row: MetricComparison, baseline: list[float], candidate: list[float]
+) -> tuple[list[float], list[float]]:
+    """Two sides for planning, which counts two independent samples: as they are, or made from pairs.
+
+    What decides between pairs is the spread of their changes alone. Half of its variance is given to each side, so
+    that the difference of the sides is as uncertain as the mean change is.
+    """
+    if not row.paired:
+        return baseline, candidate
+    changes = [math.log(new / old) for old, new in zip(baseline, candidate, strict=True)]
+    centre = median(changes)
+    rest = [(change - centre) / math.sqrt(2) for change in changes]
+    return [math.exp(-part) for part in rest], [math.exp(centre + part) for part in rest]
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700 else math.inf
 
 
 def _judge(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
@@ -216,9 +242,20 @@ def _judge(row: MetricComparison, baseline: list[float], candidate: list[float],
     low, high = row.interval
     if low > 0 and math.isfinite(high) and _inside(low, high, limit, alpha):
         return replace(row, verdict=Verdict.SAME, reason=f"the interval lies within ±{percent}")
-    more = samples_to_decide(baseline, candidate, row.threshold, alpha=alpha)
+    more = samples_to_decide(*_spread_of(row, baseline, candidate), row.threshold, alpha=alpha)
     reason = f"the interval reaches beyond ±{percent}" if significant else "not significant"
+    missing = _fewest(alpha, row.paired) - min(len(baseline), len(candidate))
+    if row.unit == "samples" and missing > 0:
+        reason, more = "too few samples for any certainty", max(more or 0, missing)
     return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason, more_samples=more)
+
+
+def _fewest(alpha: float, paired: bool) -> int:
+    """Samples per side from which a rank test can be significant at all: 8 pairs or 5 a side at 1 %."""
+    n = 1
+    while 2 / (2**n if paired else math.comb(2 * n, n)) >= alpha:
+        n += 1
+    return n
 
 
 def _inside(low: float, high: float, limit: float, alpha: float) -> bool:

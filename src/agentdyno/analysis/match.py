@@ -75,26 +75,43 @@ def pair_arms(
 ) -> list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]]:
     """Equal experiment and parameters first; what remains pairs up where the choice is unambiguous.
 
-    It is when one arm of an experiment is left on each side, or when a candidate has a single nearest baseline
-    (fewest differing parameters): that is how a run against other parameters is matched.
+    It is when each side has a single arm, or when a run measured two sides and a candidate has a single nearest
+    baseline (fewest differing parameters): that is how a run against other parameters is matched. Where a result
+    has two sides itself, its baseline is set against a baseline and its candidate against a candidate.
     """
     pairs: list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]] = []
     for second in candidate:
-        same = [arm for arm in baseline if arm.experiment == second.experiment]
-        ranked = sorted(same, key=lambda arm: len(_differing(arm.params, second.params)))
+        ranked = [
+            (_differing(arm.params, second.params), _side_rank(arm, second), arm)
+            for arm in baseline
+            if arm.experiment == second.experiment
+        ]
         if not ranked:
             continue
-        fewest = len(_differing(ranked[0].params, second.params))
-        nearest = [arm for arm in ranked if len(_differing(arm.params, second.params)) == fewest]
-        both_sides = second.side is not None
-        if fewest == 0 or (len(nearest) == 1 and (both_sides or len(baseline) == len(candidate) == 1)):
-            pairs.append((nearest[0], second, _differing(nearest[0].params, second.params)))
+        fewest = min(len(differing) for differing, *_ in ranked)
+        nearest = [row for row in ranked if len(row[0]) == fewest]
+        best = min(rank for _, rank, _ in nearest)
+        differing, _, first = next(row for row in nearest if row[1] == best)
+        clear = len(nearest) == 1 and (second.side is not None or len(baseline) == len(candidate) == 1)
+        if fewest == 0 or clear:
+            pairs.append((first, second, differing))
     return pairs
+
+
+def _side_rank(first: ArmResult, second: ArmResult) -> int:
+    """0 for the same side; else the candidate, which is the code as it stood, before the baseline."""
+    if first.side is second.side:
+        return 0
+    return 2 if first.side is Side.BASELINE else 1
 
 
 def _differing(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, tuple[object, object]]:
     keys = sorted({*first, *second})
-    return {key: (first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)}
+    return {
+        key: (first.get(key), second.get(key))
+        for key in keys
+        if first.get(key) != second.get(key) or isinstance(first.get(key), bool) != isinstance(second.get(key), bool)
+    }
 
 
 def _warnings(

@@ -50,10 +50,13 @@ def _summary(metric: Metric, values: list[float], processes: Mapping[int, list[f
     )
 
 
+RESAMPLES = 1000
+
+
 def _interval(values: list[float], processes: Mapping[int, list[float]]) -> tuple[float, float] | None:
     """Of the median: exact where one process gave all samples, else bootstrapped over processes and samples."""
-    if len(processes) >= 3 and sum(map(len, processes.values())) == len(values):
-        interval = hierarchical(list(processes.values()), "median", seed=len(values))
+    if len(processes) >= 3 and len(set(values)) > 1 and sum(map(len, processes.values())) == len(values):
+        interval = hierarchical(list(processes.values()), "median", resamples=RESAMPLES, seed=len(values))
         return interval.low, interval.high
     exact = median_interval(values)
     return None if exact is None else (exact.low, exact.high)

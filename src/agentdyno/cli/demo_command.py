@@ -27,6 +27,6 @@ def command(store: str | None) -> int:
         return code
     say("\n2. A comparison: the inverted index against the scan, interleaved in one run.\n")
     options = {"store": store, "formats": "html", "against": "index=scan", "params": ("documents=300",)}
-    code = run("workload:retrieval/baseline", options)
+    code = run("workload:retrieval/lookup", options)
     say(f"\n{NEXT}")
     return code

@@ -36,7 +36,8 @@ def finish(
     if not as_json and not formats:
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
     if result.stopped_because:
-        shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}")
+        again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
+        shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}{again}")
     return findings
 
 

@@ -71,6 +71,7 @@ def run(what: str, options: dict[str, Any]) -> int:
     from agentdyno.workbench.api import output_root
     from agentdyno.workbench.prepare import prepare
     from agentdyno.workbench.reporting import check_formats
+    from agentdyno.workbench.resolve import import_paths
     from agentdyno.workbench.run import Runner
 
     as_json, store = bool(options.get("as_json")), options.get("store")
@@ -78,7 +79,7 @@ def run(what: str, options: dict[str, Any]) -> int:
     spec = find_spec(what, bool(options.get("quick")), overrides)
     if options.get("against"):
         spec = replace(spec, against=options["against"])
-    formats = check_formats(options.get("formats"))
+    formats = check_formats(options.get("formats"), import_paths(spec))
     prepared = prepare(spec, overridden=overrides.params, say=say)
     if options.get("dry_run"):
         show_plan(prepared, as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -13,10 +14,14 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
+_HALF_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_plain(value: object) -> Any:
-    """Dataclasses, enums, tuples and mappings as dicts, strings and lists that JSON can hold."""
+    """Dataclasses, enums, tuples and mappings as dicts, strings and lists that JSON can hold.
+
+    NaN and infinity become null, which reads back as "unknown": a reading that is null is left out.
+    """
     if value is None or isinstance(value, (str, bool, int)):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, float):
@@ -25,8 +30,10 @@ def to_plain(value: object) -> Any:
         return {name: to_plain(getattr(value, name)) for name in _names(type(value))}
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return [to_plain(item) for item in sorted(value, key=repr)]
     if isinstance(value, Enum):
         return value.value
     raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -38,8 +45,9 @@ def from_plain(kind: type[T], plain: object, where: str = "") -> T:
 
 
 def encode(value: object, *, indent: int | None = None) -> str:
-    """Strict JSON: no NaN, UTF-8, one document."""
-    return json.dumps(to_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    """Strict JSON: no NaN, one document, and always text that UTF-8 can hold."""
+    text = json.dumps(to_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _HALF_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 @cache
@@ -73,7 +81,11 @@ def _read(kind: Any, plain: object, where: str) -> object:
         if not isinstance(plain, Mapping):
             raise TypeError(f"{where}: expected an object, got {type(plain).__name__}")
         value_kind = typing.get_args(kind)[1]
-        return {str(key): _read(value_kind, item, f"{where}.{key}") for key, item in plain.items()}
+        return {
+            str(key): _read(value_kind, item, f"{where}.{key}")
+            for key, item in plain.items()
+            if not (item is None and value_kind is float)
+        }
     return _read_scalar(kind, plain, where)
 
 
@@ -109,7 +121,10 @@ def _read_scalar(kind: Any, plain: object, where: str) -> object:
         except ValueError:
             raise ValueError(f"{where}: {plain!r} is none of {', '.join(e.value for e in kind)}") from None
     if kind is float and isinstance(plain, (int, float)) and not isinstance(plain, bool):
-        return float(plain)
+        try:
+            return float(plain)
+        except OverflowError:
+            raise ValueError(f"{where}: the number is too large") from None
     if isinstance(plain, kind) and not (kind is int and isinstance(plain, bool)):
         return plain
     raise TypeError(f"{where}: expected {kind.__name__}, got {type(plain).__name__}")

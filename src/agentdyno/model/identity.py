@@ -21,13 +21,27 @@ def new_run_id(now_ms: int | None = None) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """One text per value: sorted keys, no blanks."""
+    """One text per value: sorted keys, no blanks. What JSON cannot hold is taken as text."""
+    try:
+        return _dump(value)
+    except TypeError:  # keys that cannot be sorted or are no text
+        return _dump(_with_text_keys(value))
+
+
+def _dump(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _with_text_keys(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _with_text_keys(item) for key, item in value.items()}
+    return [_with_text_keys(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def digest(value: object, length: int = 16) -> str:
     """The first ``length`` hexadecimal digits of the SHA-256 of the canonical JSON."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+    # A name taken from the file system may hold half a surrogate pair, which plain UTF-8 refuses.
+    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def experiment_arm_id(experiment: str, params: Mapping[str, object], side: str | None = None) -> str:

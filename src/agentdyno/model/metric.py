@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,15 +45,18 @@ _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def format_value(value: float | None, unit: str) -> str:
-    """Three or four significant digits with a unit chosen by size; unknown reads ``-``."""
-    if value is None:
+    """Three or four significant digits with a unit chosen by size; unknown, and no number at all, reads ``-``."""
+    if value is None or math.isnan(value):
         return "-"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     if unit == "s":
         return _scaled(value, _SECONDS)
     if unit == "bytes":
         return _scaled(value, _BYTES)
     if unit == "usd":
-        return f"${value:,.4g}"
+        amount = f"{abs(value):,.0f}" if abs(value) >= 1000 else f"{abs(value):.4g}"
+        return f"-${amount}" if value < 0 else f"${amount}"
     if unit == "ratio":
         return f"{value:.3f}"
     size = abs(value)
@@ -73,8 +77,10 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 def _digits(value: float) -> str:
     size = abs(value)
-    if value == int(value) and size < 10_000:
-        return str(int(value))
+    if size >= 1e9:
+        return f"{value:.4g}"
+    if size < 10_000 and math.isclose(value, whole := round(value), rel_tol=1e-12):
+        return str(whole)
     if size >= 100:
         return f"{value:,.0f}"
     if size >= 10:

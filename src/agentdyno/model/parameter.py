@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agentdyno.model.metric import Metric
 
-_SIMPLE = {
+_PYTHON_NAMES = {
     "int": "integer",
     "float": "number",
     "str": "string",
@@ -22,21 +22,21 @@ _SIMPLE = {
     "tuple": "array",
     "Tuple": "array",
     "set": "array",
+    "Set": "array",
+    "frozenset": "array",
+    "FrozenSet": "array",
     "Sequence": "array",
     "Iterable": "array",
+    "Collection": "array",
     "dict": "object",
     "Dict": "object",
     "Mapping": "object",
+    "MutableMapping": "object",
     "None": "null",
+    "NoneType": "null",
     "Path": "string",
-    "integer": "integer",
-    "number": "number",
-    "string": "string",
-    "boolean": "boolean",
-    "array": "array",
-    "object": "object",
-    "null": "null",
 }
+_JSON_NAMES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,9 @@ class Parameter:
 
     def problem(self, value: object) -> str | None:
         """What is wrong with ``value``, or ``None``."""
-        if self.choices and value not in self.choices:
+        if self.choices:
+            if any(_same(value, choice) for choice in self.choices):
+                return None
             return f"expected one of {', '.join(map(repr, self.choices))}, got {value!r}"
         if self.types and not any(_is(value, name) for name in self.types):
             return f"expected {self.type_name}, got {json_type(value)} {value!r}"
@@ -99,27 +101,36 @@ class ExperimentInfo:
 
 def json_type(value: object) -> str:
     """The JSON name of a value's type."""
-    for name in ("null", "boolean", "integer", "number", "string", "array", "object"):
+    for name in _JSON_NAMES:
         if _is(value, name):
             return name
     return type(value).__name__
 
 
 def parse_annotation(text: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """JSON types and literal choices of an annotation's text; both empty when it allows anything."""
-    try:
-        node = ast.parse(text.strip().strip("'\""), mode="eval").body
-    except SyntaxError:
-        return (), ()
+    """JSON types and literal choices of an annotation's text; both empty when it allows anything.
+
+    ``null`` comes last. Choices are given only where nothing else is allowed: ``int | Literal["auto"]`` are types.
+    """
     types: list[str] = []
     choices: list[object] = []
-    if not _collect(node, types, choices):
+    if not _collect_text(text, types, choices):
         return (), ()
     if choices and any(name != "null" for name in types):
-        return tuple(dict.fromkeys(types)), ()
-    if choices and "null" in types:
+        types, choices = [*types, *map(json_type, choices)], []
+    if choices and "null" in types and None not in choices:
         choices.append(None)
-    return tuple(dict.fromkeys(types)), tuple(choices)
+    types = [*types, *map(json_type, choices)]
+    ordered = sorted(dict.fromkeys(types), key=lambda name: name == "null")
+    return tuple(ordered), tuple(choices)
+
+
+def _collect_text(text: str, types: list[str], choices: list[object]) -> bool:
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return False
+    return _collect(node, types, choices)
 
 
 def _collect(node: ast.expr, types: list[str], choices: list[object]) -> bool:
@@ -130,35 +141,51 @@ def _collect(node: ast.expr, types: list[str], choices: list[object]) -> bool:
         if node.value is None:
             types.append("null")
             return True
-        return isinstance(node.value, str) and _collect(ast.parse(node.value, mode="eval").body, types, choices)
-    if isinstance(node, ast.Subscript):
-        head = _last_name(node.value)
-        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if head == "Optional":
-            types.append("null")
-            return _collect(items[0], types, choices)
-        if head == "Union":
-            return all(_collect(item, types, choices) for item in items)
-        if head == "Annotated":
-            return _collect(items[0], types, choices)
-        if head == "Literal":
-            choices.extend(item.value for item in items if isinstance(item, ast.Constant))
-            return True
-        return _add_simple(head, types)
-    return _add_simple(_last_name(node), types)
+        return isinstance(node.value, str) and _collect_text(node.value, types, choices)
+    if isinstance(node, ast.Call):  # a live Optional["int"] is spelled Optional[ForwardRef('int')]
+        return _last_name(node.func) == "ForwardRef" and _collect(node.args[0], types, choices)
+    if not isinstance(node, ast.Subscript):
+        return _add_named(_last_name(node), types)
+    head = _last_name(node.value)
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if head == "Optional":
+        types.append("null")
+        return _collect(items[0], types, choices)
+    if head == "Union":
+        return all(_collect(item, types, choices) for item in items)
+    if head in ("Annotated", "Final", "InitVar"):
+        return _collect(items[0], types, choices)
+    if head == "Literal":
+        return _add_literals(items, choices)
+    return _add_named(head, types)
 
 
-def _add_simple(name: str, types: list[str]) -> bool:
-    if name not in _SIMPLE:
+def _add_named(name: str, types: list[str]) -> bool:
+    if name not in _PYTHON_NAMES:
         return False
-    types.append(_SIMPLE[name])
+    types.append(_PYTHON_NAMES[name])
     return True
+
+
+def _add_literals(items: Sequence[ast.expr], choices: list[object]) -> bool:
+    """False where a choice is no plain value, such as a member of an enum."""
+    try:
+        values = [ast.literal_eval(item) for item in items]
+    except ValueError:
+        return False
+    choices.extend(values)
+    return bool(values)
 
 
 def _last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _same(value: object, choice: object) -> bool:
+    """Equal as JSON has it: true is not 1."""
+    return value == choice and isinstance(value, bool) == isinstance(choice, bool)
 
 
 def _is(value: object, name: str) -> bool:
@@ -184,8 +211,9 @@ def merge_param_schema(parameters: Sequence[Parameter], schema: Mapping[str, obj
     (``{"size": {"type": "int", "default": 10, "min": 1}}`` or ``{"size": 10}``).
     """
     properties = schema.get("properties")
-    rows = properties if isinstance(properties, Mapping) else schema
-    required = schema.get("required") if isinstance(properties, Mapping) else None
+    is_json_schema = isinstance(properties, Mapping) or schema.get("type") == "object"
+    rows = properties if isinstance(properties, Mapping) else {} if is_json_schema else schema
+    required = schema.get("required") if is_json_schema else None
     known = {parameter.name: parameter for parameter in parameters}
     for name, row in rows.items():
         base = known.get(name, Parameter(name))
@@ -199,8 +227,10 @@ def merge_param_schema(parameters: Sequence[Parameter], schema: Mapping[str, obj
 def _with_row(base: Parameter, row: Mapping[str, object], required: bool) -> Parameter:
     kind = row.get("type")
     names = [kind] if isinstance(kind, (str, type)) else kind if isinstance(kind, Sequence) else []
-    types = tuple(_SIMPLE.get(n.__name__ if isinstance(n, type) else str(n), "") for n in names)
+    types = tuple(_type_named(name.__name__ if isinstance(name, type) else str(name)) for name in names)
     choices = row.get("choices", row.get("enum", base.choices))
+    if isinstance(choices, (set, frozenset)):
+        choices = sorted(choices, key=repr)
     minimum = row.get("min", row.get("minimum", base.minimum))
     maximum = row.get("max", row.get("maximum", base.maximum))
     has_default = "default" in row
@@ -209,8 +239,13 @@ def _with_row(base: Parameter, row: Mapping[str, object], required: bool) -> Par
         tuple(name for name in types if name) or base.types,
         required or bool(row.get("required") is True) or (base.required and not has_default),
         row["default"] if has_default else base.default,
-        tuple(choices) if isinstance(choices, Sequence) and not isinstance(choices, str) else (),
+        tuple(choices) if isinstance(choices, (list, tuple)) else (),
         minimum if isinstance(minimum, (int, float)) else None,
         maximum if isinstance(maximum, (int, float)) else None,
         str(row.get("description", base.description)),
     )
+
+
+def _type_named(name: str) -> str:
+    """The JSON type of a Python or JSON type's name, or an empty text."""
+    return name if name in _JSON_NAMES else _PYTHON_NAMES.get(name, "")

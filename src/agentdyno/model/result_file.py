@@ -16,18 +16,12 @@ from agentdyno.errors import ResultError
 from agentdyno.model.codec import from_plain
 from agentdyno.model.result import SCHEMA_VERSION, RunResult
 
+_WRITE_AGAIN = "If the run is in the store, `dyno show RUN --json > result.json` writes it again."
+
 
 def decode_result(text: str, where: str) -> RunResult:
     """A ``RunResult`` from the text of a result file; ``where`` names the file in errors."""
-    try:
-        plain = json.loads(text)
-    except ValueError as error:
-        cut_off = text.strip() and not text.rstrip().endswith("}")
-        raise ResultError(
-            "the file is cut off" if cut_off else f"not JSON: {error}",
-            where=where,
-            remedy="If the run is in the store, `dyno report RUN --format json` writes the file again.",
-        ) from None
+    plain = _parse(text, where)
     if not isinstance(plain, dict) or "schema_version" not in plain or "run_id" not in plain:
         raise ResultError(
             "not an agentdyno result (no schema_version and run_id)",
@@ -35,18 +29,46 @@ def decode_result(text: str, where: str) -> RunResult:
             remedy="Give a result.json that `dyno run` wrote, or the id of a run in the store.",
         )
     version = plain["schema_version"]
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        raise ResultError(
+            f"damaged result: schema_version: expected a whole number, got {version!r}",
+            where=where,
+            remedy=_WRITE_AGAIN,
+        )
+    if version > SCHEMA_VERSION:
         raise ResultError(
             f"schema version {version!r} is newer than this agentdyno reads (up to {SCHEMA_VERSION})",
             where=where,
             remedy="Upgrade agentdyno.",
         )
-    if version < 1:
-        plain = _upgrade_0(plain)
     try:
+        if version < 1:
+            plain = _upgrade_0(plain)
         return from_plain(RunResult, {**plain, "schema_version": SCHEMA_VERSION})
-    except (TypeError, ValueError) as error:
-        raise ResultError(f"damaged result: {error}", where=where) from None
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ResultError(f"damaged result: {error}", where=where, remedy=_WRITE_AGAIN) from None
+
+
+def _parse(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        problem = "not JSON of ours: nested too deep"
+    except ValueError as error:
+        problem = "the file is cut off" if _is_cut_off(text, error) else f"not JSON: {error}"
+        if not text.strip():
+            problem = "the file is empty"
+    raise ResultError(problem, where=where, remedy=_WRITE_AGAIN)
+
+
+def _is_cut_off(text: str, error: ValueError) -> bool:
+    """Whether a JSON object begins and then only its end is missing: the parser ran out of text."""
+    if not text.lstrip().startswith("{") or not isinstance(error, json.JSONDecodeError):
+        return False
+    rest = text[error.pos :].strip()
+    # The last token may be half there: a string without its end, or the beginning of a word or a number.
+    half_a_token = any(word.startswith(rest) for word in ("true", "false", "null", "-", ".", "e-", "e+"))
+    return half_a_token or error.msg.startswith(("Unterminated", "Invalid \\"))
 
 
 def _upgrade_0(plain: dict[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from agentdyno.contracts import Experiment
 from agentdyno.errors import PluginError
 from agentdyno.model.metric import Direction, Metric
 from agentdyno.model.parameter import ExperimentInfo, Parameter, merge_param_schema, parse_annotation
@@ -23,15 +24,15 @@ def describe(name: str, target: Any) -> ExperimentInfo:
                 where=origin_of(subject),
                 remedy="Subclass agentdyno.Experiment and define execute_once.",
             )
-        parameters, is_open = _signature(subject.__init__, skip_first=True)
+        parameters, is_open = signature_of(subject.__init__, skip_first=True)
         schema = getattr(subject, "param_schema", None)
         if isinstance(schema, Mapping):
             parameters = merge_param_schema(parameters, schema)
-        metrics = _metrics(getattr(subject, "metrics", {}))
-        doc = subject.__doc__ if subject.__doc__ != Experiment.__doc__ else ""
+        metrics = _metrics(getattr(subject, "metrics", {}), origin_of(subject))
+        doc = "" if _is_generated_doc(subject) else subject.__doc__
         return ExperimentInfo(name, first_line(doc), parameters, metrics, origin_of(subject), is_open)
     if callable(subject):
-        parameters, is_open = _signature(subject, skip_first=False)
+        parameters, is_open = signature_of(subject, skip_first=False)
         iterations = getattr(target, "iterations", None)
         return ExperimentInfo(
             name,
@@ -49,10 +50,23 @@ def first_line(doc: str | None) -> str:
     return next((line.strip() for line in (doc or "").splitlines() if line.strip()), "")
 
 
-def _signature(function: Callable[..., Any], *, skip_first: bool) -> tuple[tuple[Parameter, ...], bool]:
+def _is_generated_doc(kind: type) -> bool:
+    """Whether nobody wrote it: the signature that ``@dataclass`` puts there."""
+    return "__dataclass_fields__" in vars(kind) and (kind.__doc__ or "").startswith(f"{kind.__name__}(")
+
+
+def signature_of(function: Callable[..., Any], *, skip_first: bool) -> tuple[tuple[Parameter, ...], bool]:
+    """The parameters, and whether there is a ``**`` that takes any further one."""
     if function is object.__init__:
         return (), False
-    items = list(inspect.signature(function).parameters.values())
+    try:
+        items = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise PluginError(
+            f"its parameters cannot be read: {error}",
+            where=origin_of(function),
+            remedy="Wrap it in a function whose parameters are written out.",
+        ) from error
     parameters = []
     is_open = False
     for item in items[1:] if skip_first else items:
@@ -69,28 +83,62 @@ def _signature(function: Callable[..., Any], *, skip_first: bool) -> tuple[tuple
 
 
 def make_parameter(
-    name: str, types: tuple[str, ...], choices: tuple[object, ...], required: bool, default: object
+    name: str,
+    types: tuple[str, ...],
+    choices: tuple[object, ...],
+    required: bool,
+    default: object,
+    opaque: bool = False,
 ) -> Parameter:
-    """A parameter whose declared default is always one of its values, as in ``size: int = None``."""
-    if default is None and not required and types and "null" not in types:
-        types = (*types, "null")
-        choices = (*choices, None) if choices else choices
+    """A parameter whose declared default is always one of its values, as in ``size: int = None``.
+
+    A default that JSON would change (an enum, a set, infinity) is kept as text and marked ``opaque``.
+    """
+    if default is None and not required:
+        types = (*types, "null") if types and "null" not in types else types
+        choices = (*choices, None) if choices and None not in choices else choices
     if isinstance(default, tuple):
         default = list(default)
-    return Parameter(name, types, required, default, choices)
+    if not opaque and not _survives_json(default):
+        default, opaque = str(default), True
+    return Parameter(name, types, required, default, choices, opaque=opaque)
+
+
+def _survives_json(value: object) -> bool:
+    """Whether the value is the same after a trip through JSON, a tuple inside it counting as a list."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_survives_json, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _survives_json(item) for key, item in value.items())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or type(value) in (str, bool, int)
 
 
 def _spelled(annotation: object) -> str:
     return inspect.formatannotation(annotation)
 
 
-def _metrics(declared: object) -> tuple[Metric, ...]:
+def _metrics(declared: object, where: str) -> tuple[Metric, ...]:
     if not isinstance(declared, Mapping):
         return ()
     metrics = []
     for name, item in declared.items():
         if isinstance(item, Metric):
-            metrics.append(Metric(str(name), item.unit, item.direction, item.provenance, item.machine_dependent))
+            metrics.append(replace(item, name=str(name)))
         elif isinstance(item, Mapping):
-            metrics.append(Metric(str(name), str(item.get("unit", "")), Direction(item.get("direction", "unknown"))))
+            metrics.append(_metric(str(name), item, where))
     return tuple(metrics)
+
+
+def _metric(name: str, item: Mapping[str, object], where: str) -> Metric:
+    try:
+        direction = Direction(str(item.get("direction", "unknown")))
+    except ValueError:
+        raise PluginError(
+            f"metrics.{name}.direction: expected {', '.join(Direction)}, got {item['direction']!r}",
+            where=where,
+            remedy="Say which way is better, or leave it out.",
+        ) from None
+    machine_dependent = item.get("machine_dependent", True) is not False
+    return Metric(name, str(item.get("unit", "")), direction, machine_dependent=machine_dependent)

@@ -26,8 +26,8 @@ class Installed:
 
     @property
     def target(self) -> Target:
-        module, _, attribute = self.value.partition(":")
-        return Target(attribute, module=module)
+        module, _, attribute = self.value.partition("[")[0].partition(":")  # without extras
+        return Target(attribute.strip(), module=module.strip())
 
 
 def installed(kind: str) -> dict[str, Installed]:
@@ -79,8 +79,8 @@ def _all_installed() -> list[Installed]:
     try:
         cached = json.loads(cache.read_text())
         if cached["stamps"] == stamps:
-            return [Installed(*row) for row in cached["rows"]]
-    except (OSError, ValueError, TypeError, KeyError):
+            return [Installed(*map(_text, row)) for row in cached["rows"]]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         pass
     rows = _scan()
     _write_cache(cache, {"stamps": stamps, "rows": [[row.kind, row.name, row.value, row.package] for row in rows]})
@@ -93,20 +93,35 @@ def _scan() -> list[Installed]:
     rows: list[Installed] = []
     seen: set[str] = set()
     for distribution in distributions():
-        package = distribution.metadata["Name"] or "?"
+        try:
+            package = str((distribution.metadata.get_all("Name") or [""])[0])
+            points = list(distribution.entry_points)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            continue  # a broken installation of something else is not our user's concern here
         if package in seen:
             continue
-        seen.add(package)
-        for point in distribution.entry_points:
+        if package:
+            seen.add(package)
+        for point in points:
             prefix, _, kind = point.group.partition(".")
             if prefix == "agentdyno" and kind in KINDS:
-                rows.append(Installed(kind, point.name, point.value, package))
+                rows.append(Installed(kind, point.name, point.value, package or "?"))
     return sorted(rows, key=lambda row: (row.kind, row.name))
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("the cache holds something else than text")
+    return value
+
+
 def _cache_file() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    key = sha256(repr((sys.version, sys.path)).encode()).hexdigest()[:24]
+    try:
+        root = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    except RuntimeError:
+        root = os.devnull  # a user without a home has no cache
+    folders = [str(folder) or str(Path.cwd()) for folder in sys.path]
+    key = sha256(repr((sys.version, folders)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return Path(root) / "agentdyno" / f"entry-points-{key}.json"
 
 

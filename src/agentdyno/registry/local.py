@@ -16,6 +16,10 @@ from typing import Any
 from agentdyno.errors import DynoError, PluginError, nearest
 from agentdyno.registry.names import registered
 
+_LIBRARY = str(Path(importlib.__file__).parent)
+_loading: list[str] = []
+_loaded_by_path: dict[str, str] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -92,35 +96,60 @@ def load_file(path: Path) -> ModuleType:
         sys.path.insert(0, str(path.parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _loaded_by_path[name] = str(path)
+    _loading.append(str(path))
     try:
         spec.loader.exec_module(module)
+    except (DynoError, KeyboardInterrupt):
+        sys.modules.pop(name, None)
+        raise
     except BaseException as error:
         sys.modules.pop(name, None)
         raise _load_failure(error, str(path)) from error
+    finally:
+        _loading.pop()
     return module
+
+
+def file_being_loaded() -> str | None:
+    """The file whose top level is being executed at this moment, if any."""
+    return _loading[-1] if _loading else None
+
+
+def loaded_by_path(module: str) -> bool:
+    """Whether a module is a file that ``load_file`` executed, which nobody can import by name."""
+    return module in _loaded_by_path
 
 
 def _import(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except DynoError:
+        raise
+    except (Exception, SystemExit) as error:
         raise _load_failure(error, name) from error
 
 
-def _load_failure(error: BaseException, where: str) -> BaseException:
-    if isinstance(error, (DynoError, KeyboardInterrupt)):
-        return error
-    line = ""
-    tb = error.__traceback__
-    while tb is not None:
-        if tb.tb_frame.f_code.co_filename == where:
-            line = f" (line {tb.tb_lineno})"
-        tb = tb.tb_next
-    return PluginError(
-        f"cannot be loaded: {type(error).__name__}: {error}{line}",
-        where=where,
-        remedy="Run `python -v` on it, or install what it imports into this environment.",
-    )
+def _load_failure(error: BaseException, where: str) -> PluginError:
+    """Names the file and the line of the user's code that failed, as far as the traceback tells."""
+    import traceback  # slow to load, and nearly nothing fails
+
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith("<") and frame.f_code.co_filename != __file__
+    ]
+    own = [line for file, line in frames if file == where]
+    places = [f"{file}:{line}" for file, line in frames if not file.startswith(_LIBRARY)]
+    line = f" (line {own[-1]})" if own else ""
+    if not own and places and not isinstance(error, SyntaxError):
+        line = f" ({places[-1]})"
+    remedy = f"`{Path(sys.executable).name} {where}` shows the whole traceback."
+    if isinstance(error, ModuleNotFoundError):
+        remedy = f"Install {error.name or 'what is missing'} into this environment, or put its folder on PYTHONPATH."
+    elif not where.endswith(".py"):
+        remedy = f"`{Path(sys.executable).name} -c 'import {where}'` shows the whole traceback."
+    return PluginError(f"cannot be loaded: {type(error).__name__}: {error}{line}", where=where, remedy=remedy)
 
 
 def _written_in(value: object, module: ModuleType) -> bool:

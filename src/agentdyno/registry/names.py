@@ -31,8 +31,7 @@ def register(kind: str, name: str, target: Any) -> None:
 
     Executing the same file a second time replaces what it registered the first time.
     """
-    if not isinstance(name, str) or not name.strip():
-        raise PluginError(f"{name!r} cannot name one of the {kind}", remedy="Give a non-empty name.")
+    _check_name(kind, name)
     origin = origin_of(target)
     before = _registered.get((kind, name))
     if before is not None and _place(before.target) != _place(target):
@@ -41,6 +40,15 @@ def register(kind: str, name: str, target: Any) -> None:
             remedy="Rename one of them.",
         )
     _registered[kind, name] = Registered(kind, name, target, origin)
+
+
+def _check_name(kind: str, name: object) -> None:
+    if isinstance(name, str) and name.strip():
+        return
+    decorator = f"@register_{kind[:-1]}"
+    raise PluginError(
+        f"{name!r} cannot name one of the {kind}", remedy=f'Give a name that is not empty: {decorator}("name").'
+    )
 
 
 def registered(kind: str) -> dict[str, Registered]:
@@ -55,6 +63,8 @@ def register_experiment(name: str) -> Callable[[T], T]:
 
 def register_instrument(name: str, *, perturbs: bool | None = None) -> Callable[[T], T]:
     """Class or context-manager function decorator. Undeclared instruments count as perturbing."""
+
+    _check_name("instruments", name)
 
     def decorate(target: T) -> T:
         if perturbs is not None:
@@ -71,6 +81,8 @@ def register_reporter(name: str) -> Callable[[T], T]:
 
 
 def _decorator(kind: str, name: str) -> Callable[[T], T]:
+    _check_name(kind, name)
+
     def decorate(target: T) -> T:
         register(kind, name, target)
         return target
@@ -80,7 +92,7 @@ def _decorator(kind: str, name: str) -> Callable[[T], T]:
 
 def origin_of(target: Any) -> str:
     """Where an object was written: ``file.py:line`` when its source is known, else its module."""
-    subject = inspect.unwrap(target) if callable(target) else target
+    subject = _subject(target)
     try:
         return f"{inspect.getsourcefile(subject)}:{inspect.getsourcelines(subject)[1]}"
     except (TypeError, OSError):
@@ -88,9 +100,15 @@ def origin_of(target: Any) -> str:
 
 
 def _place(target: Any) -> tuple[str, str]:
-    subject = inspect.unwrap(target) if callable(target) else target
+    subject = _subject(target)
     try:
         file = inspect.getsourcefile(subject) or ""
-    except TypeError:
+    except (TypeError, OSError):
         file = ""
     return file, str(getattr(subject, "__qualname__", repr(subject)))
+
+
+def _subject(target: Any) -> Any:
+    """What was written by somebody: the wrapped function or class, or the class of an instance."""
+    subject = inspect.unwrap(target) if callable(target) else target
+    return subject if hasattr(subject, "__qualname__") else type(subject)

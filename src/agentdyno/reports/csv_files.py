@@ -31,16 +31,53 @@ _SAMPLE = (
 )
 
 
+_COMPARED = (
+    *("baseline", "candidate", "arm", "metric", "unit", "baseline_n", "candidate_n", "counted"),
+    *("baseline_median", "candidate_median", "ratio", "ratio_low", "ratio_high", "p_value", "threshold"),
+    *("detectable", "verdict", "reason", "more_needed", "paired", "method"),
+)
+
+
 class CsvReporter:
-    """Figures per arm and metric (summary.csv) and every raw sample (samples.csv)."""
+    """Figures per arm and metric (summary.csv), raw samples (samples.csv), verdicts (comparison.csv)."""
 
     name = "csv"
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
-        return [
-            write_text(output_dir / "summary.csv", summary_csv(report)),
-            write_text(output_dir / "samples.csv", samples_csv(report)),
-        ]
+        written = []
+        if report.results:
+            written.append(write_text(output_dir / "summary.csv", summary_csv(report)))
+            written.append(write_text(output_dir / "samples.csv", samples_csv(report)))
+        if report.findings.comparisons:
+            written.append(write_text(output_dir / "comparison.csv", comparison_csv(report)))
+        return written
+
+
+def comparison_csv(report: Report) -> str:
+    """One row per compared arm and metric, in base units."""
+    rows: list[Sequence[Value]] = [_COMPARED]
+    for comparison in report.findings.comparisons:
+        for arm in comparison.arms:
+            for row in arm.metrics:
+                low, high = row.interval or (None, None)
+                rows.append(
+                    (
+                        *(comparison.baseline, comparison.candidate, arm.name, row.metric.name, row.metric.unit),
+                        *(
+                            row.baseline_n,
+                            row.candidate_n,
+                            row.unit,
+                            row.baseline,
+                            row.candidate,
+                            row.ratio,
+                            low,
+                            high,
+                        ),
+                        *(row.p_value, row.threshold, row.detectable, row.verdict and row.verdict.value, row.reason),
+                        *(row.more_samples, row.paired, row.method),
+                    )
+                )
+    return _csv(rows)
 
 
 def summary_csv(report: Report) -> str:

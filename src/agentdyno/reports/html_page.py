@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from html import escape as escape_html
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,20 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["soft"] = _soft
+    environment.filters["commands"] = _commands
     return environment
+
+
+def _commands(text: str) -> Markup:
+    """What stands between backticks as code, all else escaped."""
+    from markupsafe import Markup
+
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return Markup(escape_html(text))
+    return Markup(
+        "".join(f"<code>{escape_html(p)}</code>" if i % 2 else escape_html(p) for i, p in enumerate(pieces))
+    )
 
 
 def _soft(text: str) -> Markup:

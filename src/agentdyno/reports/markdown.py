@@ -78,7 +78,7 @@ def escape(text: str) -> str:
 def _note(text: str) -> str:
     """Escaped, except that commands between backticks stay code."""
     pieces = _CODE.split(text)
-    return "".join(f"<code>{piece}</code>" if i % 2 else escape(piece + "·")[:-1] for i, piece in enumerate(pieces))
+    return "".join(f"<code>{piece}</code>" if i % 2 else escape(f"·{piece}·")[1:-1] for i, piece in enumerate(pieces))
 
 
 def _row(cells: list[str]) -> str:

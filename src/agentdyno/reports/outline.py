@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from agentdyno.contracts import Report
@@ -10,6 +11,9 @@ from agentdyno.reports.comparison_tables import comparison_title, tally
 from agentdyno.reports.run_tables import arm_name, has_usable, planned, statuses
 from agentdyno.reports.table import Tone
 from agentdyno.reports.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
+
+SHARED_BY = 3
+"""Arms with the same warning from which it is said once for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A warning with its remedy and, where it concerns one arm, that arm's name."""
+    """A warning with its remedy and, where it concerns arms, their name."""
 
     message: str
     remedy: str
@@ -109,12 +113,24 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
 
 
 def notices(report: Report) -> tuple[Notice, ...]:
-    """Every warning once, in the order run, findings, comparisons."""
+    """Every warning once, in the order run, findings, comparisons.
+
+    What three or more arms are warned of is said once, with the first of them as the example.
+    """
     names = {arm.arm_id: arm_name(arm) for result in report.results for arm in result.arms}
     warnings: list[RunWarning] = [warning for result in report.results for warning in result.warnings]
     warnings += report.findings.warnings
     warnings += [warning for comparison in report.findings.comparisons for warning in comparison.warnings]
-    return tuple(
-        Notice(one_line(warning.message), one_line(warning.remedy), names.get(warning.arm_id or "", ""))
-        for warning in dict.fromkeys(warnings)
-    )
+    once = dict.fromkeys(warnings)
+    arms = Counter(warning.code for warning in once if warning.arm_id is not None)
+    found, said = [], set()
+    for warning in once:
+        shared = warning.arm_id is not None and arms[warning.code] >= SHARED_BY
+        if shared and warning.code in said:
+            continue
+        said.add(warning.code)
+        arm = names.get(warning.arm_id or "", "")
+        if shared:
+            arm = f"{arm} and {arms[warning.code] - 1} other arms" if arm else f"{arms[warning.code]} arms"
+        found.append(Notice(one_line(warning.message), one_line(warning.remedy), arm))
+    return tuple(found)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import inspect
-import math
 import random
 import sys
 import time
-import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentdyno.contracts import ExperimentContext, Instrument
-from agentdyno.errors import DynoError
 from agentdyno.model.plan import Phase, Trial
-from agentdyno.model.sample import Failure, FailureKind, Sample, Status
-from agentdyno.registry.adapt import InstrumentFailed, adapt
+from agentdyno.model.sample import Failure, Sample, Status
+from agentdyno.registry.adapt import adapt
 from agentdyno.registry.local import Target, load_import, load_target
 from agentdyno.runner.affinity import cpu_use, stay_on, uses_one_cpu
+from agentdyno.runner.failures import classify, stage
 from agentdyno.runner.job import ArmJob, Code
 from agentdyno.runner.readings import (
-    OutputUnserialisable,
     involuntary_switches,
     memory_use,
+    number_of,
+    plain_or_text,
     reset_peak,
     split_output,
 )
@@ -35,17 +34,8 @@ if TYPE_CHECKING:
     import asyncio
 
 
-class TrialTimeout(BaseException):
-    """Raised inside measured code when its time is up; not an Exception, so that it is rarely caught there."""
-
-
-class StageFailed(Exception):
-    """Loading, setting up or warming up failed; carries the failure for the sample that pays for it."""
-
-    def __init__(self, status: Status, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.status = status
-        self.failure = failure
+CANCEL_S = 1.0
+"""How long cancelled coroutines may take to clean up."""
 
 
 def load_code(kind: str, code: Code, also_known: Collection[str] = ()) -> Any:
@@ -73,38 +63,48 @@ class Bench:
         self.inner_loops = job.inner_loops
         self.warmup_s: list[float] = []
         self.cpu: int | None = None
+        self.ready = False
         self._target = target
         self._loop: asyncio.AbstractEventLoop | None = None
         self._experiment: Any = None
         self._timed: Callable[[int], Timing] | None = None
+        self._timed_sync: Callable[[int], Timing]
+        self._timed_async: Callable[[int], Timing]
         self._watching: tuple[Instrument, ...] = ()
         self._perturbing: dict[str, Instrument] = {}
         self._set_up = False
 
-    def prepare(self) -> None:
-        """Loads, sets up, warms up and calibrates; raises ``StageFailed`` naming the stage."""
-        with _stage("load"):
+    def prepare(self, announce: Callable[[str], None] = lambda _: None) -> None:
+        """Loads, sets up, warms up and calibrates; raises ``StageFailed`` naming the stage.
+
+        ``announce`` hears the name of each stage as it begins, and of warm-up again at each of its calls: what may
+        not take longer than a trial is one of these, not all of them together.
+        """
+        self.context.phase = Phase.WARMUP
+        announce("load")
+        with stage("load"):
             self._load()
-        with _stage("setup"):
+        announce("setup")
+        with stage("setup"):
             seed_everything(self.job.seed, self.context)
             self._set_up = True
             if self._experiment is not None:
                 self._finish(self._experiment.setup(self.context))
-        with _stage("warmup"):
-            assert self._timed is not None
-            self.context.phase = Phase.WARMUP
+        with stage("warmup"):
             before = cpu_use(time.perf_counter())
             for _ in range(self.job.warmup):
-                self.warmup_s.append(self._timed(1).wall_ns / 1e9)
-            calibrated = calibrate_loops(self._timed)
+                announce("warmup")
+                self.warmup_s.append(self._time(1).wall_ns / 1e9)
+            announce("warmup")
+            calibrated = calibrate_loops(self._time)
             self.inner_loops = self.inner_loops or calibrated
             one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
         if self.job.cpu is not None and one_cpu and stay_on(self.job.cpu):
             self.cpu = self.job.cpu
+        self.ready = True
 
     def execute(self, trial: Trial) -> Sample:
         """One sample. Whatever the measured code raises becomes part of it."""
-        assert self._timed is not None
         assert self.inner_loops is not None
         loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops
         context = self.context
@@ -120,7 +120,7 @@ class Bench:
                 stack.enter_context(gc_policy(self.job.gc))
                 reset_peak()
                 switches = involuntary_switches()
-                timing = self._timed(loops)
+                timing = self._time(loops)
                 switches = involuntary_switches() - switches
                 memory = memory_use()
             readings = timing_readings(timing) | {"involuntary_switches": float(switches)}
@@ -148,16 +148,22 @@ class Bench:
     def close(self) -> Failure | None:
         """Tears down; the failure if that failed."""
         failure = None
-        if self._set_up and self._experiment is not None:
-            self._set_up = False
+        try:
             try:
-                self._finish(self._experiment.teardown(self.context))
-            except BaseException as error:  # noqa: BLE001
-                failure = classify(error, "teardown")[1]
-        if self._loop is not None:
-            self._loop.close()
-            self._loop = None
+                if self._set_up and self._experiment is not None:
+                    self._set_up = False
+                    self._finish(self._experiment.teardown(self.context))
+            finally:
+                self._close_loop()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001
+            failure = classify(error, "teardown")[1]
         return failure
+
+    def observed(self) -> dict[str, Any]:
+        """What the experiment has observed so far, in a form that can be stored."""
+        return {str(key): plain_or_text(value) for key, value in self.context.observed.items()}
 
     def _load(self) -> None:
         target = self._target if self._target is not None else load_code("experiments", self.job.code)
@@ -173,11 +179,23 @@ class Bench:
             call = getattr(target, "function", target)
             bound = partial(call, **params) if params else call
             timed_sync = partial(time_bare_calls, bound)
-        if inspect.iscoroutinefunction(inspect.unwrap(call)):
-            self._timed = lambda loops: self._event_loop().run_until_complete(time_awaits(bound, loops))
-        else:
-            self._timed = timed_sync
+        self._timed_sync = timed_sync
+        self._timed_async = lambda loops: self._run(time_awaits(bound, loops))
+        if inspect.iscoroutinefunction(call):
+            self._timed = self._timed_async
         self._load_instruments()
+
+    def _time(self, loops: int) -> Timing:
+        """Times ``loops`` calls. Only the first call of all tells whether its result is to be awaited."""
+        if self._timed is not None:
+            return self._timed(loops)
+        timing = self._timed_sync(loops)
+        if not inspect.isawaitable(timing.result):
+            self._timed = self._timed_sync
+            return timing
+        self._finish(timing.result)
+        self._timed = self._timed_async
+        return self._timed(loops)
 
     def _load_instruments(self) -> None:
         watching = []
@@ -195,51 +213,52 @@ class Bench:
         return self._watching
 
     def _finish(self, result: Any) -> Any:
-        return self._event_loop().run_until_complete(result) if inspect.isawaitable(result) else result
+        return self._run(_awaiting(result)) if inspect.isawaitable(result) else result
 
-    def _event_loop(self) -> asyncio.AbstractEventLoop:
+    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Runs it to its end. When the waiting is broken off, it is cancelled: teardown must not run beside it."""
         if self._loop is None:
             import asyncio  # costs a fifth of a worker's start, and few experiments need it
 
             self._loop = asyncio.new_event_loop()
-        return self._loop
+        task = self._loop.create_task(coroutine)
+        try:
+            return self._loop.run_until_complete(task)
+        finally:
+            if not task.done():
+                _cancel(self._loop, {task})
+            elif not task.cancelled():
+                task.exception()  # marks it as seen
+
+    def _close_loop(self) -> None:
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return
+        import asyncio
+
+        try:
+            _cancel(loop, asyncio.all_tasks(loop))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
 
 
-@contextmanager
-def _stage(name: str) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        status, failure = classify(error, name)
-        raise StageFailed(status, failure) from error
+async def _awaiting(result: Any) -> Any:
+    return await result
 
 
-def classify(error: BaseException, where: str) -> tuple[Status, Failure]:
-    """The status and the record of an exception raised by measured code."""
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
-    if isinstance(error, MemoryError):
-        message = "the memory limit was reached (memory_limit_mb)" if not str(error) else text
-        return Status.LIMIT, Failure(FailureKind.MEMORY, message, where)
-    if isinstance(error, TrialTimeout):
-        return Status.TIMEOUT, Failure(FailureKind.TIMEOUT, str(error), where)
-    if isinstance(error, SystemExit):
-        return Status.ERROR, Failure(FailureKind.EXIT, f"called sys.exit({error.code!r})", where)
-    if isinstance(error, OutputUnserialisable):
-        return Status.ERROR, Failure(FailureKind.SERIALISATION, str(error), where)
-    if isinstance(error, (DynoError, InstrumentFailed)):
-        return Status.ERROR, Failure(FailureKind.EXCEPTION, str(error), where)
-    return Status.ERROR, Failure(FailureKind.EXCEPTION, text[:2000], where, _own_traceback(error))
+def _cancel(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> None:
+    """Cancels ``tasks`` and lets them clean up for as long as ``CANCEL_S``."""
+    import asyncio
 
-
-def _own_traceback(error: BaseException, limit: int = 8000) -> str:
-    """The traceback without the harness's frames."""
-    frames = traceback.extract_tb(error.__traceback__)
-    package = str(Path(__file__).parent)
-    own = [frame for frame in frames if not frame.filename.startswith(package)] or frames
-    lines = traceback.format_list(own) + traceback.format_exception_only(type(error), error)
-    return "".join(lines)[-limit:]
+    if not tasks:
+        return
+    for task in tasks:
+        task.cancel()
+    done, _ = loop.run_until_complete(asyncio.wait(tasks, timeout=CANCEL_S))
+    for task in done:
+        if not task.cancelled():
+            task.exception()
 
 
 def seed_everything(seed: int, context: ExperimentContext) -> None:
@@ -280,8 +299,9 @@ def _flatten(raw: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, float], di
     for instrument, readings in raw.items():
         for key, value in readings.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                if math.isfinite(value):
-                    numbers[f"{instrument}.{key}"] = float(value)
+                number = number_of(value)
+                if number is not None:
+                    numbers[f"{instrument}.{key}"] = number
             else:
                 details.setdefault(instrument, {})[key] = value
     return numbers, details

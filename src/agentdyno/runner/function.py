@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper
 from time import perf_counter_ns, process_time_ns
-from typing import Any
+from typing import Any, overload
 
 from agentdyno.errors import SpecError
 from agentdyno.registry.names import register
 from agentdyno.runner.readings import memory_use, reset_peak
-from agentdyno.runner.timing import Timing, calibrate_loops, time_awaits, time_bare_calls
+from agentdyno.runner.timing import BATCH_S, FAST_CALL_S, Timing, calibrate_loops, time_awaits, time_bare_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,16 @@ def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[tuple[int,
     return stamps, result
 
 
+@overload
+def benchmark(name: Callable[..., Any], *, iterations: int = 100, warmup: int = 3) -> Benchmark: ...
+
+
+@overload
+def benchmark(
+    name: str | None = None, *, iterations: int = 100, warmup: int = 3
+) -> Callable[[Callable[..., Any]], Benchmark]: ...
+
+
 def benchmark(
     name: str | Callable[..., Any] | None = None, *, iterations: int = 100, warmup: int = 3
 ) -> Callable[[Callable[..., Any]], Benchmark] | Benchmark:
@@ -134,8 +144,11 @@ def benchmark(
     >>> result.avg_time_ms > 0
     True
     """
-    if iterations < 1 or warmup < 0:
-        raise SpecError(f"iterations must be at least 1 and warmup at least 0, got {iterations} and {warmup}")
+    if not _is_count(iterations, 1) or not _is_count(warmup, 0):
+        raise SpecError(
+            "iterations must be a whole number of at least 1 and warmup of at least 0, "
+            f"got {iterations!r} and {warmup!r}"
+        )
     if callable(name):
         return _decorate(name, None, iterations, warmup)
     return lambda function: _decorate(function, name, iterations, warmup)
@@ -147,9 +160,11 @@ def _decorate(function: Callable[..., Any], name: str | None, iterations: int, w
     return made
 
 
-def _loops_from(timing: Timing) -> int:
-    from agentdyno.runner.timing import BATCH_S, FAST_CALL_S
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
+
+def _loops_from(timing: Timing) -> int:
     per_call_s = timing.wall_ns / timing.loops / 1e9
     return 1 if per_call_s >= FAST_CALL_S else max(1, round(BATCH_S / max(per_call_s, 1e-9)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
@@ -13,8 +13,10 @@ from typing import Any
 
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, Sample, Status
-from agentdyno.runner.bench import Bench, StageFailed, TrialTimeout, classify, make_sample
+from agentdyno.runner.bench import Bench, make_sample
+from agentdyno.runner.failures import StageFailed, TrialTimeout, classify
 from agentdyno.runner.job import ArmJob
+from agentdyno.runner.readings import interpreter
 from agentdyno.runner.timing import harness_overhead_s
 
 
@@ -35,8 +37,9 @@ class InlineExecutor:
         started_at_ms = time.time_ns() // 1_000_000
         job = self._jobs[trial.arm_id]
         try:
-            with _alarm(job.limits.timeout_s):
-                bench = self._bench_for(trial)
+            with _alarm(job.limits.timeout_s) as restart:
+                bench = self._bench_for(trial, restart)
+                restart()
                 sample = bench.execute(trial)
         except StageFailed as failed:
             sample = make_sample(trial, failed.status, started_at_ms, failure=failed.failure)
@@ -44,7 +47,11 @@ class InlineExecutor:
             status, failure = classify(error, "execute")
             sample = make_sample(trial, status, started_at_ms, failure=failure)
         else:
-            self.observed.setdefault(trial.arm_id, {}).update(bench.context.observed)
+            surroundings = {**interpreter(), "cpu": bench.cpu}
+            self.observed.setdefault(trial.arm_id, surroundings).update(bench.observed())
+            if bench.warmup_s:
+                sample = replace(sample, details={**sample.details, "warmup_s": bench.warmup_s})
+                bench.warmup_s = []
         if sample.status not in (Status.OK, Status.FAILED, Status.ERROR) or not self._ready(trial.arm_id):
             self._drop(trial.arm_id)
         self._finished.append(sample)
@@ -56,7 +63,7 @@ class InlineExecutor:
         for arm_id in list(self._benches):
             self._drop(arm_id)
 
-    def _bench_for(self, trial: Trial) -> Bench:
+    def _bench_for(self, trial: Trial, restart: Callable[[], None]) -> Bench:
         bench, process = self._benches.get(trial.arm_id, (None, -1))
         if bench is not None and process == trial.process:
             return bench
@@ -64,13 +71,13 @@ class InlineExecutor:
         job = replace(self._jobs[trial.arm_id], inner_loops=self.inner_loops[trial.arm_id])
         bench = Bench(job, self._targets.get(trial.arm_id))
         self._benches[trial.arm_id] = (bench, trial.process)
-        bench.prepare()
+        bench.prepare(lambda _: restart())
         self.inner_loops[trial.arm_id] = bench.inner_loops
         return bench
 
     def _ready(self, arm_id: str) -> bool:
         bench, _ = self._benches.get(arm_id, (None, 0))
-        return bench is not None and bench.inner_loops is not None
+        return bench is not None and bench.ready
 
     def _drop(self, arm_id: str) -> None:
         bench, _ = self._benches.pop(arm_id, (None, 0))
@@ -80,19 +87,31 @@ class InlineExecutor:
 
 
 @contextmanager
-def _alarm(timeout_s: float | None) -> Iterator[None]:
-    """Raises in this thread after ``timeout_s``; only the main thread can be interrupted so."""
+def _alarm(timeout_s: float | None) -> Iterator[Callable[[], None]]:
+    """Raises in this thread after ``timeout_s``; only the main thread can be interrupted so.
+
+    Gives a function that starts the time anew. An alarm that was set before goes on afterwards.
+    """
     if timeout_s is None or threading.current_thread() is not threading.main_thread():
-        yield
+        yield lambda: None
         return
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise TrialTimeout(f"took longer than {timeout_s:g} s (timeout_s)")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+
+    def restart() -> None:
+        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+
+    left_s, interval_s = signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    started = time.monotonic()
     try:
-        yield
+        yield restart
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+            if left_s:
+                signal.setitimer(signal.ITIMER_REAL, max(left_s - (time.monotonic() - started), 1e-6), interval_s)

@@ -21,12 +21,16 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The interpreter and surroundings of an arm's processes. ``label`` says in words what they are."""
+    """The interpreter and surroundings of an arm's processes. ``label`` says in words what they are.
+
+    ``code_root`` is the project whose loaded files the worker fingerprints, to prove which code really ran.
+    """
 
     python: str = sys.executable
     cwd: str | None = None
     sys_path: tuple[str, ...] = ()
     label: str = "this environment"
+    code_root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import derive_seed
-from agentdyno.model.plan import Trial
+from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.bench import make_sample
 from agentdyno.runner.job import ArmJob
@@ -21,7 +21,9 @@ from agentdyno.runner.spawn import spawn
 from agentdyno.sandbox import LimitedProcess
 
 GRACE_S = 2.0
-"""How long an interrupted worker may take to tear down before it is killed."""
+"""How long an interrupted worker may take to tear down, and one that has torn down to end, before it is killed."""
+TEARDOWN_S = 3600.0
+"""How long teardown may take where trials have no time limit."""
 MAX_LIVE = 40
 """Workers kept alive at most; beyond it the one idle for longest is torn down."""
 
@@ -34,6 +36,7 @@ class _Worker:
     link: Link
     trial: Trial | None = None
     prepared: bool = False
+    stage: str = "load"
     started_at_ms: int = 0
     deadline: float | None = None
     warmup_s: list[float] = field(default_factory=list)
@@ -50,6 +53,7 @@ class ProcessExecutor:
         self._jobs = dict(jobs)
         self._idle: dict[str, list[_Worker]] = {}
         self._busy: list[_Worker] = []
+        self._live: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
         self._finished: list[Sample] = []
         self.observed: dict[str, dict[str, Any]] = {}
@@ -64,6 +68,8 @@ class ProcessExecutor:
         worker.started_at_ms = time.time_ns() // 1_000_000
         self._busy.append(worker)
         if worker.prepared:
+            worker.process.drain()
+            worker.process.take_tail()  # printed since the last trial, by nobody's trial
             self._send(worker, {"op": "trial", "trial": to_plain(trial)})
         else:
             self._send(worker, {"op": "prepare", "job": to_plain(worker.job)})
@@ -84,12 +90,20 @@ class ProcessExecutor:
 
     def close(self) -> None:
         """Tears every arm down and ends every process."""
-        for worker in list(self._busy):
-            self._interrupt(worker)
-        for workers in list(self._idle.values()):
-            for worker in list(workers):
+        busy = list(self._busy)
+        try:
+            for worker in busy:
+                worker.process.interrupt()
+            deadline = time.monotonic() + GRACE_S
+            for worker in busy:
+                worker.process.wait(deadline - time.monotonic())
+                self._discard(worker)
+            for worker in self._all_idle():
                 self._retire(worker)
-        self._selector.close()
+        finally:  # also when the user loses patience
+            for worker in list(self._live):
+                self._discard(worker)
+            self._selector.close()
 
     def _worker_for(self, trial: Trial) -> _Worker:
         idle = self._idle.setdefault(trial.arm_id, [])
@@ -99,61 +113,84 @@ class ProcessExecutor:
             worker = idle.pop()
             if worker.process.returncode is None:
                 return worker
-            self._discard(worker)
+            self._retire(worker)
         self._make_room()
         job = self._jobs[trial.arm_id]
         seed = derive_seed(job.seed, "process", trial.process)
         process, link = spawn(job.launch, seed=seed, memory_bytes=job.limits.memory_bytes)
         worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
+        self._live.append(worker)
         self._selector.register(link, selectors.EVENT_READ, (worker, "link"))
         self._selector.register(process.output_fd, selectors.EVENT_READ, (worker, "output"))
         self._selector.register(process.exit_fd, selectors.EVENT_READ, (worker, "exit"))
         return worker
 
     def _make_room(self) -> None:
-        idle = [worker for workers in self._idle.values() for worker in workers]
+        idle = self._all_idle()
         if len(idle) + len(self._busy) >= MAX_LIVE and idle:
             self._retire(min(idle, key=lambda worker: worker.started_at_ms))
 
+    def _all_idle(self) -> list[_Worker]:
+        return [worker for workers in self._idle.values() for worker in workers]
+
     def _send(self, worker: _Worker, message: dict[str, Any]) -> None:
-        timeout_s = worker.job.limits.timeout_s
-        worker.deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._start_clock(worker)
         try:
             worker.link.send(message)
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
             self._on_death(worker)
+
+    def _start_clock(self, worker: _Worker) -> None:
+        timeout_s = worker.job.limits.timeout_s
+        worker.deadline = None if timeout_s is None else time.monotonic() + timeout_s
 
     def _on_event(self, worker: _Worker, source: str) -> None:
         if source == "output":
             worker.process.drain()
             if not worker.process.output_open:
                 self._selector.unregister(worker.process.output_fd)
-            limit = worker.job.limits.output_bytes
-            if worker.process.output_bytes > limit and worker.trial is not None:
-                message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
-                self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
-                self._discard(worker)
-            return
-        if worker.trial is None:  # an idle worker has nothing to say: it is gone
-            self._discard(worker)
-            return
-        reply = worker.link.receive() if source == "link" else None
-        if reply is None:
+            if worker.trial is not None:
+                self._printed_too_much(worker)
+        elif worker.trial is None:  # an idle worker has nothing to say: it is gone
+            self._retire(worker)
+        elif source == "link" or worker.link.readable():  # what it said before it ended counts
+            self._on_reply(worker)
+        else:
             self._on_death(worker)
-        elif reply.get("prepared"):
+
+    def _on_reply(self, worker: _Worker) -> None:
+        try:
+            reply = worker.link.receive() or {}
+            sample = from_plain(Sample, reply["sample"]) if "sample" in reply else None
+            failure = from_plain(Failure, reply["failure"]) if "status" in reply else None
+        except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
+            self._on_death(worker)
+            return
+        if reply.get("prepared"):
             self._on_prepared(worker, reply)
-        elif "sample" in reply:
-            self._on_sample(worker, reply)
-        elif "failure" in reply and "status" in reply:
-            failure = from_plain(Failure, reply["failure"])
+        elif "stage" in reply:
+            worker.stage = str(reply["stage"])
+            self._start_clock(worker)
+        elif sample is not None and worker.trial is not None and sample.key == worker.trial.key:
+            self._on_sample(worker, sample, reply["observed"])
+        elif failure is not None:
             self._finish(worker, Status(reply["status"]), failure)
             self._retire(worker)
         else:
             self._on_death(worker)
 
+    def _printed_too_much(self, worker: _Worker) -> bool:
+        limit = worker.job.limits.output_bytes
+        if worker.process.output_bytes <= limit:
+            return False
+        message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
+        self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
+        self._interrupt(worker)
+        return True
+
     def _on_prepared(self, worker: _Worker, reply: dict[str, Any]) -> None:
         arm_id = worker.job.arm_id
-        worker.prepared = True
+        worker.prepared, worker.stage = True, "execute"
         worker.warmup_s = reply["warmup_s"]
         self.inner_loops[arm_id] = reply["inner_loops"]
         self.observed.setdefault(arm_id, {}).update(reply["observed"])
@@ -164,10 +201,11 @@ class ProcessExecutor:
         assert worker.trial is not None
         self._send(worker, {"op": "trial", "trial": to_plain(worker.trial)})
 
-    def _on_sample(self, worker: _Worker, reply: dict[str, Any]) -> None:
-        sample = from_plain(Sample, reply["sample"])
-        self.observed.setdefault(worker.job.arm_id, {}).update(reply["observed"])
+    def _on_sample(self, worker: _Worker, sample: Sample, observed: dict[str, Any]) -> None:
+        self.observed.setdefault(worker.job.arm_id, {}).update(observed)
         worker.process.drain()
+        if self._printed_too_much(worker):
+            return
         tail = worker.process.take_tail()
         if sample.failure is not None and tail:
             sample = replace(sample, failure=replace(sample.failure, output_tail=tail))
@@ -175,30 +213,32 @@ class ProcessExecutor:
             sample = replace(sample, details={**sample.details, "warmup_s": worker.warmup_s})
             worker.warmup_s = []
         self._release(worker)
-        self._idle[worker.job.arm_id].append(worker)
         self._finished.append(sample)
+        if sample.status is Status.LIMIT:  # a process that has run out of memory once is not to be relied on
+            self._retire(worker)
+        else:
+            self._idle[worker.job.arm_id].append(worker)
 
     def _on_timeout(self, worker: _Worker) -> None:
         limit = worker.job.limits.timeout_s
-        stage = "execute" if worker.prepared else "setup"
-        self._fail(worker, Status.TIMEOUT, FailureKind.TIMEOUT, f"took longer than {limit:g} s (timeout_s)", stage)
+        self._fail(worker, Status.TIMEOUT, FailureKind.TIMEOUT, f"took longer than {limit:g} s (timeout_s)")
         self._interrupt(worker)
 
     def _on_death(self, worker: _Worker) -> None:
         code = worker.process.wait(GRACE_S)
         worker.process.drain()
         kind, message = _cause_of_death(code)
-        self._fail(worker, Status.ERROR, kind, message, "execute" if worker.prepared else "setup")
+        self._fail(worker, Status.ERROR, kind, message)
         self._discard(worker)
 
-    def _fail(self, worker: _Worker, status: Status, kind: FailureKind, message: str, where: str = "execute") -> None:
-        self._finish(worker, status, Failure(kind, message, where))
+    def _fail(self, worker: _Worker, status: Status, kind: FailureKind, message: str) -> None:
+        self._finish(worker, status, Failure(kind, message, worker.stage))
 
     def _finish(self, worker: _Worker, status: Status, failure: Failure) -> None:
         trial = worker.trial
         assert trial is not None
         failure = replace(failure, output_tail=worker.process.take_tail())
-        loops = self.inner_loops[trial.arm_id] or 1
+        loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops[trial.arm_id] or 1
         self._finished.append(make_sample(trial, status, worker.started_at_ms, inner_loops=loops, failure=failure))
         self._release(worker)
 
@@ -215,35 +255,42 @@ class ProcessExecutor:
 
     def _retire(self, worker: _Worker) -> None:
         """Tears an idle worker down; its teardown may take as long as a trial may."""
-        timeout_s = worker.job.limits.timeout_s or 3600.0
-        try:
+        timeout_s = worker.job.limits.timeout_s or TEARDOWN_S
+        with contextlib.suppress(OSError):
             worker.link.send({"op": "close"})
-            worker.process.wait(timeout_s)
-            reply = worker.link.receive() if worker.process.returncode is not None else None
-            if reply and reply.get("failure"):
-                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, reply["failure"])))
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        self._discard(worker)
+            worker.process.wait(timeout_s, worker.link.fileno())
+        code = worker.process.wait(GRACE_S)  # threads that it left behind may keep it from ending
+        if not self._discard(worker):
+            kind, message = _cause_of_death(code)
+            if code is None:
+                kind, message = FailureKind.TIMEOUT, f"took longer than {timeout_s:g} s (timeout_s)"
+            self.teardown_failures.append((worker.job.arm_id, Failure(kind, message, "teardown")))
 
-    def _discard(self, worker: _Worker) -> None:
+    def _discard(self, worker: _Worker) -> bool:
+        """Ends a worker; whether it has said that it tore down (its failure to is noted)."""
         if worker.gone:
-            return
+            return True
         worker.gone = True
+        self._live.remove(worker)
         for source in (worker.link, worker.process.output_fd, worker.process.exit_fd):
             with contextlib.suppress(KeyError):
                 self._selector.unregister(source)
-        worker.process.close()
-        worker.link.close()
         if worker in self._busy:
             self._busy.remove(worker)
         if worker in self._idle.get(worker.job.arm_id, []):
             self._idle[worker.job.arm_id].remove(worker)
+        worker.process.close()
+        said = [message for message in worker.link.last_words() if message.get("closed")]
+        worker.link.close()
+        for message in said:
+            if message.get("failure"):
+                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, message["failure"])))
+        return bool(said)
 
 
 def _cause_of_death(code: int | None) -> tuple[FailureKind, str]:
     if code is None:
-        return FailureKind.EXIT, "closed its connection and went on running"
+        return FailureKind.EXIT, "lost its connection to the runner and went on running"
     if code < 0:
         try:
             name = signal.Signals(-code).name

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import resource
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentdyno.model.codec import to_plain
+
 OUTPUT_CAP = 16 * 1024
 """Characters of a returned value that are kept with its sample."""
+NUMBERS_CAP = 1000
+"""Returned numbers that become readings; what comes after them is kept like other output."""
+MAX_DEPTH = 50
+"""Levels of lists and dicts in a returned value; everybody who reads it later recurses into them."""
 
 
 class OutputUnserialisable(Exception):
@@ -61,25 +68,26 @@ def split_output(result: Any) -> tuple[dict[str, float], Any]:
     if result is None:
         return {}, None
     if not isinstance(result, Mapping):
-        number = _number(result)
+        number = number_of(result)
         return ({"result.value": number}, None) if number is not None else ({}, _plain(result))
     readings: dict[str, float] = {}
     rest: dict[str, Any] = {}
     for key, value in result.items():
-        number = _number(value)
-        if number is not None:
+        number = number_of(value)
+        if number is not None and len(readings) < NUMBERS_CAP:
             readings[f"result.{key}"] = number
         else:
             rest[str(key)] = value
     return readings, _plain(rest) if rest else None
 
 
-def _number(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
+    """``value`` as a finite number, or ``None``; truth values are none."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return None
     if not isinstance(value, (int, float)):
-        item = getattr(value, "item", None)  # numpy scalars and one-element arrays
-        if item is None or getattr(value, "ndim", 0) != 0:
+        item = getattr(value, "item", None)  # scalars of numpy and its like
+        if not callable(item) or getattr(value, "ndim", None) != 0:
             return None
         value = item()
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -94,13 +102,30 @@ def _number(value: Any) -> float | None:
 def _plain(value: Any) -> Any:
     try:
         text = json.dumps(value, default=_fallback)
-    except (TypeError, ValueError, RecursionError) as error:
+        if len(text) > OUTPUT_CAP:
+            return {"truncated": text[:OUTPUT_CAP], "characters": len(text)}
+        plain = json.loads(text, parse_constant=lambda _: None)
+        if _deeper_than(plain, MAX_DEPTH):
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (objects may raise anything while they are turned into lists)
         raise OutputUnserialisable(
-            f"the returned value cannot be stored: {error}; return numbers, strings, lists and dicts"
+            f"the returned value cannot be stored: {text_of(error)}; return numbers, strings, lists and dicts"
         ) from None
-    if len(text) > OUTPUT_CAP:
-        return {"truncated": text[:OUTPUT_CAP], "characters": len(text)}
-    return json.loads(text, parse_constant=lambda _: None)
+    return plain
+
+
+def _deeper_than(plain: Any, levels: int) -> bool:
+    layer = [plain]
+    for _ in range(levels):
+        layer = [
+            inner
+            for item in layer
+            if isinstance(item, (list, dict))
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+    return any(isinstance(item, (list, dict)) for item in layer)
 
 
 def _fallback(value: Any) -> Any:
@@ -109,3 +134,24 @@ def _fallback(value: Any) -> Any:
     if isinstance(value, (set, frozenset, tuple)):
         return list(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def plain_or_text(value: Any) -> Any:
+    """``value`` as plain JSON of bounded size and depth, or else its text."""
+    try:
+        return _plain(to_plain(value.tolist() if hasattr(value, "tolist") else value))
+    except (TypeError, ValueError, RecursionError, OutputUnserialisable):
+        return text_of(value)[:OUTPUT_CAP]
+
+
+def text_of(value: object, spell: Callable[[Any], str] = str) -> str:
+    """The text of an object that may not even know how to print itself."""
+    try:
+        return spell(value)
+    except Exception as error:  # noqa: BLE001
+        return f"<{type(value).__name__} that cannot be printed: {type(error).__name__}>"
+
+
+def interpreter() -> dict[str, str]:
+    """Which Python this is."""
+    return {"python": platform.python_version(), "implementation": platform.python_implementation()}

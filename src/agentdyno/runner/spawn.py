@@ -23,10 +23,10 @@ _BOOTSTRAP = """
 import sys
 if sys.version_info < (3, 11):
     sys.exit("agentdyno-python-too-old")
+sys.path[:] = [p for p in sys.path if p]  # first: the current folder may hold a json.py
 from importlib.util import module_from_spec, spec_from_file_location
 package, fd, paths = sys.argv[1], int(sys.argv[2]), __import__("json").loads(sys.argv[3])
 sys.argv = [""]
-sys.path[:] = [p for p in sys.path if p]
 spec = spec_from_file_location("agentdyno", package + "/__init__.py", submodule_search_locations=[package])
 sys.modules["agentdyno"] = module = module_from_spec(spec)
 spec.loader.exec_module(module)
@@ -35,9 +35,14 @@ main(fd, paths)
 """
 
 
+STALL_S = 60.0
+"""A message whose other end does not go on for so long is given up."""
+
+
 def spawn(launch: Launch, *, seed: int, memory_bytes: int | None = None) -> tuple[LimitedProcess, Link]:
     """A worker that waits for its first message. ``seed`` fixes its PYTHONHASHSEED."""
     ours, theirs = socket.socketpair()
+    ours.settimeout(STALL_S)
     package = str(Path(agentdyno.__file__).parent)
     command = [launch.python, "-c", _BOOTSTRAP, package, str(theirs.fileno()), json.dumps(launch.sys_path)]
     try:
@@ -50,6 +55,8 @@ def spawn(launch: Launch, *, seed: int, memory_bytes: int | None = None) -> tupl
         )
     except OSError as error:
         ours.close()
+        if error.filename is not None and error.filename == launch.cwd:
+            raise RunError(f"cannot start a worker in {launch.cwd}: {error.strerror}") from None
         raise RunError(
             f"cannot start {launch.python}: {error.strerror}", remedy="Check the interpreter's path."
         ) from None
@@ -70,12 +77,14 @@ def ask(launch: Launch, message: Mapping[str, Any], timeout_s: float = 120.0) ->
     try:
         link.send(dict(message))
         link.close_sending()
-        reply = _receive(process, link, timeout_s)
-    except (BrokenPipeError, ConnectionResetError):
+        process.wait(timeout_s, link.fileno())
+        reply = link.receive() if link.readable() else None
+    except (OSError, ValueError):
         reply = None
     finally:
+        code = process.wait(1.0)
         process.drain()
-        tail, code = process.take_tail(), process.wait(1.0)
+        tail = process.take_tail()
         process.close()
         link.close()
     if reply is None:
@@ -102,21 +111,6 @@ def instrument_perturbs(instrument: InstrumentJob, launch: Launch) -> bool:
 
 def _question(kind: str, code: Code) -> dict[str, Any]:
     return {"op": "describe", "kind": kind, "code": to_plain(code), "also_known": sorted(installed(kind))}
-
-
-def _receive(process: LimitedProcess, link: Link, timeout_s: float) -> dict[str, Any] | None:
-    import select
-
-    poller = select.poll()
-    for fd in (link.fileno(), process.output_fd):
-        poller.register(fd, select.POLLIN)
-    while ready := {fd for fd, _ in poller.poll(timeout_s * 1000)}:
-        process.drain()
-        if link.fileno() in ready:
-            return link.receive()
-        if process.returncode is not None:
-            return None
-    return None
 
 
 def _as_error(parts: list[str | None]) -> DynoError:

@@ -22,6 +22,8 @@ BATCH_S = 2e-3
 """How long a batch of fast calls should take."""
 SETTLE_S = 10e-3
 """Calls that take less than this are repeated for as long before measuring: the interpreter specialises hot code."""
+SLOW_CALL_S = 0.1
+"""Longer than the system keeps a process waiting: a call that takes so long is slow, not disturbed."""
 MAX_LOOPS = 10_000_000
 
 
@@ -103,22 +105,26 @@ def gc_policy(policy: GcPolicy) -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+        else:
+            gc.disable()
 
 
 def calibrate_loops(timed: Callable[[int], Timing]) -> int:
     """How many calls make a batch of ``BATCH_S``; 1 for a call that is not fast.
 
-    Batches grow until one is long enough to trust its rate; a slow call is executed once.
+    Batches grow until one is long enough to trust its rate. A rate that is far above the one before it may be that
+    of the system, which had something else to do: it is taken again. A call of ``SLOW_CALL_S`` is executed once.
     """
-    spent_s, loops = 0.0, 1
+    spent_s, loops, before_s = 0.0, 1, 0.0
     while loops < MAX_LOOPS:
         batch_s = timed(loops).wall_ns / 1e9
         spent_s += batch_s
-        if spent_s < SETTLE_S and batch_s < BATCH_S:
-            loops = min(loops * 2, max(1, int(BATCH_S / max(batch_s / loops, 1e-9))))
-        elif spent_s >= SETTLE_S:
-            per_call_s = batch_s / loops
-            return 1 if per_call_s >= FAST_CALL_S else max(1, min(MAX_LOOPS, round(BATCH_S / per_call_s)))
+        per_call_s = batch_s / loops
+        if spent_s >= SLOW_CALL_S or (spent_s >= SETTLE_S and per_call_s <= 2 * before_s):
+            return 1 if per_call_s >= FAST_CALL_S else max(1, min(MAX_LOOPS, round(BATCH_S / max(per_call_s, 1e-12))))
+        if batch_s < BATCH_S:
+            loops = min(loops * 2, max(1, int(BATCH_S * loops / batch_s)) if batch_s > 0 else MAX_LOOPS)
+        before_s = per_call_s
     return MAX_LOOPS
 
 

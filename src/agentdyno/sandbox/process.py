@@ -13,6 +13,13 @@ from time import monotonic
 
 TAIL_BYTES = 8 * 1024
 """What is kept of the end of a process's output."""
+READ_BYTES = 64 * 1024
+READS_AT_ONCE = 16
+"""Reads of one ``drain``: a process that prints without end must not keep its owner from anything else."""
+SWEEPS = 10
+"""How often what a process has started is looked for; it may go on starting more meanwhile."""
+MARK = "AGENTDYNO_PROCESS"
+"""An environment variable by which what a process has started is found, wherever it has gone."""
 
 
 class LimitedProcess:
@@ -31,13 +38,14 @@ class LimitedProcess:
         pass_fds: Sequence[int] = (),
         memory_bytes: int | None = None,
     ) -> None:
+        self._mark = os.urandom(8).hex()
         self.output_fd, write_fd = os.pipe()
         os.set_blocking(self.output_fd, False)
         try:
             self._popen = subprocess.Popen(
                 list(command),
                 cwd=cwd,
-                env=None if env is None else dict(env),
+                env={**(os.environ if env is None else env), MARK: self._mark},
                 stdin=subprocess.DEVNULL,
                 stdout=write_fd,
                 stderr=write_fd,
@@ -50,7 +58,12 @@ class LimitedProcess:
         finally:
             os.close(write_fd)
         self.pid = self._popen.pid
-        self.exit_fd = os.pidfd_open(self.pid)
+        try:
+            self.exit_fd = os.pidfd_open(self.pid)
+        except OSError:
+            self._kill()
+            os.close(self.output_fd)
+            raise
         if memory_bytes is not None:
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
@@ -60,13 +73,15 @@ class LimitedProcess:
         self._closed = False
 
     def drain(self) -> None:
-        """Reads what has been printed so far, counting all of it and keeping the end.
+        """Reads what has been printed so far, but no more than a MiB, counting all of it and keeping the end.
 
         ``output_open`` turns false when nobody can print any more; ``output_fd`` is then readable for ever.
         """
-        while not self._closed and self.output_open:
+        for _ in range(READS_AT_ONCE):
+            if self._closed or not self.output_open:
+                return
             try:
-                chunk = os.read(self.output_fd, 1 << 16)
+                chunk = os.read(self.output_fd, READ_BYTES)
             except BlockingIOError:
                 return
             if not chunk:
@@ -86,19 +101,23 @@ class LimitedProcess:
         """Exit status, negative for a signal; ``None`` while it runs."""
         return self._popen.poll()
 
-    def wait(self, timeout_s: float) -> int | None:
-        """The exit status, or ``None`` when it has not ended in time. Output is drained meanwhile."""
+    def wait(self, timeout_s: float, until_readable: int | None = None) -> int | None:
+        """The exit status, or ``None`` when it has not ended in time. Output is drained meanwhile.
+
+        Returns early when the descriptor ``until_readable`` has something to read.
+        """
+        ends = [self.exit_fd] if until_readable is None else [self.exit_fd, until_readable]
         poller = select.poll()
-        poller.register(self.exit_fd, select.POLLIN)
-        poller.register(self.output_fd, select.POLLIN)
+        for fd in (*ends, *([self.output_fd] if self.output_open else [])):
+            poller.register(fd, select.POLLIN)
         deadline = monotonic() + timeout_s
         while (left := deadline - monotonic()) > 0:
-            ready = dict(poller.poll(left * 1000))
+            ready = {fd for fd, _ in poller.poll(left * 1000)}
             if self.output_fd in ready:
                 self.drain()
-                if ready[self.output_fd] & select.POLLHUP:
+                if not self.output_open:
                     poller.unregister(self.output_fd)
-            if self.exit_fd in ready:
+            if not ready.isdisjoint(ends):
                 break
         return self._popen.poll()
 
@@ -112,8 +131,59 @@ class LimitedProcess:
         if self._closed:
             return
         self._closed = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self._popen.wait()
-        os.close(self.exit_fd)
-        os.close(self.output_fd)
+        try:
+            self._kill()
+        finally:
+            os.close(self.exit_fd)
+            os.close(self.output_fd)
+
+    def _kill(self) -> None:
+        for sweep in range(SWEEPS):
+            marked = self._marked()
+            if sweep == 0:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.pid, signal.SIGKILL)
+                self._popen.wait()
+            elif not marked:
+                return
+            for fd in marked:
+                _end(fd)
+
+    def _marked(self) -> list[int]:
+        """Descriptors of this process and of all that it has started."""
+        needle = f"{MARK}={self._mark}".encode()
+        found = []
+        for pid in _processes():
+            if needle in _environment(pid):
+                with contextlib.suppress(OSError):
+                    found.append(os.pidfd_open(pid))
+        return found
+
+
+def _end(fd: int) -> None:
+    """Kills the process of a descriptor and sees it end, unless the system itself holds it up."""
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    try:
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+        poller.poll(1000)
+    except (ProcessLookupError, PermissionError):
+        pass
+    finally:
+        os.close(fd)
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> bytes:
+    """Empty for processes that are gone, already killed, or somebody else's."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123  (a third of pathlib's cost)
+            return file.read()
+    except OSError:
+        return b""

@@ -30,6 +30,7 @@ from .significance import (
     wilcoxon_signed_rank,
 )
 from .trend import Trend, theil_sen
+from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
 from .warmup import warmup_end
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Significance",
     "Statistic",
     "Trend",
+    "TrimmedTest",
     "Values",
     "bca",
     "classify",
@@ -72,6 +74,8 @@ __all__ = [
     "t_interval",
     "theil_sen",
     "tost_t",
+    "trimmed_t",
+    "trimmed_welch",
     "warmup_end",
     "wilcoxon_signed_rank",
     "wilson",

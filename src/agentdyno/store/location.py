@@ -35,3 +35,10 @@ def is_url(text: str) -> bool:
 def path_url(path: Path) -> str:
     """The URL of the SQLite file at ``path``; characters that mean something in a URL are escaped."""
     return "sqlite:///" + str(path.absolute()).replace("%", "%25").replace("?", "%3F")
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """A folder of ours in a repository ignores itself, so that measuring never makes a tree dirty."""
+    ignore = folder / ".gitignore"
+    if folder.name == FOLDER and not ignore.exists():
+        ignore.write_text("*\n")

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError
+from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.records import dumps
 
 _LOCK_RETRY_S = 0.005
@@ -90,6 +91,7 @@ class SqliteBackend:
     def make_room(self) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            keep_out_of_git(self._path.parent)
         except OSError as error:
             raise StoreError(
                 f"the folder of the store cannot be created: {error.strerror}",

@@ -23,7 +23,8 @@ BUSY_TIMEOUT_S = 5.0
 _REPEATED_WARMUP = f"samples.phase = '{Phase.WARMUP}'"
 _REPLACEABLE = {
     False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED_WARMUP}",
-    True: f"samples.status IN ('{Status.CANCELLED}', '{Status.ERROR}') OR {_REPEATED_WARMUP}",
+    True: "samples.status IN "
+    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED_WARMUP}",
 }
 
 

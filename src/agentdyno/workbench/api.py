@@ -10,6 +10,7 @@ from typing import Any
 from agentdyno.analysis.match import Operand
 from agentdyno.errors import SpecError
 from agentdyno.model import Comparison, Progress, RunResult, Spec
+from agentdyno.registry.local import file_being_loaded
 from agentdyno.specs import Overrides, load_spec, parse_spec
 from agentdyno.store import Store, default_url
 from agentdyno.workbench.judge import compare_operands
@@ -32,6 +33,13 @@ def run_spec(
     ``overrides`` are those of the command line: ``params={…}``, ``iterations=20``, ``seed=7``, ``output_dir=…``.
     The result is also in the store and in ``<output_dir>/<run_id>/result.json``.
     """
+    loading = file_being_loaded()
+    if loading is not None:
+        raise SpecError(
+            "run_spec is called at the top level of a file that a worker is loading to measure something in it",
+            where=loading,
+            remedy='Put the call under `if __name__ == "__main__":`.',
+        )
     try:
         changes = Overrides(**overrides)
     except TypeError as error:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from agentdyno.analysis.caution import cautions
 from agentdyno.analysis.summarise import status_counts, summarise
-from agentdyno.model import ArmResult, Artifact, Failure, Metric, RunResult, RunStatus, RunWarning
+from agentdyno.model import ArmResult, Artifact, Failure, Metric, Phase, RunResult, RunStatus, RunWarning
 
 
 def close_result(
@@ -18,8 +18,12 @@ def close_result(
     metrics: Mapping[str, Metric],
     observed: Mapping[str, Mapping[str, object]],
     folder: Path,
+    settled: Collection[str] = (),
 ) -> RunResult:
-    """``stored`` (header and all samples) with figures, artifacts and what was observed."""
+    """``stored`` (header and all samples) with figures, artifacts and what was observed.
+
+    ``settled`` arms were measured precisely enough before their plan ended: they are complete as they are.
+    """
     arms = []
     for arm in stored.arms:
         arms.append(
@@ -28,6 +32,7 @@ def close_result(
                 observed={**arm.observed, **observed.get(arm.arm_id, {})},
                 metrics=summarise(arm.samples, metrics),
                 statuses=status_counts(arm.samples),
+                planned=sum(s.phase is Phase.MEASURED for s in arm.samples) if arm.arm_id in settled else arm.planned,
                 samples_total=len(arm.samples),
                 artifacts=find_artifacts(folder, arm),
             )

@@ -26,9 +26,11 @@ from agentdyno.runner.affinity import choose_cpu
 from agentdyno.runner.job import ArmJob, Code, InstrumentJob, Launch
 from agentdyno.runner.spawn import describe_experiment, instrument_perturbs
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
-from agentdyno.workbench.resolve import experiment_code, experiment_name, here, instrument_jobs
+from agentdyno.workbench.resolve import experiment_code, here, instrument_jobs, short_name
 from agentdyno.workbench.sides import Baseline, Say, baseline_for
 
+SAMPLES_PER_SIDE = 50
+"""Samples of each side of a comparison where nobody says how many."""
 PROCESSES_PER_SIDE = 10
 """Fresh processes of each side of a comparison: one alone would be judged by its luck with memory layout."""
 
@@ -70,6 +72,8 @@ def prepare(spec: Spec, *, overridden: Mapping[str, object] | None = None, say: 
                 "--against needs processes of its own", where=spec.source, remedy="Remove `isolation: inline`."
             )
         spec = replace(spec, against=baseline.spelled, processes=spec.processes or PROCESSES_PER_SIDE)
+        if baseline.moved is not None:
+            launch = replace(launch, code_root=str(baseline.moved[0]))
     codes = {entry.experiment: experiment_code(entry.experiment, spec) for entry in spec.entries}
     infos = {name: _describe(name, code, launch, spec) for name, code in codes.items()}
     if overridden:
@@ -107,7 +111,7 @@ def _describe(reference: str, code: Code, launch: Launch, spec: Spec) -> Experim
         from agentdyno.registry.describe import describe
 
         return describe(code.name, local.target)
-    return describe_experiment(experiment_name(reference), code, launch)
+    return describe_experiment(short_name(reference), code, launch)
 
 
 def _lane_arms(
@@ -126,8 +130,9 @@ def _lane_arms(
         info = describe_experiment(info.name, code, lane.launch)
         combos = _with_params(combos, info, lane.baseline.params)
     iterations = entry.iterations
-    if iterations.assumed and info.iterations is not None:
-        iterations = replace(iterations, measured=info.iterations)
+    if iterations.assumed:
+        wanted = SAMPLES_PER_SIDE if lane.side is not None else iterations.measured
+        iterations = replace(iterations, measured=info.iterations or wanted)
     found = []
     for arm in build_arms(entry, info, combos, lane.side):
         job = ArmJob(

@@ -11,16 +11,37 @@ from agentdyno.contracts import Report
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, load
+from agentdyno.registry.local import load_import, load_target, parse_reference
+from agentdyno.registry.names import register
 
 
-def check_formats(text: str | None) -> tuple[str, ...]:
-    """``md,html`` as names, each known; asked before measuring, so that a typo costs nothing."""
+def check_formats(text: str | None, imports: Sequence[str] = ()) -> tuple[str, ...]:
+    """``md,html`` as names, each known; asked before measuring, so that a typo costs nothing.
+
+    A reporter in a local file is named ``file.py@name``, or by its name where ``imports`` (a spec's) register it.
+    """
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    if any(name not in installed("reporters") for name in names):
+        for item in imports:
+            load_import(item)
     known = {*installed("reporters"), *registered("reporters")}
+    names = tuple(_load_local(name) if "@" in name else name for name in names)
+    known |= set(registered("reporters"))
     for name in names:
         if name not in known:
             raise SpecError(f"no report format {name!r}", where="--format", remedy=nearest(name, known))
     return names
+
+
+def _load_local(reference: str) -> str:
+    """Loads ``file.py@name`` and registers it under its name."""
+    target = parse_reference(reference, Path.cwd())
+    if target is None:
+        raise SpecError(f"no report format {reference!r}", where="--format", remedy="Write file.py@NAME.")
+    found = load_target("reporters", target)
+    if target.name not in registered("reporters"):
+        register("reporters", target.name, found)
+    return target.name
 
 
 def write_reports(report: Report, formats: Sequence[str], folder: Path) -> list[Path]:

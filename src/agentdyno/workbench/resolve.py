@@ -12,7 +12,7 @@ from agentdyno.errors import PluginError
 from agentdyno.model import InstrumentUse, Isolation, Spec
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, unknown
-from agentdyno.registry.local import Target, parse_reference
+from agentdyno.registry.local import Target, loaded_by_path, parse_reference
 from agentdyno.runner.job import Code, InstrumentJob, Launch
 
 ALWAYS_ON = "timing"
@@ -41,8 +41,8 @@ def experiment_code(reference: str, spec: Spec) -> Code:
     raise unknown("experiments", reference)
 
 
-def experiment_name(reference: str) -> str:
-    """What an experiment is called in results: the same wherever its file or module lies."""
+def short_name(reference: str) -> str:
+    """What an experiment or instrument is called in results: the same wherever its file or module lies."""
     for separator in ("@", ":"):
         if separator in reference:
             return reference.rpartition(separator)[2]
@@ -52,7 +52,7 @@ def experiment_name(reference: str) -> str:
 def instrument_jobs(uses: Sequence[InstrumentUse], spec: Spec) -> tuple[InstrumentJob, ...]:
     """Instruments by code; the clock is always on and needs none."""
     return tuple(
-        InstrumentJob(use.name, _instrument_code(use.name, spec), use.options)
+        InstrumentJob(short_name(use.name), _instrument_code(use.name, spec), use.options)
         for use in uses
         if use.name != ALWAYS_ON
     )
@@ -93,25 +93,25 @@ def _code(target: Target, imports: tuple[str, ...]) -> Code:
 def _code_of_object(name: str, target: Any, imports: tuple[str, ...], isolation: Isolation) -> Code:
     """Code for something registered in this process, so that a worker can load it again."""
     subject = inspect.unwrap(target)
-    module = getattr(subject, "__module__", "__main__")
-    qualified = getattr(subject, "__qualname__", name)
-    if module in sys.modules and module != "__main__" and getattr(sys.modules[module], "__spec__", None):
-        spec = sys.modules[module].__spec__
-        importable = spec is not None and spec.name == module and "<locals>" not in qualified
-        file = getattr(sys.modules[module], "__file__", None)
-        if importable and not (
-            file and Path(file).stem != module.rpartition(".")[2] and not file.endswith("__init__.py")
-        ):
+    module = str(getattr(subject, "__module__", "__main__"))
+    qualified = str(getattr(subject, "__qualname__", name))
+    if "<locals>" not in qualified:
+        if module != "__main__" and module in sys.modules and not loaded_by_path(module):
             return Code(qualified, module=module, imports=imports)
-    try:
-        file = inspect.getsourcefile(subject)
-    except TypeError:
-        file = None
-    if file and Path(file).is_file() and "<locals>" not in qualified:
-        return Code(name, files=(str(Path(file).resolve()),), imports=imports)
+        file = _source_file(subject)
+        if file is not None:
+            return Code(name, files=(file,), imports=imports)
     if isolation is Isolation.INLINE:
         return Code(name, imports=imports)
     raise PluginError(
         f"{name} exists only in this process, and a worker process cannot load it",
         remedy="Put it into a file or at the top of a module, or set `isolation: inline`.",
     )
+
+
+def _source_file(subject: Any) -> str | None:
+    try:
+        file = inspect.getsourcefile(subject)
+    except TypeError:
+        return None
+    return str(Path(file).resolve()) if file and Path(file).is_file() else None

@@ -64,6 +64,7 @@ class Runner:
             warnings=prepared.warnings,
         )
         self.store.begin_run(header, prepared.plan.arms, planned_counts(prepared.plan))
+        log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
         return self._execute(header, prepared, folder, {})
 
     def go_on(self, header: RunResult, prepared: Prepared, *, retry_errors: bool = False) -> RunResult:
@@ -112,10 +113,14 @@ class Runner:
             stopped_because=reason,
             finished_at=now_ms(),
         )
-        closed = close_result(stored, metrics=prepared.metrics, observed=executor.observed, folder=folder)
+        settled = {arm_id for rule in schedule.rules if isinstance(rule, PrecisionReached) for arm_id in rule.settled}
+        closed = close_result(
+            stored, metrics=prepared.metrics, observed=executor.observed, folder=folder, settled=settled
+        )
         closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
         write_result(closed, folder / "result.json")
         self.store.finish_run(closed, folder=folder)
+        log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
         return closed
 
     def _measure(self, run_id: str, schedule: Schedule, folder: Path, done: int) -> bool:
@@ -153,7 +158,7 @@ class Runner:
 
     def _record(self, run_id: str, sample: Sample, folder: Path) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
-        log.debug("%s %s %s", sample.key, sample.status, sample.readings.get("duration_s"))
+        log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
         try:
             self.store.append(run_id, sample, replace=True)
             self.store.commit()

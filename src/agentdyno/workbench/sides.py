@@ -122,7 +122,8 @@ def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baselin
     launch = _environment(Path(root), worktree, commit, here, say)
     short = commit[:10]
     label = f"{reference} ({short})" if not commit.startswith(reference) else short
-    return Baseline(label, f"git:{commit}", replace(launch, label=label), moved=(Path(root), worktree))
+    launch = replace(launch, label=label, code_root=str(worktree))
+    return Baseline(label, f"git:{commit}", launch, moved=(Path(root), worktree))
 
 
 def _worktree(root: Path, commit: str) -> Path:

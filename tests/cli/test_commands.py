@@ -1,0 +1,272 @@
+"""Every command as a user types it: what it prints, where, and its exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..command import Bench
+
+SPEC = """
+experiment: bench.py@bench
+sweep: {n: [100, 1000]}
+iterations: {warmup: 1, measured: 12}
+quick: {iterations: 6, sweep: {n: [100]}}
+"""
+CODE = "def bench(n: int = 100):\n    '''Adds numbers.'''\n    return {'total': sum(range(n))}\n"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A folder with two runs of the same spec in its store."""
+    bench = Bench(tmp_path_factory.mktemp("measured"))
+    bench.write("bench.py", CODE)
+    bench.write("spec.yaml", SPEC)
+    for _ in range(2):
+        assert bench.dyno("run", "spec.yaml").code == 0
+    return bench
+
+
+def test_help_lists_every_command_with_a_line(bench: Bench) -> None:
+    done = bench.dyno("--help")
+    assert done.code == 0
+    for name in ("run", "resume", "compare", "report", "show", "list", "doctor", "schema", "demo", "store"):
+        assert f"\n  {name} " in done.out
+        help_text = bench.dyno(name, "--help")
+        assert help_text.code == 0
+        assert help_text.out.startswith(f"Usage: dyno {name}")
+
+
+def test_run_prints_tables_on_stdout_and_everything_else_on_stderr(bench: Bench) -> None:
+    bench.write("bench.py", CODE)
+    bench.write("spec.yaml", SPEC)
+    done = bench.dyno("run", "spec.yaml")
+    assert done.code == 0
+    assert "bench n=100" in done.out
+    assert "median" in done.out
+    assert "2 arms, 24 trials, interleaved" in done.err
+    assert "result.json" in done.err
+    assert max(len(line) for line in done.out.splitlines()) <= 100
+
+
+def test_tables_fit_into_eighty_columns(measured: Bench) -> None:
+    for command in (("show", "last"), ("compare", "last~1", "last"), ("list",), ("list", "runs"), ("doctor",)):
+        done = measured.dyno(*command, COLUMNS="80")
+        assert done.code == 0, done.err
+        assert max(len(line) for line in done.out.splitlines()) <= 80, command
+
+
+def test_json_is_one_document_on_stdout(measured: Bench) -> None:
+    for command in (
+        ("show", "last"),
+        ("compare", "last~1", "last"),
+        ("list",),
+        ("list", "experiments"),
+        ("list", "specs"),
+        ("list", "runs"),
+        ("doctor",),
+        ("run", "spec.yaml", "--dry-run"),
+        ("report", "last", "--format", "md"),
+        ("store", "migrate"),
+        ("store", "vacuum"),
+    ):
+        done = measured.dyno(*command, "--json")
+        assert done.code == 0, done.err
+        json.loads(done.out)
+
+
+def test_a_dry_run_shows_the_plan_and_measures_nothing(measured: Bench) -> None:
+    before = measured.dyno("list", "runs", "--json").json
+    done = measured.dyno("run", "spec.yaml", "--dry-run")
+    assert "bench n=1000" in done.out
+    assert "Nothing was run" in done.err
+    assert measured.dyno("list", "runs", "--json").json == before
+
+
+def test_quick_applies_the_overrides_of_the_spec(bench: Bench) -> None:
+    bench.write("bench.py", CODE)
+    bench.write("spec.yaml", SPEC)
+    done = bench.dyno("run", "spec.yaml", "--quick", "--json")
+    assert [(arm["params"]["n"], arm["samples_total"]) for arm in done.json["arms"]] == [(100, 6)]
+
+
+def test_compare_reads_files_runs_and_arms_and_changes_nothing(measured: Bench) -> None:
+    runs = measured.dyno("list", "runs", "--json").json
+    newest, before = (f".dyno/runs/{run['run_id']}/result.json" for run in runs[:2])
+    by_file = measured.dyno("compare", before, newest, "--json").json
+    by_name = measured.dyno("compare", runs[1]["run_id"][:13], "last", "--json").json
+    assert by_file["arms"] == by_name["arms"]
+    assert not by_file["paired"]
+    assert "unpaired" in {warning["code"] for warning in by_file["warnings"]}
+    by_arm = measured.dyno("compare", "last:n=100", "last:n=1000", "--json").json
+    (arm,) = by_arm["arms"]
+    assert arm["differing"] == {"n": [100, 1000]}
+    duration = next(row for row in arm["metrics"] if row["metric"]["name"] == "duration_s")
+    assert duration["verdict"] == "worse"
+    assert measured.dyno("list", "runs", "--json").json == runs
+
+
+def test_the_gate_turns_verdicts_into_exit_codes(measured: Bench) -> None:
+    assert measured.dyno("compare", "last:n=100", "last:n=1000").code == 0
+    assert measured.dyno("compare", "last:n=100", "last:n=1000", "--gate").code == 1
+    assert measured.dyno("compare", "last:n=1000", "last:n=100", "--gate").code == 0
+    moved = measured.folder / "elsewhere.json"
+    run_id = measured.dyno("list", "runs", "--json").json[0]["run_id"]
+    result = json.loads((measured.folder / ".dyno/runs" / run_id / "result.json").read_text())
+    result["environment"]["machine_id"] = "another"
+    moved.write_text(json.dumps(result))
+    done = measured.dyno("compare", "last", "elsewhere.json", "--gate")
+    assert done.code == 3
+    assert "different machines" in done.out
+
+
+def test_what_has_nothing_in_common_is_not_comparable(measured: Bench) -> None:
+    measured.write("other.py", "def other():\n    pass\n")
+    assert measured.dyno("run", "other.py@other", "--iterations", "4", "--store", "other.db").code == 0
+    (result,) = (measured.folder / "runs").glob("*/result.json")
+    done = measured.dyno("compare", str(result), "last")
+    assert done.code == 3
+    assert "no arm in common" in done.err
+
+
+def test_every_report_format_is_written(measured: Bench) -> None:
+    done = measured.dyno("report", "last", "--format", "md,html,csv,json,png,junit", "--output-dir", "out")
+    assert done.code == 0, done.err
+    names = {path.name for path in (measured.folder / "out").iterdir()}
+    assert {"report.md", "report.html", "summary.csv", "samples.csv", "report.json", "distribution.png"} <= names
+    page = (measured.folder / "out" / "report.html").read_text()
+    assert "bench n=1000" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    suite = ElementTree.parse(measured.folder / "out" / "junit.xml").getroot()
+    assert len(list(suite.iter("testcase"))) == 2
+
+
+def test_a_reporter_of_ones_own_receives_results_and_findings(bench: Bench) -> None:
+    bench.write("bench.py", CODE)
+    bench.write(
+        "use.py",
+        """
+import sys
+from pathlib import Path
+from agentdyno import register_reporter, run_spec
+from agentdyno.contracts import Report
+from agentdyno.model import Findings
+from agentdyno.workbench.reporting import write_reports
+
+@register_reporter("names")
+class Names:
+    def write(self, report, output_dir):
+        path = Path(output_dir) / "names.txt"
+        path.write_text(",".join(arm.name for result in report.results for arm in result.arms))
+        return [path]
+
+@register_reporter("plain")
+def plain(results, output_dir):
+    (Path(output_dir) / "plain.txt").write_text(str(len(results)))
+
+result = run_spec({"experiment": "bench.py@bench", "sweep": {"n": [1, 2]}, "iterations": 3})
+write_reports(Report((result,), Findings()), ["names", "plain"], Path("."))
+""",
+    )
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "use.py"], cwd=bench.folder, env=bench.environ, check=True)
+    assert (bench.folder / "names.txt").read_text() == "bench n=1,bench n=2"
+    assert (bench.folder / "plain.txt").read_text() == "1"
+
+
+def test_ctrl_c_leaves_a_partial_result_that_can_be_resumed(bench: Bench) -> None:
+    bench.write("slow.py", "import time\ndef slow():\n    time.sleep(0.02)\n")
+    run = bench.start("-v", "run", "slow.py@slow", "--iterations", "60", "--json")
+    while not stored_samples(bench.folder):
+        assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    result = json.loads(out)
+    assert result["status"] == "partial"
+    assert result["stopped_because"] == "interrupted"
+    assert "dyno resume" in err
+    done = bench.dyno("resume", "last", "--json")
+    assert done.code == 0, done.err
+    assert done.json["status"] == "complete"
+    assert [sample["iteration"] for sample in done.json["arms"][0]["samples"]] == list(range(60))
+
+
+def stored_samples(folder: Path) -> int:
+    import sqlite3
+
+    file = folder / ".dyno" / "dyno.db"
+    if not file.is_file():
+        return 0
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as store:
+        try:
+            return int(store.execute("SELECT count(*) FROM samples").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+def test_the_store_is_found_upward_and_by_variable_and_by_option(measured: Bench) -> None:
+    below = measured.folder / "some" / "folder"
+    below.mkdir(parents=True)
+    inside = Bench(below)
+    runs = measured.dyno("list", "runs", "--json").json
+    assert inside.dyno("list", "runs", "--json").json == runs
+    assert inside.dyno("list", "runs", "--json", DYNO_STORE="elsewhere.db").json == []
+    assert inside.dyno("list", "runs", "--json", "--store", str(measured.folder / ".dyno/dyno.db")).json == runs
+
+
+def test_a_backup_is_a_store(measured: Bench) -> None:
+    done = measured.dyno("store", "backup", "copy.db")
+    assert done.code == 0, done.err
+    copied = measured.dyno("list", "runs", "--json", "--store", "copy.db").json
+    assert copied == measured.dyno("list", "runs", "--json").json
+    again = measured.dyno("store", "backup", "copy.db")
+    assert again.code == 2
+    assert "copy.db" in again.err
+
+
+def test_doctor_calibrates_this_machine_and_compare_uses_the_floor(measured: Bench) -> None:
+    done = measured.dyno("doctor", "--calibrate", "--comparisons", "5", "--json")
+    assert done.code == 0, done.err
+    calibration = done.json["calibration"]
+    assert calibration["comparisons"] == 5
+    assert calibration["noise_floor"] >= 0
+    compared = measured.dyno("compare", "last~1", "last", "--json").json
+    assert compared["noise_floor"] == pytest.approx(calibration["noise_floor"])
+
+
+def test_schema_describes_spec_files(bench: Bench) -> None:
+    import jsonschema
+
+    schema: Any = bench.dyno("schema").json
+    jsonschema.validate({"experiment": "x", "params": {"n": [1, 2]}, "iterations": "auto"}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"experiment": "x", "itertions": 3}, schema)
+
+
+def test_precision_ends_an_automatic_run_early(bench: Bench) -> None:
+    bench.write("steady.py", "import time\ndef steady():\n    time.sleep(0.001)\n")
+    bench.write(
+        "spec.yaml", "experiment: steady.py@steady\niterations: {auto: {precision: 0.5, min: 10, max: 400}}\n"
+    )
+    done = bench.dyno("run", "spec.yaml", "--json")
+    assert done.code == 0, done.err
+    (arm,) = done.json["arms"]
+    assert 10 <= arm["samples_total"] < 400
+    assert done.json["status"] == "complete"
+
+
+def test_demo_runs_a_sweep_and_a_comparison_and_says_what_to_type_next(bench: Bench) -> None:
+    done = bench.dyno("demo")
+    assert done.code == 0, done.err
+    assert "retrieval documents=3000 index=inverted" in done.out
+    assert "better" in done.out
+    assert done.err.count("report.html") == 2
+    assert "What to type next" in done.err

@@ -1,0 +1,96 @@
+"""Metrics as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentdyno.model import Direction, Metric, Provenance, known_metric
+from agentdyno.model.metric import format_value
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (None, "s", "-"),
+        (0, "s", "0 ns"),
+        (1, "s", "1 s"),
+        (1.234, "s", "1.23 s"),
+        (12.34, "s", "12.3 s"),
+        (7265.4, "s", "7,265 s"),
+        (0.5, "s", "500 ms"),
+        (0.00175, "s", "1.75 ms"),
+        (1.53e-5, "s", "15.3 µs"),
+        (3e-9, "s", "3 ns"),
+        (1e-12, "s", "0.001 ns"),
+        (-0.0025, "s", "-2.50 ms"),
+        (1e30, "s", "1e+30 s"),
+        (0, "bytes", "0 B"),
+        (1023, "bytes", "1023 B"),
+        (1024, "bytes", "1 KiB"),
+        (20 * 1024**2 + 512 * 1024, "bytes", "20.5 MiB"),
+        (-3 * 1024**3, "bytes", "-3 GiB"),
+        (5e16, "bytes", "46,566,129 GiB"),
+        (0.5, "bytes", "0.50 B"),
+        (0, "usd", "$0"),
+        (0.00123456, "usd", "$0.001235"),
+        (12.5, "usd", "$12.5"),
+        (-2, "usd", "-$2"),
+        (1234567.8, "usd", "$1,234,568"),
+        (0.97312, "ratio", "0.973"),
+        (-1, "ratio", "-1.000"),
+        (0, "", "0"),
+        (12, "", "12"),
+        (9999, "", "9999"),
+        (12345, "", "12.3 k"),
+        (123456789, "", "123 M"),
+        (5e13, "", "50,000 G"),
+        (-20000, "", "-20 k"),
+        (0.123456, "", "0.12"),
+        (0.00123456, "", "0.00123"),
+        (1e-300, "", "1e-300"),
+        (1e300, "", "1e+291 G"),
+        (20000, "/s", "20 k/s"),
+        (3.14159, "rows", "3.14 rows"),
+        (15e6, "bytes/s", "15 Mbytes/s"),
+    ],
+)
+def test_values_have_few_digits_and_a_fitting_unit(value: float | None, unit: str, shown: str) -> None:
+    assert format_value(value, unit) == shown
+    assert Metric("x", unit).format(value) == shown
+
+
+@pytest.mark.parametrize("unit", ["s", "bytes", "usd", "ratio", "", "/s"])
+def test_what_is_no_number_reads_as_unknown_and_infinity_as_itself(unit: str) -> None:
+    assert format_value(math.nan, unit) == "-"
+    assert format_value(math.inf, unit) == "∞"
+    assert format_value(-math.inf, unit) == "-∞"
+
+
+@given(value=st.floats(), unit=st.sampled_from(["s", "bytes", "usd", "ratio", "", "/s"]))
+def test_every_number_can_be_shown_in_a_table_cell(value: float, unit: str) -> None:
+    assert 1 <= len(format_value(value, unit)) <= 24 or unit in ("usd", "ratio")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "direction", "provenance"),
+    [
+        ("duration_s", "s", Direction.LOWER, Provenance.MEASURED),
+        ("cpu_s", "s", Direction.LOWER, Provenance.MEASURED),
+        ("peak_rss_bytes", "bytes", Direction.LOWER, Provenance.MEASURED),
+        ("throughput_per_s", "/s", Direction.HIGHER, Provenance.DERIVED),
+        ("result.rows_per_s", "/s", Direction.UNKNOWN, Provenance.MEASURED),
+        ("psutil.read_bytes_per_s", "bytes/s", Direction.UNKNOWN, Provenance.MEASURED),
+        ("result.price_usd", "usd", Direction.UNKNOWN, Provenance.MEASURED),
+        ("result.wait_s", "s", Direction.UNKNOWN, Provenance.MEASURED),
+        ("result.hits", "", Direction.UNKNOWN, Provenance.MEASURED),
+        ("result.s", "", Direction.UNKNOWN, Provenance.MEASURED),
+    ],
+)
+def test_a_name_tells_its_unit_and_only_known_metrics_have_a_direction(
+    name: str, unit: str, direction: Direction, provenance: Provenance
+) -> None:
+    assert known_metric(name) == Metric(name, unit, direction, provenance)
