@@ -214,12 +214,14 @@ def test_each_parameter_of_a_sweep_is_looked_at_by_itself() -> None:
 
 def test_two_sides_of_one_configuration_observe_the_same_and_ran_different_code() -> None:
     def side(which: Side, code: str, index: str = "tree") -> ArmResult:
-        return observed({"index": index}, {"index": index, "code": code}, f"{index} [{which}]", side=which)
+        return observed({"index": index}, {"index": index, "loaded_code": code}, f"{index} [{which}]", side=which)
 
     assert codes(side(Side.BASELINE, "aa"), side(Side.CANDIDATE, "bb")) == []
     assert codes(side(Side.BASELINE, "aa", "scan"), side(Side.CANDIDATE, "aa")) == []
     warning = only(side(Side.BASELINE, "aa"), side(Side.CANDIDATE, "aa"))
-    assert warning.message == "tree [baseline] and tree [candidate] were observed to be the same thing (code: aa)"
+    assert (
+        warning.message == "tree [baseline] and tree [candidate] were observed to be the same thing (loaded_code: aa)"
+    )
 
 
 def test_observations_with_odd_keys_can_be_compared() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -78,6 +79,26 @@ def test_json_is_one_document_on_stdout(measured: Bench) -> None:
         done = measured.dyno(*command, "--json")
         assert done.code == 0, done.err
         json.loads(done.out)
+
+
+def test_what_is_listed_again_is_remembered_until_something_changes(bench: Bench) -> None:
+    first = bench.dyno("list", "experiments")
+    remembered = list((bench.folder / ".cache" / "agentdyno").glob("shown-*"))
+    assert len(remembered) == 1
+    assert bench.dyno("list", "experiments").out == first.out
+    assert bench.dyno("list", "experiments", COLUMNS="80").out != first.out
+    remembered[0].write_text("not what was written there")
+    assert bench.dyno("list", "experiments").out == first.out
+    package = bench.folder / "more"
+    bench.write("more/extra.py", "def extra(n: int = 1):\n    'Something more.'\n")
+    bench.write("more/extra-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: extra\nVersion: 1.0\n")
+    bench.write("more/extra-1.0.dist-info/entry_points.txt", "[agentdyno.experiments]\nextra = extra:extra\n")
+    assert "Something more." in bench.dyno("list", "experiments", PYTHONPATH=str(package)).out
+    bench.write("more/extra.py", "def extra(n: int = 1):\n    'Something else.'\n")
+    assert "Something else." in bench.dyno("list", "experiments", PYTHONPATH=str(package)).out
+    shutil.rmtree(bench.folder / ".cache")
+    (bench.folder / ".cache").write_text("no folder can be made here")
+    assert bench.dyno("list", "experiments").out == first.out
 
 
 def test_a_dry_run_shows_the_plan_and_measures_nothing(measured: Bench) -> None:

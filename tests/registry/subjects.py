@@ -186,7 +186,7 @@ def silent(self: int = 1):  # type: ignore[no-untyped-def]
     return self
 
 
-@benchmark(name="Decorated", iterations=25)  # type: ignore[untyped-decorator, call-arg]
+@benchmark(name="Decorated", iterations=25)
 def decorated(size: int = 3) -> int:
     """A benchmark."""
     return size

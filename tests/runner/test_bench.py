@@ -54,7 +54,8 @@ def test_setup_comes_first_teardown_last_and_each_is_told_its_phase(tmp_path: Pa
         *["execute measured 8"] * 3,
         "teardown measured 8",
     ]
-    assert stages == ["load", "setup", "warmup", "warmup", "warmup"]
+    assert stages[:5] == ["load", "setup", "warmup", "warmup", "warmup"]
+    assert set(stages[5:]) <= {"warmup"}
     assert len(bench.warmup_s) == 2
     assert [item.inner_loops for item in samples] == [3, 3]
     assert set(samples[0].readings) == {

@@ -122,7 +122,7 @@ def test_several_trials_run_at_once_in_workers_of_their_own(pool: Pool) -> None:
     samples = list(Schedule(plan(*trials), executor, parallelism=3))
     assert sorted(item.key for item in samples) == sorted(item.key for item in trials)
     assert {item.status for item in samples} == {Status.OK}
-    assert len({item.readings["result.pid"] for item in samples}) in (3, 4)
+    assert len({item.readings["result.pid"] for item in samples}) >= 3
 
 
 def test_closing_while_trials_run_interrupts_them_and_tears_down(pool: Pool, tmp_path: Path) -> None:

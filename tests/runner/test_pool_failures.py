@@ -212,10 +212,13 @@ def test_the_end_of_what_was_printed_comes_with_a_failure(pool: Pool, tmp_path: 
 
 
 @pytest.mark.parametrize(("size", "status"), [(5000, Status.OK), (5001, Status.LIMIT)])
-def test_a_trial_may_print_exactly_as_much_as_allowed(size: int, status: Status, pool: Pool, tmp_path: Path) -> None:
+def test_a_trial_and_each_stage_before_it_may_print_exactly_as_much_as_allowed(
+    size: int, status: Status, pool: Pool, tmp_path: Path
+) -> None:
     file = tmp_path / "talking.py"
     file.write_text(
         "import os\n"
+        "os.write(1, b'x' * 4000)\n"
         "class Talking:\n"
         "    def __init__(self, size): self.size = size\n"
         "    def setup(self, context): os.write(1, b'x' * 4000)\n"

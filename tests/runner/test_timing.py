@@ -106,9 +106,9 @@ class FakeClock:
 
 @pytest.mark.parametrize(
     ("call_ns", "loops"),
-    [(10, 200_000), (1 * US, 2_000), (49 * US, 41), (50 * US, 1), (60 * US, 1), (5 * MS, 1), (2 * S, 1)],
+    [(10, 400_000), (1 * US, 4_000), (49 * US, 82), (50 * US, 1), (60 * US, 1), (5 * MS, 1), (2 * S, 1)],
 )
-def test_calibration_makes_batches_of_two_milliseconds_of_calls_below_fifty_microseconds(
+def test_calibration_makes_batches_of_four_milliseconds_of_calls_below_fifty_microseconds(
     call_ns: int, loops: int
 ) -> None:
     assert calibrate_loops(FakeClock(call_ns)) == loops
@@ -125,13 +125,13 @@ def test_calibration_spends_about_ten_milliseconds_on_fast_calls_and_two_calls_o
     clock = FakeClock(call_ns)
     calibrate_loops(clock)
     spent_ns = sum(clock.batches) * call_ns
-    assert spent_ns <= max(13 * MS, 2 * call_ns)
+    assert spent_ns <= max(16 * MS, 2 * call_ns)
 
 
 @pytest.mark.parametrize("stalled", range(12))
 @pytest.mark.parametrize("stall_ns", [12 * MS, 40 * MS])
 def test_one_batch_that_the_system_held_up_does_not_make_a_fast_call_slow(stalled: int, stall_ns: int) -> None:
-    assert 1_500 <= calibrate_loops(FakeClock(1 * US, stalled, stall_ns)) <= 2_000
+    assert 3_000 <= calibrate_loops(FakeClock(1 * US, stalled, stall_ns)) <= 4_000
 
 
 @pytest.mark.parametrize("call_ns", [0, 0.01, 0.1, 1])

@@ -93,7 +93,7 @@ def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[Ru
 def _revision_not_loaded(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
     """A baseline at another revision of which nothing was loaded: whatever ran, it was not that revision."""
     for arm in arms:
-        if arm.side is Side.BASELINE and arm.observed.get("code") == "nothing":
+        if arm.side is Side.BASELINE and arm.observed.get("loaded_code") == "nothing":
             yield RunWarning(
                 "revision-not-loaded",
                 "no file of the other revision was loaded: both sides ran the code that is installed here",
@@ -111,12 +111,12 @@ def _identical_arms(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
     seen: dict[str, ArmResult] = {}
     for arm in arms:
         asked = {name: arm.params[name] for name in arm.params if name in arm.observed}
-        if arm.side is not None and "code" in arm.observed:
-            asked["code"] = arm.side.value
+        if arm.side is not None and "loaded_code" in arm.observed:
+            asked["loaded_code"] = arm.side.value
         for name, value in asked.items():
             others = {key: item for key, item in arm.params.items() if key != name}
             before = seen.setdefault(canonical_json([arm.experiment, name, others, arm.observed[name]]), arm)
-            same_request = before is arm or (name != "code" and before.params[name] == value)
+            same_request = before is arm or (name != "loaded_code" and before.params[name] == value)
             if not same_request:
                 yield RunWarning(
                     "identical-arms",

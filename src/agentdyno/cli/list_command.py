@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, store_url
+from agentdyno.cli.shared import (
+    json_option,
+    open_store,
+    print_json,
+    print_tables,
+    say,
+    store_option,
+    store_url,
+    use_color,
+    width,
+)
 
 KINDS = ("experiments", "instruments", "reporters", "specs", "runs")
 
@@ -27,15 +39,31 @@ def command(kind: str | None, limit: int, store: str | None, as_json: bool) -> N
 
 
 def _list_objects(kinds: list[str], as_json: bool) -> None:
-    from agentdyno.workbench.listing import list_kind
-
-    found = {kind: list_kind(kind) for kind in kinds}
     if as_json:
+        from agentdyno.workbench.listing import list_kind
+
+        found = {kind: list_kind(kind) for kind in kinds}
         print_json(found if len(found) > 1 else found[kinds[0]])
         return
-    from agentdyno.reports import tables
+    columns, color = width(), use_color()
+    if "agentdyno.registry.names" in sys.modules:  # this process may have registered objects of its own
+        click.echo(_render_objects(kinds, columns, color)[0], nl=False)
+        return
+    from agentdyno.cli.remembered import remembered
 
-    print_tables([tables.listing(infos, kind.capitalize()) for kind, infos in found.items()])
+    text = remembered(("list", kinds, columns, color), lambda: _render_objects(kinds, columns, color))
+    click.echo(text, nl=False)
+
+
+def _render_objects(kinds: list[str], columns: int, color: bool) -> tuple[str, list[str]]:
+    """The tables, and the source files that they describe."""
+    from agentdyno.reports import render_console, tables
+    from agentdyno.workbench.listing import list_kind, source_files
+
+    listings = [tables.listing(list_kind(kind), kind.capitalize()) for kind in kinds]
+    return render_console(listings, columns, color=color), [
+        str(file) for kind in kinds for file in source_files(kind)
+    ]
 
 
 def _list_specs(as_json: bool) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -53,6 +51,8 @@ def gate_options(function: F) -> F:
 
 
 def store_url(store: str | None) -> str:
+    from pathlib import Path
+
     from agentdyno.store import default_url
     from agentdyno.store.location import is_url, path_url
 
@@ -87,6 +87,8 @@ def print_json(value: object) -> None:
 
 
 def width() -> int:
+    import shutil
+
     return max(60, min(160, shutil.get_terminal_size((100, 24)).columns))
 
 

@@ -73,7 +73,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Worse if anything is worse, else better if anything is better, else same if all are, else inconclusive."""
+        """Worse if anything is worse, else inconclusive if anything is, else better if anything is, else same."""
         verdicts = {row.verdict for arm in self.arms for row in arm.metrics if row.verdict is not None}
         if Verdict.WORSE in verdicts:
             return Verdict.WORSE

@@ -45,7 +45,7 @@ class CsvReporter:
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
         written = []
-        if report.results:
+        if report.results or not report.findings.comparisons:
             written.append(write_text(output_dir / "summary.csv", summary_csv(report)))
             written.append(write_text(output_dir / "samples.csv", samples_csv(report)))
         if report.findings.comparisons:

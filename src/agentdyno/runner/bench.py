@@ -7,7 +7,6 @@ import random
 import sys
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,8 +76,8 @@ class Bench:
     def prepare(self, announce: Callable[[str], None] = lambda _: None) -> None:
         """Loads, sets up, warms up and calibrates; raises ``StageFailed`` naming the stage.
 
-        ``announce`` hears the name of each stage as it begins, and of warm-up again at each of its calls: what may
-        not take longer than a trial is one of these, not all of them together.
+        ``announce`` hears the name of each stage as it begins, and of warm-up again at each batch of its calls: what
+        may not take longer or print more than a trial is one of these, not all of them together.
         """
         self.context.phase = Phase.WARMUP
         announce("load")
@@ -95,8 +94,7 @@ class Bench:
             for _ in range(self.job.warmup):
                 announce("warmup")
                 self.warmup_s.append(self._time(1).wall_ns / 1e9)
-            announce("warmup")
-            calibrated = calibrate_loops(self._time)
+            calibrated = calibrate_loops(partial(self._time_aloud, announce))
             self.inner_loops = self.inner_loops or calibrated
             one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
         if self.job.cpu is not None and one_cpu and stay_on(self.job.cpu):
@@ -113,14 +111,10 @@ class Bench:
         raw: dict[str, dict[str, Any]] = {}
         started_at_ms = time.time_ns() // 1_000_000
         try:
-            with ExitStack() as stack:
-                for instrument in self._instruments_for(trial):
-                    readings = raw.setdefault(instrument.name, {})
-                    stack.enter_context(instrument.watch(readings, context.artifacts_dir))
-                stack.enter_context(gc_policy(self.job.gc))
+            with gc_policy(self.job.gc):
                 reset_peak()
                 switches = involuntary_switches()
-                timing = self._time(loops)
+                timing = self._watched(self._instruments_for(trial), raw, loops)
                 switches = involuntary_switches() - switches
                 memory = memory_use()
             readings = timing_readings(timing) | {"involuntary_switches": float(switches)}
@@ -169,9 +163,12 @@ class Bench:
         target = self._target if self._target is not None else load_code("experiments", self.job.code)
         params = dict(self.job.params)
         if inspect.isclass(inspect.unwrap(target)):
-            self._experiment = target(**params)
-            if not isinstance(getattr(self._experiment, "params", None), Mapping):
-                self._experiment.params = params
+            arguments = _arguments(target, params)
+            self._experiment = target(**arguments)
+            # What ``param_schema`` names and ``__init__`` does not take is in ``params`` all the same.
+            rest = {name: value for name, value in params.items() if name not in arguments}
+            own = getattr(self._experiment, "params", None)
+            self._experiment.params = {**rest, **own} if isinstance(own, Mapping) else params
             call = self._experiment.execute_once
             bound = partial(call, self.context)
             timed_sync = partial(time_calls, call, self.context)
@@ -184,6 +181,10 @@ class Bench:
         if inspect.iscoroutinefunction(call):
             self._timed = self._timed_async
         self._load_instruments()
+
+    def _time_aloud(self, announce: Callable[[str], None], loops: int) -> Timing:
+        announce("warmup")
+        return self._time(loops)
 
     def _time(self, loops: int) -> Timing:
         """Times ``loops`` calls. Only the first call of all tells whether its result is to be awaited."""
@@ -206,6 +207,14 @@ class Bench:
             else:
                 watching.append(instrument)
         self._watching = tuple(watching)
+
+    def _watched(self, instruments: tuple[Instrument, ...], raw: dict[str, dict[str, Any]], loops: int) -> Timing:
+        """Times with each instrument around the next one, and nothing else of ours in between."""
+        if not instruments:
+            return self._time(loops)
+        first = instruments[0]
+        with first.watch(raw.setdefault(first.name, {}), self.context.artifacts_dir):
+            return self._watched(instruments[1:], raw, loops)
 
     def _instruments_for(self, trial: Trial) -> tuple[Instrument, ...]:
         if trial.phase is Phase.INSTRUMENTED:
@@ -259,6 +268,18 @@ def _cancel(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> N
     for task in done:
         if not task.cancelled():
             task.exception()
+
+
+def _arguments(kind: type, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``__init__`` takes of ``params``; the rest goes into its ``parameters``, where it has them."""
+    taken = inspect.signature(kind).parameters
+    if any(item.kind is item.VAR_KEYWORD for item in taken.values()):
+        return dict(params)
+    arguments = {name: value for name, value in params.items() if name in taken}
+    rest = {name: value for name, value in params.items() if name not in taken}
+    if rest and "parameters" in taken:
+        arguments["parameters"] = {**rest, **(arguments.get("parameters") or {})}
+    return arguments
 
 
 def seed_everything(seed: int, context: ExperimentContext) -> None:

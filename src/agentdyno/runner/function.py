@@ -108,18 +108,20 @@ class Benchmark:
 
 
 def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[tuple[int, int]], Any]:
-    """Wall and CPU nanoseconds of each of ``count`` calls; both clocks are read around every call."""
-    stamps: list[tuple[int, int]] = []
-    append = stamps.append
+    """Wall and CPU nanoseconds of each of ``count`` calls; both clocks are read around every call.
+
+    The lists are made beforehand and hold plain numbers: growing lists and tuples would wake the garbage collector.
+    """
+    walls, cpus = [0] * count, [0] * count
     wall, cpu = perf_counter_ns, process_time_ns
     result = None
-    for _ in range(count):
+    for i in range(count):
         cpu_start = cpu()
         start = wall()
         result = call()
-        end = wall()
-        append((end - start, cpu() - cpu_start))
-    return stamps, result
+        walls[i] = wall() - start
+        cpus[i] = cpu() - cpu_start
+    return list(zip(walls, cpus, strict=True)), result
 
 
 @overload

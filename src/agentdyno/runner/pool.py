@@ -149,7 +149,7 @@ class ProcessExecutor:
             worker.process.drain()
             if not worker.process.output_open:
                 self._selector.unregister(worker.process.output_fd)
-            if worker.trial is not None:
+            if worker.trial is not None and not worker.link.readable():  # its news may be that a new count begins
                 self._printed_too_much(worker)
         elif worker.trial is None:  # an idle worker has nothing to say: it is gone
             self._retire(worker)
@@ -169,8 +169,7 @@ class ProcessExecutor:
         if reply.get("prepared"):
             self._on_prepared(worker, reply)
         elif "stage" in reply:
-            worker.stage = str(reply["stage"])
-            self._start_clock(worker)
+            self._on_stage(worker, str(reply["stage"]))
         elif sample is not None and worker.trial is not None and sample.key == worker.trial.key:
             self._on_sample(worker, sample, reply["observed"])
         elif failure is not None:
@@ -187,6 +186,12 @@ class ProcessExecutor:
         self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
         self._interrupt(worker)
         return True
+
+    def _on_stage(self, worker: _Worker, stage: str) -> None:
+        """Time and output are limited anew; what was printed so far may still explain what happens next."""
+        worker.process.drain()
+        worker.stage, worker.process.output_bytes = stage, 0
+        self._start_clock(worker)
 
     def _on_prepared(self, worker: _Worker, reply: dict[str, Any]) -> None:
         arm_id = worker.job.arm_id

@@ -18,7 +18,7 @@ from agentdyno.model.spec import GcPolicy
 
 FAST_CALL_S = 50e-6
 """Calls shorter than this are timed in batches."""
-BATCH_S = 2e-3
+BATCH_S = 4e-3
 """How long a batch of fast calls should take."""
 SETTLE_S = 10e-3
 """Calls that take less than this are repeated for as long before measuring: the interpreter specialises hot code."""

@@ -145,7 +145,7 @@ class _Server:
     def _code(self) -> dict[str, Any]:
         assert self._bench is not None
         root = self._bench.job.launch.code_root
-        return {"code": code_fingerprint(root)} if root is not None else {}
+        return {"loaded_code": code_fingerprint(root)} if root is not None else {}
 
     def _observed(self) -> dict[str, Any]:
         """What the experiment observed since the last message."""

@@ -14,7 +14,7 @@ from .ranks import rank_with_ties
 from .samples import Array, Values, require_inside_unit, to_array
 
 _FEWEST_POINTS = 4
-_MOST_POINTS = 2_000
+_MOST_POINTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def theil_sen(values: Values, times: Values | None = None, confidence: float = 0
     """The median slope over all pairs of points; None under 4 points.
 
     `times` defaults to the positions 0, 1, 2, ... and may be in any unit and order, but not all equal. Where
-    the points are too few for the confidence the interval is unbounded. Above 2,000 points, 2,000 of them
+    the points are too few for the confidence the interval is unbounded. Above 500 points, 500 of them
     evenly spread over time are used.
     """
     y = to_array(values)

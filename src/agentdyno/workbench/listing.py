@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.registry import registered
+from agentdyno.registry.finding import find_source
 from agentdyno.registry.installed import installed
 from agentdyno.registry.source import describe_source
 
@@ -19,6 +20,12 @@ def list_kind(kind: str) -> list[ExperimentInfo]:
     for name, local in registered(kind).items():
         found.setdefault(name, ExperimentInfo(name, origin=local.origin))
     return [found[name] for name in sorted(found)]
+
+
+def source_files(kind: str) -> list[Path]:
+    """The files that the installed objects of one kind are described from."""
+    files = [find_source(item.target.module or "") for item in installed(kind).values()]
+    return [file for file in files if file is not None]
 
 
 def workload_specs() -> list[tuple[str, Path]]:
