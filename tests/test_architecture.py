@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 STANDARD_LIBRARY_ONLY = ("errors.py", "contracts.py", "model", "registry", "sandbox")
-WORKER_MODULES = ("bench", "function", "job", "link", "readings", "timing", "worker")
+WORKER_MODULES = ("affinity", "bench", "failures", "function", "job", "link", "readings", "timing", "worker")
 PUBLIC_MODULE = "agentdyno"
 
 
