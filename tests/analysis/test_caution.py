@@ -227,3 +227,10 @@ def test_two_sides_of_one_configuration_observe_the_same_and_ran_different_code(
 def test_observations_with_odd_keys_can_be_compared() -> None:
     seen: dict[str, object] = {"table": {1: "a", "b": "\ud800"}}
     assert codes(observed({"table": 1}, seen, "a"), observed({"table": 2}, seen, "b")) == ["identical-arms"]
+
+
+def test_a_start_that_differs_by_less_than_two_percent_is_no_warm_up() -> None:
+    slow = [1.01 + 0.0001 * (i % 3) for i in range(10)]
+    rest = [1.0 + 0.0001 * (i % 3) for i in range(50)]
+    assert codes(closed(samples({"duration_s": slow + rest}))) == []
+    assert codes(closed(samples({"duration_s": [value * 1.05 for value in slow] + rest}))) == ["still-warming-up"]

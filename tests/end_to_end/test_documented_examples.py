@@ -1,4 +1,4 @@
-"""The two complete examples that users bring along run with nothing changed but their import lines."""
+"""Experiments in the style of older spec-driven frameworks run with nothing changed but their import lines."""
 
 from __future__ import annotations
 
@@ -6,139 +6,88 @@ import pytest
 
 from ..command import Bench
 
-FIRST = '''
+FIRST = """
 import time
 from typing import Any, Dict, Optional
-from agentdyno import Experiment, ExperimentContext
-from agentdyno import register_experiment
+from agentdyno import Experiment, ExperimentContext, register_experiment
 
 @register_experiment("my_new_benchmark")
 class MyNewBenchmark(Experiment):
-    """
-    Description of what this benchmark measures.
-
-    This benchmark tests [specific functionality] and measures [specific metrics].
-    """
-
-    def __init__(
-        self,
-        param1: int = 100,
-        param2: str = "default",
-        parameters: Optional[Dict[str, Any]] = None,
-    ):
+    def __init__(self, param1: int = 100, param2: str = "default", parameters: Optional[Dict[str, Any]] = None):
         super().__init__(parameters or {})
-
-        # Set benchmark-specific parameters
-        self.params.update({
-            "param1": param1,
-            "param2": param2,
-        })
-
-        # Initialize any benchmark-specific attributes
+        self.params.update({"param1": param1, "param2": param2})
         self.setup_data = None
 
     def setup(self, context: ExperimentContext) -> None:
-        """Set up the benchmark environment."""
-        self.setup_data = self._prepare_test_data()
+        self.setup_data = self._prepare()
 
     def execute_once(self, context: ExperimentContext) -> Dict[str, Any]:
-        # Perform the actual benchmark work
-        start_time = time.time()
-
-        # Your benchmark logic here
-        result = self._run_benchmark_logic()
-
-        end_time = time.time()
-        duration = end_time - start_time
-
+        started = time.time()
+        value = self._work()
         return {
-            "duration": duration,
-            "result_value": result,
+            "duration": time.time() - started,
+            "result_value": value,
             "param1": self.params["param1"],
             "param2": self.params["param2"],
         }
 
     def teardown(self, context: ExperimentContext) -> None:
-        """Clean up resources after the benchmark."""
         self.setup_data = None
 
-    def _prepare_test_data(self):
-        """Helper method to prepare test data."""
+    def _prepare(self):
         pass
 
-    def _run_benchmark_logic(self):
-        """Helper method containing the actual benchmark logic."""
+    def _work(self):
         pass
-'''
+"""
 
-SECOND = '''
-import time
+SECOND = """
 import random
+import time
 from typing import Any, Dict, Optional
-from agentdyno import Experiment, ExperimentContext
-from agentdyno import register_experiment
+from agentdyno import Experiment, ExperimentContext, register_experiment
 
 @register_experiment("example_benchmark")
 class ExampleBenchmark(Experiment):
-    """Example benchmark that demonstrates the framework."""
-
-    def __init__(
-        self,
-        data_size: int = 1000,
-        iterations: int = 100,
-        parameters: Optional[Dict[str, Any]] = None,
-    ):
+    def __init__(self, data_size: int = 1000, iterations: int = 100, parameters: Optional[Dict[str, Any]] = None):
         super().__init__(parameters or {})
-        self.params.update({
-            "data_size": data_size,
-            "iterations": iterations,
-        })
+        self.params.update({"data_size": data_size, "iterations": iterations})
         self.test_data = None
 
     def setup(self, context: ExperimentContext) -> None:
-        """Prepare test data."""
         self.test_data = [random.random() for _ in range(self.params["data_size"])]
 
     def execute_once(self, context: ExperimentContext) -> Dict[str, Any]:
-        """Run the benchmark."""
-        start_time = time.time()
-
-        # Simulate some work
-        result = 0
+        started = time.time()
+        total = 0
         for _ in range(self.params["iterations"]):
-            result += sum(self.test_data)
-
-        end_time = time.time()
-
+            total += sum(self.test_data)
         return {
-            "duration": end_time - start_time,
-            "result_sum": result,
+            "duration": time.time() - started,
+            "result_sum": total,
             "data_size": self.params["data_size"],
             "iterations": self.params["iterations"],
         }
 
     def teardown(self, context: ExperimentContext) -> None:
-        """Clean up."""
         self.test_data = None
-'''
+"""
 
 BASELINE = """
 experiment: my_new_benchmark
 imports: [my_new_benchmark.py]
 params:
-  # Test different parameter values
   param1: 100
   param2: "test_value"
-  # Additional parameters
   parameters:
     custom_setting: true
     test_mode: "baseline"
 iterations:
-  warmup: 1      # Number of warmup iterations
-  measured: 3    # Number of measured iterations
+  warmup: 1
+  measured: 3
 instrumentation:
-  - timing       # Basic timing instrumentation
-  - psutil       # System resource monitoring
+  - timing
+  - psutil
 output_dir: benchmarks/results/my_new_benchmark
 tags: [custom, baseline]
 notes: "Baseline test for my new benchmark"
@@ -149,7 +98,7 @@ SWEEP = """
 experiment: my_new_benchmark
 imports: [my_new_benchmark.py]
 params:
-  param1: [50, 100, 200, 500]  # Multiple values for sweeping
+  param1: [50, 100, 200, 500]
   param2: ["option1", "option2", "option3"]
   parameters:
     custom_setting: true
@@ -165,14 +114,13 @@ notes: "Parameter sweep for my new benchmark"
 seed: 42
 """
 
-INSTRUMENT = '''
+INSTRUMENT = """
 import time
 from contextlib import contextmanager
 from typing import Dict, Any
 
 @contextmanager
 def my_custom_instrument(context: Dict[str, Any]):
-    """Custom instrumentation for measuring specific metrics."""
     start_time = time.time()
     try:
         yield
@@ -182,7 +130,7 @@ def my_custom_instrument(context: Dict[str, Any]):
             "duration": end_time - start_time,
             "memory_delta": 0,
         }
-'''
+"""
 
 
 def test_the_first_example_runs_from_its_spec_and_the_result_holds_everything_asked_for(bench: Bench) -> None:

@@ -42,19 +42,19 @@ Load = Callable[..., Spec]
 BASELINE = """\
 experiment: my_new_benchmark
 params:
-  # Test different parameter values
+  # the values of one configuration
   param1: 100
   param2: "test_value"
-  # Additional parameters
+  # passed on as they are
   parameters:
     custom_setting: true
     test_mode: "baseline"
 iterations:
-  warmup: 1      # Number of warmup iterations
-  measured: 3    # Number of measured iterations
+  warmup: 1      # not recorded
+  measured: 3    # recorded
 instrumentation:
-  - timing       # Basic timing instrumentation
-  - psutil       # System resource monitoring
+  - timing       # the clock
+  - psutil       # memory and CPU
 output_dir: benchmarks/results/my_new_benchmark
 tags: [custom, baseline]
 notes: "Baseline test for my new benchmark"
@@ -64,7 +64,7 @@ seed: 42
 SWEEP = """\
 experiment: my_new_benchmark
 params:
-  param1: [50, 100, 200, 500]  # Multiple values for sweeping
+  param1: [50, 100, 200, 500]  # a sweep
   param2: ["option1", "option2", "option3"]
   parameters:
     custom_setting: true

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 from agentdyno.analysis.values import metric_values, per_process
 from agentdyno.model import ArmResult, RunWarning, Side, Status
@@ -12,6 +13,7 @@ from agentdyno.stats import theil_sen, warmup_end
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
+WARMING_UP = 0.02
 
 
 def cautions(arms: Sequence[ArmResult], overhead_s: float | None) -> tuple[RunWarning, ...]:
@@ -69,7 +71,8 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
     durations = values.get("duration_s", [])
     steady = warmup_end(durations) if len(durations) >= 10 else 0
-    if steady > 0:
+    # A difference that is certain and too small to matter is no reason to measure differently.
+    if steady > 0 and abs(median(durations[:steady]) / median(durations[steady:]) - 1) > WARMING_UP:
         yield RunWarning(
             "still-warming-up",
             f"the first measured samples ({steady} of {len(durations)}) differ from the rest as a warm-up does",

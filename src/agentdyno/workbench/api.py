@@ -93,6 +93,12 @@ def store_exists(url: str) -> bool:
 
 def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: Overrides) -> Spec:
     if isinstance(spec, Spec):
+        if quick or changes != Overrides():
+            raise SpecError(
+                "a Spec is complete: it takes no quick and no overrides",
+                where="run_spec",
+                remedy="Give the file or the mapping instead, or change the Spec with dataclasses.replace.",
+            )
         return spec
     if isinstance(spec, Mapping):
         return parse_spec(spec, source="spec", base_dir=Path.cwd(), quick=quick, overrides=changes)

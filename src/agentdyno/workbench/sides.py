@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def _parse_params(text: str) -> dict[str, object]:
     from agentdyno.specs import parse_param
 
     params: dict[str, object] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?=\s*[A-Za-z_]\w*=)", text):  # a comma inside a list starts no parameter
         name, value = parse_param(part)
         params[name] = value
     return params

@@ -1,0 +1,46 @@
+"""``run_spec`` and ``compare`` from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentdyno import NotComparable, SpecError, Verdict, compare, run_spec
+from agentdyno.specs import parse_spec
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    (tmp_path / "work.py").write_text("def work(n: int = 10):\n    return {'total': sum(range(n))}\n")
+    return str(tmp_path / "dyno.db")
+
+
+def spec(folder: str, n: object) -> dict[str, object]:
+    return {"experiment": f"{Path(folder).parent}/work.py@work", "params": {"n": n}, "iterations": 12}
+
+
+def test_results_at_hand_are_compared_with_results_in_the_store(store: str) -> None:
+    small = run_spec(spec(store, 100), store=store)
+    large = run_spec(spec(store, 10_000), store=store)
+    assert small.arms[0].metrics["result.total"].median == 4950
+    verdict = compare(small, large.run_id, store=store)
+    assert verdict.arms[0].differing == {"n": (100, 10_000)}
+    assert verdict.verdict is Verdict.WORSE
+    with pytest.raises(NotComparable, match="no arm"):
+        compare(small, f"{large.run_id}:n=3", store=store)
+
+
+def test_overrides_are_those_of_the_command_line(store: str) -> None:
+    result = run_spec(spec(store, 100), store=store, iterations=4, params={"n": 7}, tags=("mine",), seed=3)
+    assert (result.seed, result.tags) == (3, ("mine",))
+    assert [(arm.params["n"], arm.samples_total) for arm in result.arms] == [(7, 4)]
+    with pytest.raises(SpecError, match="nonsense"):
+        run_spec(spec(store, 100), store=store, nonsense=1)
+
+
+def test_a_spec_at_hand_is_complete(store: str) -> None:
+    ready = parse_spec(spec(store, 5), source="here", base_dir=Path(store).parent)
+    assert run_spec(ready, store=store).name == "work"
+    with pytest.raises(SpecError, match="takes no quick and no overrides"):
+        run_spec(ready, store=store, iterations=3)
