@@ -390,3 +390,13 @@ def test_functions_get_their_parameters_and_classes_keep_them() -> None:
 
     assert execute(Plain, size=9).output == {"params": {"size": 9}, "context": {"size": 9}}
     assert execute(lambda size: {"size": size}, size=9).readings["result.size"] == 9
+
+
+def test_without_warm_up_and_with_a_given_number_of_calls_none_goes_unrecorded(tmp_path: Path) -> None:
+    file = tmp_path / "counting.py"
+    file.write_text("calls = []\ndef count():\n    calls.append(1)\n    return {'calls': len(calls)}\n")
+    code = Code("count", files=(str(file),))
+    bench = Bench(job("count", code=code, warmup=0, inner_loops=1))
+    bench.prepare()
+    assert [bench.execute(trial(i)).readings["result.calls"] for i in range(3)] == [1, 2, 3]
+    bench.close()

@@ -94,10 +94,12 @@ class Bench:
             for _ in range(self.job.warmup):
                 announce("warmup")
                 self.warmup_s.append(self._time(1).wall_ns / 1e9)
-            calibrated = calibrate_loops(partial(self._time_aloud, announce))
-            self.inner_loops = self.inner_loops or calibrated
+            tried = self.inner_loops is None or self.job.warmup > 0
+            if tried:  # with `warmup: 0` and a given number of calls, not a single one goes unrecorded
+                calibrated = calibrate_loops(partial(self._time_aloud, announce))
+                self.inner_loops = self.inner_loops or calibrated
             one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
-        if self.job.cpu is not None and one_cpu and stay_on(self.job.cpu):
+        if self.job.cpu is not None and tried and one_cpu and stay_on(self.job.cpu):
             self.cpu = self.job.cpu
         self.ready = True
 
