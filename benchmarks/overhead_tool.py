@@ -69,8 +69,8 @@ def with_timeit(call: Callable[[], None], samples: int, loops: int) -> list[floa
 def with_each_call(call: Callable[[], None], samples: int) -> list[float]:
     from agentdyno.runner.function import time_each_call
 
-    stamps, _ = time_each_call(call, samples)
-    return [wall / 1e9 for wall, _ in thinned(stamps)]
+    walls, _cpus, _last = time_each_call(call, samples)
+    return [wall / 1e9 for wall in thinned(walls)]
 
 
 def with_dyno(subject: str, samples: int, loops: int) -> tuple[list[float], int]:

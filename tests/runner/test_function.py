@@ -68,16 +68,16 @@ def test_a_slow_function_is_called_once_per_iteration_with_both_clocks() -> None
         calls.append(1)
         return "no dict"
 
-    stamps, last = time_each_call(slow, 5)
-    assert (len(stamps), len(calls), last) == (5, 5, "no dict")
-    assert all(wall >= 0 and cpu >= 0 for wall, cpu in stamps)
+    walls, cpus, last = time_each_call(slow, 5)
+    assert (len(walls), len(cpus), len(calls), last) == (5, 5, 5, "no dict")
+    assert min(*walls, *cpus) >= 0
 
 
 def test_figures_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     walls_ms = [4.0, 1.0, 3.0, 2.0, 10.0]
-    stamps = [(int(wall * 1e6), 500_000) for wall in walls_ms]
+    walls, cpus = [int(wall * 1e6) for wall in walls_ms], [500_000] * 5
     monkeypatch.setattr(function_module, "calibrate_loops", lambda _: 1)
-    monkeypatch.setattr(function_module, "time_each_call", lambda call, count: (stamps, {"k": 1}))
+    monkeypatch.setattr(function_module, "time_each_call", lambda call, count: (walls, cpus, {"k": 1}))
 
     result = benchmark(iterations=5, warmup=0)(lambda: None)()
     assert isinstance(result, BenchmarkResult)

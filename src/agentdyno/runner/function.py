@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper
+from operator import mul
 from time import perf_counter_ns, process_time_ns
 from typing import Any, overload
 
@@ -69,9 +70,9 @@ class Benchmark:
         loops = calibrate_loops(lambda n: time_bare_calls(call, n))
         if loops > 1:
             timings = [time_bare_calls(call, loops) for _ in range(self.iterations)]
-            return self._result([(t.wall_ns, t.cpu_ns) for t in timings], loops, timings[-1].result)
-        stamps, last = time_each_call(call, self.iterations)
-        return self._result(stamps, 1, last)
+            return self._result(_stamps(timings), loops, timings[-1].result)
+        walls, cpus, last = time_each_call(call, self.iterations)
+        return self._result((walls, cpus), 1, last)
 
     async def _measure_async(self, call: Callable[[], Awaitable[Any]]) -> BenchmarkResult:
         reset_peak()
@@ -81,13 +82,17 @@ class Benchmark:
         probe = await time_awaits(call, 8) if first.wall_ns < 100_000 else first
         loops = _loops_from(probe)
         timings = [await time_awaits(call, loops) for _ in range(self.iterations)]
-        return self._result([(t.wall_ns, t.cpu_ns) for t in timings], loops, timings[-1].result)
+        return self._result(_stamps(timings), loops, timings[-1].result)
 
-    def _result(self, stamps: list[tuple[int, int]], loops: int, last: Any) -> BenchmarkResult:
-        per_call = [wall / loops / 1e6 for wall, _ in stamps]
+    def _result(self, stamps: tuple[list[int], list[int]], loops: int, last: Any) -> BenchmarkResult:
+        """Figures from wall and CPU nanoseconds; whole numbers are added exactly, and fast."""
+        walls, cpus = stamps
+        n, unit = len(walls), loops * 1e6
+        per_call = [wall / unit for wall in walls]
         ordered = sorted(per_call)
-        mean = math.fsum(per_call) / len(per_call)
-        spread = math.fsum((value - mean) ** 2 for value in per_call)
+        total = sum(walls)
+        mean = total / n / unit
+        spread = (n * sum(map(mul, walls, walls)) - total * total) / n / unit**2
         return BenchmarkResult(
             name=self.name,
             iterations=self.iterations,
@@ -97,8 +102,8 @@ class Benchmark:
             p99_ms=_quantile(ordered, 0.99),
             min_ms=ordered[0],
             max_ms=ordered[-1],
-            std_ms=math.sqrt(spread / (len(per_call) - 1)) if len(per_call) > 1 else 0.0,
-            cpu_ms=math.fsum(cpu for _, cpu in stamps) / len(stamps) / loops / 1e6,
+            std_ms=math.sqrt(spread / (n - 1)) if n > 1 else 0.0,
+            cpu_ms=sum(cpus) / n / unit,
             throughput=1e3 / mean if mean > 0 else math.inf,
             memory_mb=memory.peak_rss_bytes / 1e6 if (memory := memory_use()) is not None else math.nan,
             inner_loops=loops,
@@ -107,8 +112,12 @@ class Benchmark:
         )
 
 
-def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[tuple[int, int]], Any]:
-    """Wall and CPU nanoseconds of each of ``count`` calls; both clocks are read around every call.
+def _stamps(timings: Sequence[Timing]) -> tuple[list[int], list[int]]:
+    return [timing.wall_ns for timing in timings], [timing.cpu_ns for timing in timings]
+
+
+def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[int], list[int], Any]:
+    """Wall and CPU nanoseconds of each of ``count`` calls, and the last result; each call is timed by both clocks.
 
     The lists are made beforehand and hold plain numbers: growing lists and tuples would wake the garbage collector.
     """
@@ -121,7 +130,7 @@ def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[tuple[int,
         result = call()
         walls[i] = wall() - start
         cpus[i] = cpu() - cpu_start
-    return list(zip(walls, cpus, strict=True)), result
+    return walls, cpus, result
 
 
 @overload
