@@ -47,7 +47,7 @@ def test_there_is_no_choice_with_a_single_cpu(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_an_arm_is_kept_on_one_cpu_unless_it_needs_more(name: str, pinned: bool, pool: Pool) -> None:
     cpu = ALLOWED[-1]
-    executor = pool(job(name, cpu=cpu, inner_loops=1))
+    executor = pool(job(name, cpu=cpu, inner_loops=1, warmup=1))
     samples = run(executor, trial(0), trial(1))
     assert [item.output["cpus"] for item in samples] == [[cpu] if pinned else ALLOWED] * 2  # type: ignore[index]
     assert executor.observed["arm"]["cpu"] == (cpu if pinned else None)

@@ -135,7 +135,7 @@ def test_a_failure_before_the_trial_is_set_up_anew_next_time(stage: str, act: Ca
         return None
 
     target = spied(**{stage: at_first})
-    with closing(inline(target, SOON)) as executor:
+    with closing(inline(target, SOON, warmup=1)) as executor:
         first, second = run(executor, trial(0), trial(1))
     assert first.failure is not None
     assert first.failure.where == stage
