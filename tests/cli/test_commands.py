@@ -6,6 +6,7 @@ import json
 import shutil
 import signal
 import xml.etree.ElementTree as ElementTree
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,7 @@ def test_a_reporter_of_ones_own_receives_results_and_findings(bench: Bench) -> N
         "use.py",
         """
 import sys
+from contextlib import closing
 from pathlib import Path
 from agentdyno import register_reporter, run_spec
 from agentdyno.contracts import Report
@@ -226,7 +228,7 @@ def stored_samples(folder: Path) -> int:
     file = folder / ".dyno" / "dyno.db"
     if not file.is_file():
         return 0
-    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as store:
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
         try:
             return int(store.execute("SELECT count(*) FROM samples").fetchone()[0])
         except sqlite3.OperationalError:

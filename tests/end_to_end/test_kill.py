@@ -10,6 +10,7 @@ import random
 import signal
 import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def stored(folder: Path) -> list[tuple[str, int, float]]:
     file = folder / ".dyno" / "dyno.db"
     if not file.is_file():
         return []
-    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as store:
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
         try:
             rows = store.execute(
                 "SELECT arms.arm_id, samples.iteration, samples.duration_s FROM samples "
