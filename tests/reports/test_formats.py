@@ -24,10 +24,9 @@ from agentdyno.reports import (
     JunitReporter,
     MarkdownReporter,
     PngReporter,
-    tables,
     write_result,
 )
-from agentdyno.reports.csv_files import guarded, render_csv, samples_csv, summary_csv
+from agentdyno.reports.csv_files import comparison_csv, guarded, samples_csv, summary_csv
 from agentdyno.reports.junit import render_junit
 from agentdyno.reports.markdown import escape, render_markdown
 
@@ -194,9 +193,15 @@ def test_numbers_are_left_alone() -> None:
     assert guarded(float("nan")) is None
 
 
-def test_a_shown_table_can_be_csv(make: Factory) -> None:
-    found = rows(render_csv(tables.summary(make.sweep())))
-    assert found[0]["arm"] == "sort[size=10,kind=quick]"
+def test_verdicts_are_written_one_row_a_metric_and_alone_where_there_is_no_run(make: Factory, tmp_path: Path) -> None:
+    compared = make.comparison(Verdict.WORSE, None)
+    found = rows(comparison_csv(make.report(comparisons=[compared])))
+    expected = [row for arm in compared.arms for row in arm.metrics]
+    assert [row["metric"] for row in found] == [row.metric.name for row in expected]
+    assert [row["verdict"] for row in found] == [row.verdict.value if row.verdict else "" for row in expected]
+    assert float(found[0]["ratio"]) == expected[0].ratio
+    written = CsvReporter().write(make.report(comparisons=[compared]), tmp_path)
+    assert [path.name for path in written] == ["comparison.csv"]
 
 
 # JSON

@@ -13,8 +13,7 @@ from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.reports.files import write_text
 from agentdyno.reports.run_tables import planned, statuses
-from agentdyno.reports.table import Table
-from agentdyno.reports.wording import NOTHING, plain
+from agentdyno.reports.wording import plain
 
 Value = str | int | float | None
 
@@ -111,13 +110,6 @@ def samples_csv(report: Report) -> str:
                     *(sample.usage.get(name) for name in usage),
                 )
                 rows.append((*head, *_sample(sample), *values))
-    return _csv(rows)
-
-
-def render_csv(table: Table) -> str:
-    """A table as it is shown, for ``--format csv``."""
-    rows: list[Sequence[Value]] = [tuple(column.header for column in table.columns)]
-    rows += [tuple("" if cell.text == NOTHING else cell.text for cell in row) for row in table.rows]
     return _csv(rows)
 
 
