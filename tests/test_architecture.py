@@ -16,10 +16,11 @@ SOURCE = Path(__file__).parent.parent / "src" / "agentdyno"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("workbench",),
-    ("specs", "runner", "store", "reports", "instruments"),
+    ("specs", "runner", "agents", "scorers", "store", "reports", "instruments"),
     ("registry",),
     ("contracts",),
-    ("sandbox",),
+    ("pricing", "servers"),
+    ("wire", "sandbox"),
     ("analysis",),
     ("model", "stats"),
     ("errors",),

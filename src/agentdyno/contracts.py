@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from agentdyno.model.plan import Phase
+from agentdyno.model.sample import FailureKind, Status
 
 if TYPE_CHECKING:
+    from agentdyno.model.case import Case, Response, Score
     from agentdyno.model.findings import Findings
     from agentdyno.model.metric import Metric
     from agentdyno.model.plan import Plan, Trial
@@ -91,6 +93,71 @@ class Instrument:
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
+
+
+class Agent(Protocol):
+    """Something that answers a case. Adapters turn functions, commands and endpoints into one.
+
+    ``run`` may be called for several cases at the same time. It raises ``CaseFailed`` where the answer is missing
+    for a reason it can name; any other exception is recorded as the agent's own. ``config`` is what a result may
+    show of its configuration: no secrets. ``paid`` is true where a call may cost money.
+    """
+
+    name: str
+    version: str
+    config: Mapping[str, object]
+    paid: bool
+
+    async def run(self, case: Case) -> Response: ...
+
+    async def start(self) -> None:
+        """Before the first case; raises a ``DynoError`` where the agent cannot work at all."""
+
+    async def close(self) -> None:
+        """After the last case, whatever happened."""
+
+
+class CaseFailed(Exception):
+    """An agent has no answer, and says why.
+
+    ``retryable`` failures are the infrastructure's (connection reset, 429, 503): trying again may help, after
+    ``retry_after_s`` where the other side asked for that. ``fatal`` ones (401, no such model, no such command)
+    would meet every case alike, so the run ends with ``message`` and ``remedy``. ``response`` is what had arrived.
+    """
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        status: Status = Status.ERROR,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        fatal: bool = False,
+        remedy: str = "",
+        response: Response | None = None,
+        traceback: str | None = None,
+        output_tail: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.status = status
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
+        self.fatal = fatal
+        self.remedy = remedy
+        self.response = response
+        self.traceback = traceback
+        self.output_tail = output_tail
+
+
+class Scorer(Protocol):
+    """Judges an answer. ``check`` says beforehand why a case cannot be judged (a target of the wrong type)."""
+
+    def check(self, case: Case) -> str | None: ...
+
+    async def score(self, case: Case, response: Response) -> Score: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,16 @@ import pytest
 
 from agentdyno import Experiment, Instrument
 from agentdyno.errors import PluginError
-from agentdyno.registry import KINDS, register_experiment, register_instrument, register_reporter, registered
+from agentdyno.registry import (
+    KINDS,
+    register_agent,
+    register_dataset,
+    register_experiment,
+    register_instrument,
+    register_reporter,
+    register_scorer,
+    registered,
+)
 from agentdyno.registry.local import load_file
 
 pytestmark = pytest.mark.usefixtures("empty_registry")
@@ -40,8 +49,27 @@ def test_each_decorator_makes_its_object_known_and_gives_it_back() -> None:
     class Write:
         pass
 
+    @register_agent("a")
+    def answer(text: str) -> str:
+        return text
+
+    @register_scorer("s")
+    def judge(output: str) -> bool:
+        return bool(output)
+
+    @register_dataset("d")
+    def rows() -> list[str]:
+        return []
+
     found = {kind: {name: item.target for name, item in registered(kind).items()} for kind in KINDS}
-    assert found == {"experiments": {"e": Work}, "instruments": {"i": Watch}, "reporters": {"r": Write}}
+    assert found == {
+        "experiments": {"e": Work},
+        "instruments": {"i": Watch},
+        "reporters": {"r": Write},
+        "agents": {"a": answer},
+        "scorers": {"s": judge},
+        "datasets": {"d": rows},
+    }
     assert registered("experiments")["e"].origin.startswith(f"{__file__}:")
 
 

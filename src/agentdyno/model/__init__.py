@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentdyno.model.case import Case, Event, Response, Score, Usage
     from agentdyno.model.findings import (
         ArmComparison,
         Calibration,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from agentdyno.model.result import (
         ArmResult,
         Artifact,
+        CaseFigures,
         Environment,
         MetricSummary,
         RunResult,
@@ -48,8 +50,46 @@ if TYPE_CHECKING:
         Spec,
         Strategy,
     )
+    from agentdyno.model.suite import (
+        AgentUse,
+        BaselineScores,
+        Benchmark,
+        Category,
+        Complexity,
+        Constraints,
+        Reducer,
+        Rubric,
+        ScorerUse,
+        Suite,
+        TestType,
+    )
+    from agentdyno.model.workspace import Price, Workspace
 
 _HOMES = {
+    "agentdyno.model.workspace": (
+        "Price",
+        "Workspace",
+    ),
+    "agentdyno.model.suite": (
+        "AgentUse",
+        "BaselineScores",
+        "Benchmark",
+        "Category",
+        "Complexity",
+        "Constraints",
+        "Reducer",
+        "Rubric",
+        "ScorerUse",
+        "Suite",
+        "TestType",
+    ),
+    "agentdyno.model.case": (
+        "Case",
+        "Event",
+        "Response",
+        "Score",
+        "Usage",
+    ),
     "agentdyno.model.findings": (
         "ArmComparison",
         "Calibration",
@@ -81,6 +121,7 @@ _HOMES = {
     "agentdyno.model.result": (
         "ArmResult",
         "Artifact",
+        "CaseFigures",
         "Environment",
         "MetricSummary",
         "RunResult",
@@ -113,18 +154,27 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Affinity",
+    "AgentUse",
     "Arm",
     "ArmComparison",
     "ArmResult",
     "Artifact",
     "AutoStop",
+    "BaselineScores",
+    "Benchmark",
     "Calibration",
+    "Case",
+    "CaseFigures",
+    "Category",
     "Check",
     "Comparison",
+    "Complexity",
+    "Constraints",
     "DeclaredMetric",
     "Direction",
     "Entry",
     "Environment",
+    "Event",
     "ExperimentInfo",
     "Failure",
     "FailureKind",
@@ -142,19 +192,29 @@ __all__ = [
     "Parameter",
     "Phase",
     "Plan",
+    "Price",
     "Progress",
     "Provenance",
+    "Reducer",
+    "Response",
+    "Rubric",
     "RunResult",
     "RunStatus",
     "RunWarning",
     "Sample",
+    "Score",
+    "ScorerUse",
     "Side",
     "Spec",
     "Status",
     "Strategy",
+    "Suite",
+    "TestType",
     "Trial",
+    "Usage",
     "Vcs",
     "Verdict",
+    "Workspace",
     "known_metric",
 ]
 

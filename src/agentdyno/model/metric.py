@@ -99,6 +99,15 @@ _KNOWN = {
         Metric("peak_rss_bytes", "bytes", Direction.LOWER),
         Metric("throughput_per_s", "/s", Direction.HIGHER, Provenance.DERIVED),
         Metric("involuntary_switches", "", Direction.UNKNOWN),
+        Metric("score", "ratio", Direction.HIGHER, machine_dependent=False),
+        Metric("ttft_s", "s", Direction.LOWER),
+        Metric("itl_s", "s", Direction.LOWER),
+        Metric("tokens_per_s", "/s", Direction.HIGHER),
+        Metric("input_tokens", "", Direction.LOWER, machine_dependent=False),
+        Metric("output_tokens", "", Direction.LOWER, machine_dependent=False),
+        Metric("total_tokens", "", Direction.LOWER, machine_dependent=False),
+        Metric("api_calls", "", Direction.LOWER, machine_dependent=False),
+        Metric("cost_usd", "usd", Direction.LOWER, machine_dependent=False),
     )
 }
 _UNIT_SUFFIXES = (

@@ -10,6 +10,7 @@ from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
 from agentdyno.model.sample import Sample
 from agentdyno.model.spec import Spec
+from agentdyno.model.suite import Suite
 
 SCHEMA_VERSION = 1
 SAMPLE_CAP = 5_000
@@ -99,8 +100,27 @@ class Vcs:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseFigures:
+    """An agent's cases in one benchmark; ``mean`` and ``variance`` are of the case scores, epochs reduced first.
+
+    ``scored`` cases have a score (errors have none); ``passed`` and ``samples`` count executions.
+    """
+
+    cases: int
+    scored: int
+    mean: float | None
+    variance: float | None
+    passed: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArmResult:
-    """One arm: what it was asked to be, what it was observed to be, and what was measured."""
+    """One arm: what it was asked to be, what it was observed to be, and what was measured.
+
+    ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
+    ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite.
+    """
 
     arm_id: str
     name: str
@@ -117,11 +137,18 @@ class ArmResult:
     samples_total: int = 0
     samples: tuple[Sample, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
+    case_figures: CaseFigures | None = None
+    totals: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call."""
+    """Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call.
+
+    ``suite`` is set where ``kind`` is ``suite``; ``spec`` then holds the settings of the run and no entries.
+    ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
+    the values that score 1 and 0.
+    """
 
     run_id: str
     kind: str
@@ -139,4 +166,8 @@ class RunResult:
     arms: tuple[ArmResult, ...] = ()
     overhead_s: float | None = None
     stopped_because: str | None = None
+    suite: Suite | None = None
+    pricing: Mapping[str, object] = field(default_factory=dict)
+    targets: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    workspace: str = "default"
     schema_version: int = SCHEMA_VERSION

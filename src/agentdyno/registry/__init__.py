@@ -1,17 +1,30 @@
 """One door for built-ins, third parties and local code: name -> object.
 
 Local code enters by a decorator (``@register_experiment("slug")``), packages by an entry point per object in
-the groups ``agentdyno.experiments``, ``agentdyno.instruments`` and ``agentdyno.reporters``. Standard library only:
-this package also runs inside measured processes.
+the groups ``agentdyno.experiments``, ``.instruments``, ``.reporters``, ``.agents``, ``.scorers`` and ``.datasets``.
+Standard library only: this package also runs inside measured processes.
 """
 
 from agentdyno.registry.names import (
     KINDS,
     Registered,
+    register_agent,
+    register_dataset,
     register_experiment,
     register_instrument,
     register_reporter,
+    register_scorer,
     registered,
 )
 
-__all__ = ["KINDS", "Registered", "register_experiment", "register_instrument", "register_reporter", "registered"]
+__all__ = [
+    "KINDS",
+    "Registered",
+    "register_agent",
+    "register_dataset",
+    "register_experiment",
+    "register_instrument",
+    "register_reporter",
+    "register_scorer",
+    "registered",
+]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from agentdyno.errors import PluginError
 
-KINDS = ("experiments", "instruments", "reporters")
+KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets")
 T = TypeVar("T")
 
 
@@ -78,6 +78,21 @@ def register_instrument(name: str, *, perturbs: bool | None = None) -> Callable[
 def register_reporter(name: str) -> Callable[[T], T]:
     """Class decorator: an object with ``write(report, output_dir) -> paths``."""
     return _decorator("reporters", name)
+
+
+def register_agent(name: str) -> Callable[[T], T]:
+    """Function or class decorator: makes an agent known by ``name``."""
+    return _decorator("agents", name)
+
+
+def register_scorer(name: str) -> Callable[[T], T]:
+    """Function or class decorator: makes a scorer known by ``name``."""
+    return _decorator("scorers", name)
+
+
+def register_dataset(name: str) -> Callable[[T], T]:
+    """Function decorator: a generator of cases, known by ``name``."""
+    return _decorator("datasets", name)
 
 
 def _decorator(kind: str, name: str) -> Callable[[T], T]:

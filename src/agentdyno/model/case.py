@@ -1,0 +1,97 @@
+"""One input row of a benchmark, and what an agent answers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``input`` is a text, a list of chat messages (``{"role": …, "content": …}``) or any JSON value.
+
+    ``turns`` are the user's messages of a conversation, one after the other; ``input`` is then the first of them.
+    Cases that share a ``group`` are related (paraphrases of one question, questions about one document) and count
+    as one cluster in statistics.
+    """
+
+    id: str
+    input: object
+    target: object = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    group: str | None = None
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens. ``cached_tokens`` are part of the input, ``reasoning_tokens`` part of the output."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a trajectory; ``at_s`` counts from the start of the case.
+
+    ``kind`` is ``message`` (``name`` is the role), ``tool_call`` (``name`` is the tool, ``content`` its arguments),
+    ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings),
+    ``retry`` or ``note``.
+    """
+
+    kind: str
+    at_s: float = 0.0
+    name: str = ""
+    content: object = None
+    duration_s: float | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an agent answers to a case. Unknown is ``None``: an unknown cost is not free.
+
+    ``cost`` is in US dollars, as the agent reports it. ``model`` is the model that the other side says it is, and
+    ``observed`` the configuration it reports. ``readings`` are numbers measured on the way (``ttft_s``, ``itl_s``,
+    ``cpu_s``, ``peak_rss_bytes``…). ``simulated`` answers never pass for measurements.
+    """
+
+    output: object = None
+    usage: Usage | None = None
+    cost: float | None = None
+    api_calls: int | None = None
+    events: tuple[Event, ...] = ()
+    observed: Mapping[str, object] = field(default_factory=dict)
+    readings: Mapping[str, float] = field(default_factory=dict)
+    model: str | None = None
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a scorer says of one answer: named values in 0..1, ``None`` where it could not judge.
+
+    ``correctness``, ``completeness`` and ``relevance`` are the names with a meaning everywhere. ``cost`` and
+    ``usage`` are the judge's own, where a model judged; they are never counted as the agent's.
+    """
+
+    values: Mapping[str, float | None]
+    explanation: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    usage: Usage | None = None
+    cost: float | None = None

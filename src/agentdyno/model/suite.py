@@ -1,0 +1,186 @@
+"""A suite as the runner reads it: benchmarks with their cases, agents, limits and rubrics, all defaults filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agentdyno.model.case import Case
+from agentdyno.model.identity import digest
+
+
+def slug(name: str) -> str:
+    """``First steps!`` as ``first-steps``; what has no letter or digit keeps a digest."""
+    text = "-".join(re.findall(r"\w+", name.lower()))
+    return text or digest(name, 8)
+
+
+class Category(StrEnum):
+    SPEED = "speed"
+    ACCURACY = "accuracy"
+    COST = "cost"
+    RELIABILITY = "reliability"
+    SCALABILITY = "scalability"
+    COMPREHENSIVE = "comprehensive"
+
+
+class TestType(StrEnum):
+    __test__ = False
+
+    SYNTHETIC = "synthetic"
+    REAL_WORLD = "real_world"
+    STRESS = "stress"
+    EDGE_CASE = "edge_case"
+
+
+class Complexity(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    EXTREME = "extreme"
+
+
+class Reducer(StrEnum):
+    """How the epochs of one case become one score; ``pass@k`` and ``pass^k`` take ``Rubric.k``."""
+
+    MEAN = "mean"
+    MAX = "max"
+    PASS_AT_K = "pass@k"
+    PASS_HAT_K = "pass^k"
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerUse:
+    """A scorer by name (or ``file.py@name``) with its options and its weight in the case's score."""
+
+    name: str
+    weight: float = 1.0
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """How answers are judged and figures scored.
+
+    ``targets`` and ``limits`` are the values at which a quantity scores 1 and 0, by metric name: ``duration_s``,
+    ``cost_usd`` (per success), ``total_tokens``, ``cpu_s``, ``peak_rss_bytes`` (per success).
+    """
+
+    scorers: tuple[ScorerUse, ...] = (ScorerUse("exact"),)
+    pass_threshold: float = 0.5
+    reducer: Reducer = Reducer.MEAN
+    k: int = 1
+    targets: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What one case (or, in ``Suite.constraints``, the whole run) may use; ``None`` is no limit."""
+
+    time_limit_s: float | None = None
+    memory_limit_bytes: int | None = None
+    token_limit: int | None = None
+    cost_limit_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One benchmark of a suite; its id follows from its name unless given.
+
+    ``epochs`` and ``warmup`` are ``None`` where the suite's count.
+    """
+
+    name: str
+    cases: tuple[Case, ...]
+    benchmark_id: str = ""
+    description: str = ""
+    category: Category = Category.COMPREHENSIVE
+    test_type: TestType = TestType.SYNTHETIC
+    metrics_measured: tuple[str, ...] = ()
+    complexity: Complexity = Complexity.MEDIUM
+    data_source: str = "inline"
+    constraints: Constraints = field(default_factory=Constraints)
+    rubric: Rubric = field(default_factory=Rubric)
+    epochs: int | None = None
+    warmup: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cases", tuple(self.cases))
+        object.__setattr__(self, "benchmark_id", self.benchmark_id or slug(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentUse:
+    """An agent to put on the bench: a label, where it is, and its configuration.
+
+    ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``openai:``, ``ollama:``, ``http(s):``) or the
+    name of an installed agent. ``env`` are names of environment variables it may read; their values are never
+    stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared one.
+    """
+
+    name: str
+    uses: str
+    version: str | None = None
+    config: Mapping[str, object] = field(default_factory=dict)
+    env: tuple[str, ...] = ()
+    description: str = ""
+    base_dir: str = "."
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineScores:
+    """Scores that a named agent is known to have, by dimension."""
+
+    agent_id: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Many benchmarks for agents; its id follows from its name unless given.
+
+    ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
+    said: 3 calls for an agent that costs nothing, none for others.
+    """
+
+    name: str
+    benchmarks: tuple[Benchmark, ...]
+    suite_id: str = ""
+    category: Category = Category.COMPREHENSIVE
+    description: str = ""
+    version: str = ""
+    created_at: str = ""
+    epochs: int = 5
+    warmup: int | None = None
+    concurrency: int = 1
+    retries: int = 2
+    constraints: Constraints = field(default_factory=Constraints)
+    baseline_scores: tuple[BaselineScores, ...] = ()
+    agents: tuple[AgentUse, ...] = ()
+    imports: tuple[str, ...] = ()
+    base_dir: str = "."
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "benchmarks", tuple(self.benchmarks))
+        object.__setattr__(self, "suite_id", self.suite_id or slug(self.name))
+
+    @property
+    def digest(self) -> str:
+        """Of what is asked and how it is judged: a change of it makes another version of the suite.
+
+        Agents, concurrency, folders and descriptions do not count; a subset (``--limit``) is another version.
+        """
+        from agentdyno.model.codec import to_plain
+
+        asked = [to_plain([item.benchmark_id, item.cases, item.constraints, item.rubric]) for item in self.benchmarks]
+        return digest([self.suite_id, asked], 16)
+
+    def benchmark(self, benchmark_id: str) -> Benchmark:
+        for item in self.benchmarks:
+            if item.benchmark_id == benchmark_id:
+                return item
+        raise KeyError(benchmark_id)

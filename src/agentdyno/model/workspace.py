@@ -1,0 +1,37 @@
+"""What ``dyno.yaml`` says: the project's agents, suites, prices, gate and store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.model.suite import AgentUse
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens; ``cached`` is for input that the other side had cached, ``None``: as input."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    request: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Everything has a default: a folder without ``dyno.yaml`` is a workspace too.
+
+    ``suites`` are paths of suite files below ``base_dir``. ``gate`` is kept as written.
+    """
+
+    name: str = "default"
+    agents: Mapping[str, AgentUse] = field(default_factory=dict)
+    suites: tuple[str, ...] = ()
+    run_agents: tuple[str, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    compute_price_per_cpu_hour: float | None = None
+    gate: Mapping[str, object] = field(default_factory=dict)
+    store: str | None = None
+    base_dir: str = "."
+    source: str = ""
