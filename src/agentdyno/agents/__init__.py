@@ -1,0 +1,1 @@
+"""Adapters that turn functions, commands and endpoints into an ``Agent``."""

@@ -1,0 +1,121 @@
+"""What happens while an agent answers a case: its events, tokens and calls, collected wherever they occur.
+
+A function that is on the bench need not hand anything around: model calls through ``ChatModel`` and whatever the
+function records itself end up in the response of the case that is being answered. Standard library only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from agentdyno.model.case import Event, Response, Usage
+
+_current: ContextVar[Recorder | None] = ContextVar("agentdyno_recorder", default=None)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects while a case is answered. Times count from its creation."""
+
+    clock: Callable[[], float] = time.perf_counter
+    events: list[Event] = field(default_factory=list)
+    usage: Usage | None = None
+    cost: float | None = None
+    api_calls: int = 0
+    model: str | None = None
+    simulated: bool = False
+    observed: dict[str, object] = field(default_factory=dict)
+    readings: dict[str, float] = field(default_factory=dict)
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def event(
+        self,
+        kind: str,
+        name: str = "",
+        content: object = None,
+        *,
+        duration_s: float | None = None,
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        """Adds an event that ends now and took ``duration_s``."""
+        at_s = self.clock() - self.started - (duration_s or 0.0)
+        self.events.append(Event(kind, at_s, name, content, duration_s, dict(details or {})))
+
+    def model_call(
+        self,
+        model: str | None,
+        usage: Usage | None,
+        *,
+        duration_s: float,
+        readings: Mapping[str, float] | None = None,
+        simulated: bool = False,
+    ) -> None:
+        """Counts one call of a model: its tokens join the case's, its first token the case's if it is the first."""
+        self.api_calls += 1
+        self.model = model or self.model
+        self.simulated = self.simulated or simulated
+        if usage is not None:
+            self.usage = usage if self.usage is None else self.usage + usage
+        for name, value in (readings or {}).items():
+            self.readings.setdefault(name, value)
+        details: dict[str, object] = {"readings": dict(readings or {})}
+        if usage is not None:
+            details["usage"] = {
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cached_tokens": usage.cached_tokens,
+                "reasoning_tokens": usage.reasoning_tokens,
+            }
+        self.event("model_call", model or "", duration_s=duration_s, details=details)
+
+    def response(self, output: object) -> Response:
+        """Everything collected, with the answer."""
+        return Response(
+            output=output,
+            usage=self.usage,
+            cost=self.cost,
+            api_calls=self.api_calls or None,
+            events=tuple(self.events),
+            observed=dict(self.observed),
+            readings=dict(self.readings),
+            model=self.model,
+            simulated=self.simulated,
+        )
+
+
+@contextmanager
+def recording(recorder: Recorder | None = None) -> Iterator[Recorder]:
+    """Makes a recorder the current one for what runs inside, tasks and threads started there included."""
+    mine = recorder or Recorder()
+    token = _current.set(mine)
+    try:
+        yield mine
+    finally:
+        _current.reset(token)
+
+
+def current() -> Recorder:
+    """The recorder of the case being answered; one that nobody reads where no case is."""
+    return _current.get() or Recorder()
+
+
+@contextmanager
+def tool_call(name: str, arguments: object = None) -> Iterator[list[object]]:
+    """Records the call of a tool: ``with tool_call("search", query) as result: result.append(search(query))``."""
+    recorder = current()
+    recorder.event("tool_call", name, arguments)
+    started = recorder.clock()
+    result: list[object] = []
+    try:
+        yield result
+    except BaseException as error:
+        recorder.event("tool_result", name, f"{type(error).__name__}: {error}", duration_s=recorder.clock() - started)
+        raise
+    recorder.event("tool_result", name, result[-1] if result else None, duration_s=recorder.clock() - started)
