@@ -13,7 +13,8 @@ from agentdyno.specs import Overrides, parse_spec
 from agentdyno.store import Store
 from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.resume import resume
-from agentdyno.workbench.run import UNSAVED, Runner, run_folder
+from agentdyno.workbench.recording import UNSAVED
+from agentdyno.workbench.run import Runner, run_folder
 
 CODE = """
 from agentdyno import Experiment

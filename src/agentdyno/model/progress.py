@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``done`` of ``planned`` samples (``planned`` may shrink when a stop rule fires); times in seconds."""
+    """``done`` of ``planned`` samples (``planned`` may shrink when a stop rule fires); times in seconds.
+
+    ``pass_rate`` (``None`` without agents), ``tokens`` and ``cost_usd`` are those of the agents so far.
+    """
 
     run_id: str
     done: int
@@ -16,3 +19,6 @@ class Progress:
     elapsed_s: float
     remaining_s: float | None
     doing: str = ""
+    pass_rate: float | None = None
+    tokens: int = 0
+    cost_usd: float = 0.0

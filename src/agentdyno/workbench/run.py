@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.errors import RunError, StoreError
-from agentdyno.model import Isolation, Phase, Plan, Progress, RunResult, RunStatus, RunWarning, Sample, Spec, Status
-from agentdyno.model.codec import encode, from_plain
+from agentdyno.errors import RunError
+from agentdyno.model import Isolation, Phase, Plan, Progress, RunResult, RunStatus, RunWarning, Spec, Status
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
 from agentdyno.runner.inline import InlineExecutor
@@ -23,9 +21,9 @@ from agentdyno.store import Store
 from agentdyno.workbench.closing import artifacts_dir, close_result, run_status, teardown_warnings
 from agentdyno.workbench.environment import capture_environment, capture_vcs
 from agentdyno.workbench.prepare import Prepared
+from agentdyno.workbench.recording import Recording
 
 log = logging.getLogger("agentdyno.run")
-UNSAVED = "unsaved-samples.jsonl"
 INTERRUPTED = "interrupted"
 
 
@@ -72,7 +70,7 @@ class Runner:
         folder = run_folder(prepared.spec, header.run_id)
         make_folder(folder)
         self.store.reopen_run(header.run_id)
-        self._rescue(header.run_id, folder)
+        self._recording(header.run_id, folder).rescue()
         again = {Status.CANCELLED}
         if retry_errors:
             again |= {Status.ERROR, Status.TIMEOUT, Status.LIMIT}
@@ -91,7 +89,7 @@ class Runner:
                 if sample.key in done:
                     for rule in schedule.rules:
                         rule.observe(sample)
-        interrupted = self._measure(header.run_id, schedule, folder, len(done))
+        interrupted = self._recording(header.run_id, folder).take(schedule, len(done))
         extra = teardown_warnings(executor.teardown_failures)
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         extra += [
@@ -123,63 +121,8 @@ class Runner:
         log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
         return closed
 
-    def _measure(self, run_id: str, schedule: Schedule, folder: Path, done: int) -> bool:
-        """Records samples as they come; true when the user interrupted."""
-        total = len(schedule.plan.trials)
-        started, errors, new = self.clock(), 0, 0
-        self.on_progress(Progress(run_id, done, total, 0, 0.0, None, "starting"))
-        samples = iter(schedule)
-        try:
-            for sample in samples:
-                self._record(run_id, sample, folder)
-                new += 1
-                errors += sample.status not in (Status.OK, Status.FAILED)
-                elapsed = self.clock() - started
-                left = total - done - new - schedule.skipped
-                self.on_progress(
-                    Progress(
-                        run_id,
-                        done + new,
-                        total - schedule.skipped,
-                        errors,
-                        elapsed,
-                        elapsed / new * left,
-                        schedule.plan.arm(sample.arm_id).name,
-                    )
-                )
-        except KeyboardInterrupt:
-            log.info("interrupted; closing the run as partial")
-            samples.close()  # type: ignore[attr-defined]
-            return True
-        except BaseException:
-            samples.close()  # type: ignore[attr-defined]
-            raise
-        return False
-
-    def _record(self, run_id: str, sample: Sample, folder: Path) -> None:
-        """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
-        log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
-        try:
-            self.store.append(run_id, sample, replace=True)
-            self.store.commit()
-        except StoreError as error:
-            with (folder / UNSAVED).open("a") as unsaved:
-                unsaved.write(encode(sample) + "\n")
-            raise StoreError(
-                f"{error.message}; the run stops here, what was measured is kept",
-                where=error.where,
-                remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {run_id}`.",
-            ) from error
-
-    def _rescue(self, run_id: str, folder: Path) -> None:
-        """Samples that could not be saved when they were measured."""
-        unsaved = folder / UNSAVED
-        if not unsaved.is_file():
-            return
-        for line in unsaved.read_text().splitlines():
-            self.store.append(run_id, from_plain(Sample, json.loads(line)), replace=True)
-        self.store.commit()
-        unsaved.unlink()
+    def _recording(self, run_id: str, folder: Path) -> Recording:
+        return Recording(self.store, run_id, folder, self.on_progress, self.clock)
 
     def _executor(self, header: RunResult, prepared: Prepared, folder: Path) -> Executor:
         jobs = {}
