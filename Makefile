@@ -8,12 +8,19 @@ RUN := .venv/bin
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo:  ## Install, run a sweep and a comparison, print tables, write HTML reports
+demo:  ## Install, put agents on the comprehensive suite, print tables, write an HTML report (MODEL=none: no model)
+ifeq ($(MODEL),none)
 	@scripts/install.sh
-	@$(RUN)/dyno demo
+	@$(RUN)/dyno demo --model none
+else
+	@scripts/install.sh local
+	@$(RUN)/dyno model install
+	@$(RUN)/dyno demo --model local
+endif
 
 test:  ## Install and run every test
 	@scripts/install.sh dev
+	@$(RUN)/dyno model install
 	@$(RUN)/python -m pytest -n 2 --dist worksteal
 
 check:  ## Lint, types and architecture

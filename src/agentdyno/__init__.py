@@ -8,17 +8,68 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentdyno.contracts import Experiment, ExperimentContext, Instrument, Report, Reporter
+    from agentdyno.agents.chat_model import ChatModel
+    from agentdyno.agents.recorder import tool_call
+    from agentdyno.contracts import (
+        Agent,
+        CaseFailed,
+        Experiment,
+        ExperimentContext,
+        Instrument,
+        Report,
+        Reporter,
+        Scorer,
+    )
     from agentdyno.errors import DynoError, NotComparable, PluginError, ResultError, RunError, SpecError, StoreError
-    from agentdyno.model import Comparison, Direction, Findings, Metric, RunResult, Sample, Verdict
-    from agentdyno.registry import register_experiment, register_instrument, register_reporter
+    from agentdyno.model import (
+        AgentUse,
+        Benchmark,
+        Case,
+        Comparison,
+        Constraints,
+        Direction,
+        Event,
+        Findings,
+        Metric,
+        Response,
+        Rubric,
+        RunResult,
+        Sample,
+        Score,
+        ScorerUse,
+        Suite,
+        Usage,
+        Verdict,
+    )
+    from agentdyno.registry import (
+        register_agent,
+        register_dataset,
+        register_experiment,
+        register_instrument,
+        register_reporter,
+        register_scorer,
+    )
     from agentdyno.runner.function import BenchmarkResult, benchmark
+    from agentdyno.scorers.decorator import scorer
+    from agentdyno.specs.dataset import Dataset
     from agentdyno.workbench.api import compare, run_spec
+    from agentdyno.workbench.evaluate import aevaluate, evaluate
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "agentdyno.contracts": ("Experiment", "ExperimentContext", "Instrument", "Report", "Reporter"),
+    "agentdyno.agents.chat_model": ("ChatModel",),
+    "agentdyno.agents.recorder": ("tool_call",),
+    "agentdyno.contracts": (
+        "Agent",
+        "CaseFailed",
+        "Experiment",
+        "ExperimentContext",
+        "Instrument",
+        "Report",
+        "Reporter",
+        "Scorer",
+    ),
     "agentdyno.errors": (
         "DynoError",
         "NotComparable",
@@ -28,18 +79,56 @@ _HOMES = {
         "SpecError",
         "StoreError",
     ),
-    "agentdyno.model": ("Comparison", "Direction", "Findings", "Metric", "RunResult", "Sample", "Verdict"),
-    "agentdyno.registry": ("register_experiment", "register_instrument", "register_reporter"),
+    "agentdyno.model": (
+        "AgentUse",
+        "Benchmark",
+        "Case",
+        "Comparison",
+        "Constraints",
+        "Direction",
+        "Event",
+        "Findings",
+        "Metric",
+        "Response",
+        "Rubric",
+        "RunResult",
+        "Sample",
+        "Score",
+        "ScorerUse",
+        "Suite",
+        "Usage",
+        "Verdict",
+    ),
+    "agentdyno.registry": (
+        "register_agent",
+        "register_dataset",
+        "register_experiment",
+        "register_instrument",
+        "register_reporter",
+        "register_scorer",
+    ),
     "agentdyno.runner.function": ("BenchmarkResult", "benchmark"),
+    "agentdyno.scorers.decorator": ("scorer",),
+    "agentdyno.specs.dataset": ("Dataset",),
     "agentdyno.workbench.api": ("compare", "run_spec"),
+    "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Agent",
+    "AgentUse",
+    "Benchmark",
     "BenchmarkResult",
+    "Case",
+    "CaseFailed",
+    "ChatModel",
     "Comparison",
+    "Constraints",
+    "Dataset",
     "Direction",
     "DynoError",
+    "Event",
     "Experiment",
     "ExperimentContext",
     "Findings",
@@ -49,20 +138,34 @@ __all__ = [
     "PluginError",
     "Report",
     "Reporter",
+    "Response",
     "ResultError",
+    "Rubric",
     "RunError",
     "RunResult",
     "Sample",
+    "Score",
+    "Scorer",
+    "ScorerUse",
     "SpecError",
     "StoreError",
+    "Suite",
+    "Usage",
     "Verdict",
     "__version__",
+    "aevaluate",
     "benchmark",
     "compare",
+    "evaluate",
+    "register_agent",
+    "register_dataset",
     "register_experiment",
     "register_instrument",
     "register_reporter",
+    "register_scorer",
     "run_spec",
+    "scorer",
+    "tool_call",
 ]
 
 

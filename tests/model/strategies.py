@@ -29,7 +29,7 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
     """Values of a dataclass, an enum, a collection or a plain type; what is annotated ``object`` is any JSON."""
     if isinstance(kind, type) and is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        return st.builds(kind, **{field.name: values_of(hints[field.name]) for field in fields(kind)})
+        return st.builds(kind, **{field.name: values_of(hints[field.name]) for field in fields(kind) if field.init})
     if isinstance(kind, type) and issubclass(kind, Enum):
         return st.sampled_from(list(kind))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)

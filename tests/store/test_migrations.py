@@ -1,47 +1,95 @@
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import op
+from alembic import command, op
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, NullPool, create_engine, inspect, make_url
+from sqlalchemy import Engine, NullPool, create_engine, inspect, make_url, text
+from sqlalchemy.engine.interfaces import ReflectedIndex
 from sqlalchemy.schema import CreateTable
 
 from agentdyno.errors import StoreError
+from agentdyno.model.codec import encode
 from agentdyno.store import Store
+from agentdyno.store.location import path_url
 from agentdyno.store.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
-from .builders import begin, sample
+from ..postgres import Postgres
+from .builders import ENVIRONMENT, FIRST_ID, SPEC, begin, sample
+
+CREATE_0001 = """
+INSERT INTO environments (digest, machine_id, document) VALUES (:digest, 'm', :environment);
+INSERT INTO specs (digest, name, document) VALUES (:digest, 'sorting', :spec);
+INSERT INTO runs (run_id, kind, name, status, seed, started_at, spec, environment, notes, tags)
+  SELECT :run_id, 'experiment', 'old', 'complete', 7, 1700000000000, s.id, e.id, 'kept', '["a"]'
+  FROM specs s, environments e;
+INSERT INTO arms (run, arm_id, position, name, experiment, planned, scores)
+  SELECT id, 'arm-z', 0, 'sort', 'workload:Sort', 1, '{"speed": 0.5}' FROM runs;
+INSERT INTO samples (arm, phase, iteration, case_id, instrument, status, started_at_ms, duration_s, inner_loops, seed,
+  process, attempts, output)
+  SELECT id, 'measured', 0, 'c', '', 'ok', 5, 0.25, 1, 3, 0, 1, '"out"' FROM arms;
+INSERT INTO artifacts (run, arm, name, path, size_bytes, media_type)
+  SELECT run, id, 'a.txt', 'artifacts/a.txt', 5, 'text/plain' FROM arms
+"""
 
 
-def engine_of(path: Path) -> Engine:
-    return create_engine(f"sqlite:///{path}", poolclass=NullPool)
+def engine_of(url: str) -> Engine:
+    return create_engine(make_url(url), poolclass=NullPool)
 
 
-def migrated(path: Path) -> Path:
-    path.touch()
-    assert Store.migrate(path) == (None, HEAD)
-    return path
+def migrated(url: str) -> str:
+    if url.startswith("sqlite"):
+        Path(url.removeprefix("sqlite:///")).touch()
+    assert Store.migrate(url) == (None, HEAD)
+    return url
 
 
-def described(path: Path) -> dict[str, Any]:
-    """Everything that SQLite reports about the tables, in a form that can be compared."""
-    inspector = inspect(engine_of(path))
-    return {
+def described(url: str) -> dict[str, Any]:
+    """Everything that the database reports about tables and views, in a form that can be compared."""
+    engine = engine_of(url)
+    inspector = inspect(engine)
+    tables: dict[str, Any] = {
         table: (
             [{**column, "type": str(column["type"])} for column in inspector.get_columns(table)],
             inspector.get_pk_constraint(table),
-            sorted(inspector.get_indexes(table), key=str),
+            sorted(map(str, map(printable, inspector.get_indexes(table)))),
             sorted(inspector.get_unique_constraints(table), key=str),
             sorted(inspector.get_foreign_keys(table), key=str),
         )
         for table in sorted(inspector.get_table_names())
     }
+    views = {view: inspector.get_view_definition(view) for view in inspector.get_view_names()}
+    if engine.dialect.name == "postgresql":
+        with engine.connect() as connection:
+            wanted = (
+                "SELECT table_name, column_name, collation_name FROM information_schema.columns"
+                " WHERE table_schema = 'public' ORDER BY 1, 2"
+            )
+            tables["collations"] = connection.execute(text(wanted)).all()
+    return {**tables, **views}
+
+
+def printable(index: ReflectedIndex) -> dict[str, object]:
+    options = {name: str(value) for name, value in index.get("dialect_options", {}).items()}
+    return {**index, "dialect_options": options}
+
+
+def at_revision(url: str, revision: str) -> Engine:
+    """A database at an old revision."""
+    engine = engine_of(url)
+    config = Config()
+    config.set_main_option("script_location", "agentdyno.store:migrations")
+    config.set_main_option("path_separator", "os")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    return engine
 
 
 def test_the_known_revisions_are_the_shipped_migrations_in_order() -> None:
@@ -53,47 +101,93 @@ def test_the_known_revisions_are_the_shipped_migrations_in_order() -> None:
     assert scripts.get_current_head() == HEAD
 
 
-def test_migrating_an_empty_database_gives_what_creating_a_store_gives(tmp_path: Path) -> None:
-    created = tmp_path / "created.db"
-    Store.open(created).close()
-    assert described(migrated(tmp_path / "migrated.db")) == described(created)
+def test_migrating_an_empty_database_gives_what_creating_a_store_gives(
+    tmp_path: Path, request: pytest.FixtureRequest, store_url: str
+) -> None:
+    Store.open(store_url).close()
+    if store_url.startswith("sqlite"):
+        assert described(migrated(path_url(tmp_path / "migrated.db"))) == described(store_url)
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    assert described(migrated(server.url(server.create_database()))) == described(store_url)
 
 
-def test_the_migrations_and_the_schema_in_code_do_not_drift_apart(tmp_path: Path) -> None:
-    with engine_of(migrated(tmp_path / "migrated.db")).connect() as connection:
+def test_the_migrations_and_the_schema_in_code_do_not_drift_apart(store_url: str) -> None:
+    with engine_of(migrated(store_url)).connect() as connection:
         options = {"compare_type": True, "compare_server_default": True, "version_table": VERSION_TABLE}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
 
 
-def test_a_migrated_store_works(tmp_path: Path) -> None:
-    with Store.open(migrated(tmp_path / "migrated.db"), must_exist=True) as store:
+def test_a_migrated_store_works(store_url: str) -> None:
+    with Store.open(migrated(store_url), must_exist=True) as store:
         run = begin(store)
         store.append(run, sample(0))
         assert store.load_run(run).arms[0].samples == (sample(0),)
-        with store._link as link:
-            assert link.connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        if store_url.startswith("sqlite"):
+            with store._link as link:
+                assert link.connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
-def test_migrating_a_store_that_is_up_to_date_changes_nothing(path: Path) -> None:
-    with Store.open(path) as store:
+def test_a_store_of_the_first_revision_keeps_everything_when_it_is_migrated(store_url: str) -> None:
+    engine = at_revision(store_url, "0001")
+    values = {
+        "digest": bytes(32),
+        "run_id": uuid.UUID(FIRST_ID).bytes,
+        "environment": encode(ENVIRONMENT),
+        "spec": encode(SPEC),
+    }
+    with engine.begin() as connection:
+        for statement in CREATE_0001.split(";"):
+            connection.execute(text(statement), {k: v for k, v in values.items() if f":{k}" in statement})
+    with pytest.raises(StoreError, match="has schema revision 0001"):
+        Store.open(store_url)
+    assert Store.migrate(store_url) == ("0001", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        run = store.load_run(FIRST_ID)
+        assert (run.name, run.notes, run.tags, run.spec) == ("old", "kept", ("a",), SPEC)
+        assert (run.workspace, run.suite, run.pricing, run.targets) == ("default", None, {}, {})
+        assert run.arms[0].scores == {"speed": 0.5}
+        assert run.arms[0].samples[0].output == "out"
+        assert run.arms[0].artifacts[0].path == "artifacts/a.txt"
+        store.append(FIRST_ID, sample(1))
+        assert len(store.recorded(FIRST_ID)) == 2
+
+
+def test_a_migrated_store_can_be_taken_back_to_the_first_revision(store_url: str) -> None:
+    engine = at_revision(store_url, "0001")
+    before = described(store_url)
+    assert Store.migrate(store_url) == ("0001", HEAD)
+    config = Config()
+    config.set_main_option("script_location", "agentdyno.store:migrations")
+    config.set_main_option("path_separator", "os")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0001")
+    assert described(store_url) == before
+
+
+def test_migrating_a_store_that_is_up_to_date_changes_nothing(store_url: str) -> None:
+    with Store.open(store_url) as store:
         run = begin(store)
-    assert Store.migrate(path) == (HEAD, HEAD)
-    with Store.open(path) as store:
+    assert Store.migrate(store_url) == (HEAD, HEAD)
+    with Store.open(store_url) as store:
         assert store.load_run(run).name == "sorting"
 
 
 def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("half way")
 
-    path.touch()
+    engine = at_revision(store_url, "0001")
+    before = described(store_url)
     monkeypatch.setattr(op, "create_index", fail)
     with pytest.raises(RuntimeError, match="half way"):
-        Store.migrate(path)
-    assert described(path) == {}
+        Store.migrate(store_url)
+    assert described(store_url) == before
+    engine.dispose()
 
 
 def test_there_must_be_something_to_migrate(path: Path) -> None:
@@ -106,6 +200,6 @@ def test_every_table_can_be_written_in_the_sql_of_postgresql() -> None:
     dialect = make_url("postgresql://").get_dialect()()
     written = {table.name: str(CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables}
     assert "run_id BYTEA" in written["runs"]
-    assert "readings JSONB" in written["samples"]
-    assert "output JSON" in written["samples"]
+    assert "readings JSON" in written["samples"]
+    assert 'case_id TEXT COLLATE "C"' in written["samples"]
     assert "id BIGSERIAL" in written["samples"]

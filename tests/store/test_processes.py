@@ -38,22 +38,25 @@ def iterations(store: Store, run: str) -> list[int]:
     return [s.iteration for arm in store.load_run(run).arms for s in arm.samples]
 
 
-def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(path: Path) -> None:
-    with Store.open(path) as store:
+def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(store_url: str) -> None:
+    with Store.open(store_url) as store:
         run = begin(store)
-    with start_writer(path, run, "arm-z", 0, 50, "die") as writer:
+    with start_writer(store_url, run, "arm-z", 0, 50, "die") as writer:
         writer.communicate("go\n")
     assert writer.returncode == -signal.SIGKILL
-    with Store.open(path, must_exist=True) as store:
+    with Store.open(store_url, must_exist=True) as store:
         assert iterations(store, run) == list(range(50))
         store.append(run, sample(50))
         store.commit()
 
 
-def test_two_processes_write_at_the_same_time(path: Path) -> None:
-    with Store.open(path) as store:
+def test_two_processes_write_at_the_same_time(store_url: str) -> None:
+    with Store.open(store_url) as store:
         first, second = begin(store, run_id(1)), begin(store, run_id(2))
-        with start_writer(path, first, "arm-z", 0, 400) as one, start_writer(path, second, "arm-a", 0, 400) as two:
+        with (
+            start_writer(store_url, first, "arm-z", 0, 400) as one,
+            start_writer(store_url, second, "arm-a", 0, 400) as two,
+        ):
             go(one)
             go(two)
             for iteration in range(1_000, 1_100):
@@ -64,12 +67,12 @@ def test_two_processes_write_at_the_same_time(path: Path) -> None:
         assert iterations(store, second) == list(range(400))
 
 
-def test_processes_that_create_the_same_store_at_once_all_succeed(path: Path) -> None:
+def test_processes_that_create_the_same_store_at_once_all_succeed(store_url: str) -> None:
     create = (
         "import sys; from agentdyno.store.store import Store; print('ready', flush=True); sys.stdin.readline();"
         "Store.open(sys.argv[1]).close()"
     )
-    command = [sys.executable, "-c", create, str(path)]
+    command = [sys.executable, "-c", create, store_url]
     creators = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     for creator in creators:
         assert creator.stdout is not None
@@ -80,7 +83,7 @@ def test_processes_that_create_the_same_store_at_once_all_succeed(path: Path) ->
         with creator:
             creator.communicate()
     assert [creator.returncode for creator in creators] == [0, 0, 0, 0]
-    with Store.open(path, must_exist=True) as store:
+    with Store.open(store_url, must_exist=True) as store:
         begin(store)
 
 
@@ -105,24 +108,24 @@ def test_threads_share_a_store(store: Store) -> None:
     assert iterations(store, run) == [*range(200), *range(1_000, 1_200)]
 
 
-def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, path: Path) -> None:
+def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, store_url: str) -> None:
     run = begin(store)
-    with Store.open(path) as other:
+    with Store.open(store_url) as other:
         store.append(run, sample(0))
         assert other.recorded(run) == {}
         store.commit()
         assert len(other.recorded(run)) == 1
 
 
-def test_samples_appended_before_an_interruption_are_kept(path: Path) -> None:
+def test_samples_appended_before_an_interruption_are_kept(store_url: str) -> None:
     def interrupted() -> None:
-        with Store.open(path) as store:
+        with Store.open(store_url) as store:
             store.append(begin(store), sample(0))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with Store.open(path) as store:
+    with Store.open(store_url) as store:
         assert iterations(store, FIRST_ID) == [0]
 
 

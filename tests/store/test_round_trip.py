@@ -14,7 +14,9 @@ from agentdyno.model import Arm, Calibration, Failure, FailureKind, Phase, RunSt
 from agentdyno.model.identity import new_run_id
 from agentdyno.store import Store
 
+from ..postgres import Postgres
 from .builders import ARMS, ENVIRONMENT, SPEC, SUMMARY, begin, finished, header, run_id, sample
+from .conftest import DATABASES
 
 ANY_TEXT = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.characters(categories=["Cs"], min_codepoint=0xDC80))
@@ -57,10 +59,17 @@ SAMPLES = st.builds(
 )
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
+@pytest.fixture(scope="module", params=DATABASES)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    if request.param == "sqlite":
+        with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
+            yield opened
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    name = server.create_database()
+    with Store.open(server.url(name)) as opened:
         yield opened
+    server.drop_database(name)
 
 
 @settings(deadline=None, max_examples=150)
@@ -72,16 +81,16 @@ def test_any_sample_comes_back_as_it_was(shared: Store, given_sample: Sample) ->
     assert shared.load_run(run).arms[0].samples == (given_sample,)
 
 
-def test_a_whole_result_comes_back_as_it_was(path: Path) -> None:
+def test_a_whole_result_comes_back_as_it_was(store_url: str) -> None:
     samples = {"arm-z": tuple(sample(i) for i in range(3)), "arm-a": (sample(0, arm_id="arm-a"),)}
     result = finished(samples)
-    with Store.open(path) as store:
+    with Store.open(store_url) as store:
         begin(store, planned={"arm-z": 3, "arm-a": 3})
         for arm in result.arms:
             for one in arm.samples:
                 store.append(result.run_id, one)
         store.finish_run(result)
-    with Store.open(path, must_exist=True) as store:
+    with Store.open(store_url, must_exist=True) as store:
         assert store.load_run(result.run_id) == result
 
 

@@ -85,7 +85,7 @@ def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store,
     folder = tmp_path / "runs" / run_id
     assert len((folder / UNSAVED).read_text().splitlines()) == 1
 
-    result = resume(Runner(store, tmp_path / "runs"), "last")
+    result = resume(store, "last", tmp_path / "runs")
     assert result.status is RunStatus.COMPLETE
     assert len(store.recorded(run_id)) == 8
     assert not (folder / UNSAVED).exists()
@@ -105,7 +105,7 @@ def test_a_complete_run_has_nothing_to_resume(store: Store, spec: Spec, tmp_path
     runner = Runner(store, tmp_path / "runs")
     runner.start(prepare(spec))
     with pytest.raises(RunError, match="nothing to resume"):
-        resume(runner, "last")
+        resume(store, "last", tmp_path / "runs")
 
 
 def test_a_run_whose_experiment_has_changed_its_parameters_is_not_resumed(
@@ -116,7 +116,7 @@ def test_a_run_whose_experiment_has_changed_its_parameters_is_not_resumed(
         Runner(failing, tmp_path / "runs").start(prepare(spec))  # type: ignore[arg-type]
     (tmp_path / "steps.py").write_text(CODE.replace("n: int = 10", "n: int = 10, more: int = 3"))
     with pytest.raises(RunError, match="have changed"):
-        resume(Runner(store, tmp_path / "runs"), "last")
+        resume(store, "last", tmp_path / "runs")
 
 
 def test_failed_samples_are_repeated_on_request_only(store: Store, spec: Spec, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_failed_samples_are_repeated_on_request_only(store: Store, spec: Spec, t
     first = runner.start(prepare(spec))
     assert first.status is RunStatus.PARTIAL
     (tmp_path / "steps.py").write_text(CODE)
-    mended = resume(runner, "last", retry_errors=True)
+    mended = resume(store, "last", tmp_path / "runs", retry_errors=True)
     assert mended.status is RunStatus.COMPLETE
     assert [arm.statuses for arm in mended.arms] == [{"ok": 4}, {"ok": 4}]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from agentdyno.analysis.values import metric_named, metric_values, per_process
 from agentdyno.model import Metric, MetricSummary, Phase, Sample
-from agentdyno.stats import count_outliers, describe, hierarchical, median_interval, without_outliers
+from agentdyno.stats import Values, count_outliers, describe, hierarchical, median_interval, without_outliers
 
 
 def summarise(samples: Sequence[Sample], declared: Mapping[str, Metric] | None = None) -> dict[str, MetricSummary]:
@@ -26,6 +26,11 @@ def status_counts(samples: Sequence[Sample]) -> dict[str, int]:
 
 
 def _summary(metric: Metric, values: list[float], processes: Mapping[int, list[float]]) -> MetricSummary:
+    return summary_of(metric, values, _interval(values, processes))
+
+
+def summary_of(metric: Metric, values: Values, ci: tuple[float, float] | None) -> MetricSummary:
+    """The figures of at least one value, with the interval of the median as it was found."""
     figures = describe(values)
     outliers = count_outliers(values) if len(values) >= 4 else None
     kept = without_outliers(values) if outliers is not None and outliers.total else None
@@ -38,7 +43,7 @@ def _summary(metric: Metric, values: list[float], processes: Mapping[int, list[f
         median=figures.median,
         p95=figures.p95,
         p99=figures.p99,
-        ci=_interval(values, processes),
+        ci=ci,
         std=figures.std,
         mad=figures.mad,
         cv=figures.cv,

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import click
 
 from agentdyno.cli.shared import say, store_option
 
+MODEL_AGENTS = ("smollm2", "smollm2-structured", "smollm2-tools@1", "smollm2-tools@2", "rules")
+RULE_AGENTS = ("rules@1", "rules@2")
+CPU_HOUR_USD = 0.04
+"""About what a cloud asks for an hour of one virtual CPU; dyno.yaml says otherwise."""
 NEXT = """\
 What to type next:
-  dyno list                                   what there is to measure
-  dyno show last                              the last run in full
-  dyno run retrieval -p documents=500 --against index=scan
-  dyno doctor                                 how far to trust this machine
-  docs/getting-started/first-experiment.md    measure code of your own"""
+  dyno show last --case {case}                one case: question, answers, trajectories
+  dyno try {agent} "What is 17 * 23?"         ask an agent yourself
+  dyno init                                   a suite and an agent of your own
+  dyno run retrieval -p documents=500 --against index=scan     measure code instead
+  dyno list agents                            who else is there"""
 
 
 @click.command()
+@click.option(
+    "--model",
+    type=click.Choice(["local", "none"]),
+    help="local: the bundled language model; none: rule agents only. [default: local where it is installed]",
+)
 @store_option
-def command(store: str | None) -> int:
-    """Run a sweep and a comparison on a bundled workload, and write an HTML report of each."""
+def command(model: str | None, store: str | None) -> int:
+    """Put several agents on the comprehensive suite's quick cases, offline, and write an HTML report."""
     from agentdyno.cli.run_command import run
+    from agentdyno.servers.local_model import find_model
+    from agentdyno.specs import load_workspace
 
-    say("1. A sweep: document lookup, two indexes, four corpus sizes.\n")
-    code = run("workload:retrieval/sweep", {"store": store, "formats": "html"})
-    if code:
-        return code
-    say("\n2. A comparison: the inverted index against the scan, interleaved in one run.\n")
-    options = {"store": store, "formats": "html", "against": "index=scan", "params": ("documents=300",)}
-    code = run("workload:retrieval/lookup", options)
-    say(f"\n{NEXT}")
+    if model is None:
+        model = "local" if find_model() is not None else "none"
+        if model == "none":
+            say("The local model is not installed (`dyno model install`); the demo runs on the rule agents.\n")
+    workspace = load_workspace(Path.cwd())
+    if workspace.compute_price_per_cpu_hour is None:
+        workspace = replace(workspace, compute_price_per_cpu_hour=CPU_HOUR_USD)
+    agents = MODEL_AGENTS if model == "local" else RULE_AGENTS
+    options = {"store": store, "formats": "html", "quick": True, "agents": agents, "workspace": workspace}
+    code = run("workload:comprehensive/comprehensive", options)
+    say("\n" + NEXT.format(case="arith-01", agent=agents[-1].partition("@")[0]))
     return code

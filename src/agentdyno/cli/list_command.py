@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +19,19 @@ from agentdyno.cli.shared import (
     width,
 )
 
-KINDS = ("experiments", "instruments", "reporters", "specs", "runs")
+if TYPE_CHECKING:
+    from agentdyno.model.parameter import ExperimentInfo
+
+KINDS = ("agents", "suites", "scorers", "experiments", "instruments", "reporters", "datasets", "specs", "runs")
 
 
 @click.command(
-    name="list", epilog="\b\nExamples:\n  dyno list\n  dyno list runs --limit 50\n  dyno list experiments --json"
+    name="list",
+    epilog="\b\nExamples:\n"
+    "  dyno list\n"
+    "  dyno list agents\n"
+    "  dyno list runs --limit 50\n"
+    "  dyno list experiments --json",
 )
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Runs to show.")
@@ -32,8 +41,10 @@ def command(kind: str | None, limit: int, store: str | None, as_json: bool) -> N
     """List what is there: name, one line, parameters, where from. Nothing listed is imported."""
     if kind == "runs":
         _list_runs(limit, store, as_json)
-    elif kind == "specs":
-        _list_specs(as_json)
+    elif kind in ("specs", "suites"):
+        _list_files(kind, as_json)
+    elif kind == "agents":
+        _list_agents(as_json)
     else:
         _list_objects([kind] if kind else ["experiments", "instruments", "reporters"], as_json)
 
@@ -66,22 +77,25 @@ def _render_objects(kinds: list[str], columns: int, color: bool) -> tuple[str, l
     ]
 
 
-def _list_specs(as_json: bool) -> None:
-    from agentdyno.model.parameter import ExperimentInfo
-    from agentdyno.workbench.listing import workload_specs
+def _list_files(kind: str, as_json: bool) -> None:
+    from agentdyno.workbench.listing import list_files
 
-    infos = []
-    for name, path in workload_specs():
-        comment = path.read_text().partition("\n")[0]
-        infos.append(
-            ExperimentInfo(name, comment.lstrip("# ") if comment.startswith("#") else "", origin="agentdyno")
-        )
+    _show_listing(list_files(kind), kind, as_json)
+
+
+def _list_agents(as_json: bool) -> None:
+    from agentdyno.workbench.listing import list_agents
+
+    _show_listing(list_agents(), "agents", as_json)
+
+
+def _show_listing(infos: list[ExperimentInfo], kind: str, as_json: bool) -> None:
     if as_json:
         print_json(infos)
         return
     from agentdyno.reports import tables
 
-    print_tables(tables.listing(infos, "Specs"))
+    print_tables(tables.listing(infos, kind.capitalize()))
 
 
 def _list_runs(limit: int, store: str | None, as_json: bool) -> None:

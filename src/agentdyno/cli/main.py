@@ -9,20 +9,26 @@ from importlib import import_module
 import click
 
 COMMANDS = {
-    "run": "Measure what a spec, a file or a name says.",
+    "init": "Write dyno.yaml, a small agent and a first suite.",
+    "try": "Ask an agent one question.",
+    "run": "Measure what a suite, a spec, a file or a name says.",
     "resume": "Go on with a run that was interrupted or killed.",
     "compare": "Set two results side by side and judge the difference.",
+    "rescore": "Judge the stored answers of a run again.",
     "report": "Write a run's report: md, html, csv, json, png, junit.",
-    "show": "Show a run: figures, failures, configuration.",
-    "list": "List experiments, instruments, reporters, specs or runs.",
+    "show": "Show a run, or one case of it with its whole trajectory.",
+    "list": "List agents, suites, scorers, experiments, instruments, runs…",
     "doctor": "Say what makes measurements here unreliable, and the remedy.",
-    "schema": "Print the JSON Schema of spec files, for editors.",
-    "demo": "A sweep and a comparison in half a minute.",
-    "store": "Migrate, back up or compact the store.",
+    "schema": "Print the JSON Schema of suites, specs or dyno.yaml.",
+    "demo": "Agents on the comprehensive suite, offline.",
+    "model": "Install and serve the local model, or simulate one.",
+    "store": "Migrate, rebuild, back up or compact the store.",
 }
 EPILOG = """\b
 Examples:
-  dyno run spec.yaml                          run a spec
+  dyno init                                   a first suite and a small agent
+  dyno run suite.yaml --agent agent.py@answer put an agent on the bench
+  dyno run spec.yaml                          measure code
   dyno run bench.py@my_bench -p size=200      run code in a file
   dyno run spec.yaml --against main           baseline and candidate, interleaved
   dyno compare last~1 last                    what changed since the run before

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.cli import shared
 from agentdyno.contracts import Report
-from agentdyno.model import Comparison, Findings, RunResult, Verdict
+from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
 
 if TYPE_CHECKING:
     from agentdyno.store import Store
@@ -45,7 +45,7 @@ def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool
     """Interrupted, no usable sample, then the verdicts when gating."""
     if result.stopped_because == "interrupted":
         return shared.INTERRUPTED
-    if any(not any(sample.usable for sample in arm.samples) for arm in result.arms):
+    if any(not (arm.statuses.get(Status.OK) or arm.statuses.get(Status.FAILED)) for arm in result.arms):
         return shared.NO_SAMPLE
     if gate and findings.comparisons:
         return max((gate_code(item, strict=strict) for item in findings.comparisons), key=_severity)

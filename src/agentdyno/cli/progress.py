@@ -56,7 +56,7 @@ class ProgressLine:
 
 
 def render(progress: Progress, *, bar: bool) -> str:
-    """``████░░░░ 40/200  20 %  12 s, 48 s left  2 failed  arm``, cut to 79 columns."""
+    """``████░░ 40/200  20 %  12 s, 48 s left  80% right  9,120 tokens  $0.02  2 failed  arm``, cut to 79 columns."""
     share = progress.done / progress.planned if progress.planned else 1.0
     parts = [f"{progress.done}/{progress.planned}", f"{share:.0%}"]
     if bar:
@@ -65,6 +65,12 @@ def render(progress: Progress, *, bar: bool) -> str:
     if progress.elapsed_s:
         left = f", {duration(progress.remaining_s)} left" if progress.remaining_s is not None else ""
         parts.append(f"{duration(progress.elapsed_s)}{left}")
+    if progress.pass_rate is not None:
+        parts.append(f"{progress.pass_rate:.0%} right")
+    if progress.tokens:
+        parts.append(f"{progress.tokens:,} tokens")
+    if progress.cost_usd:
+        parts.append(f"${progress.cost_usd:.3g}")
     if progress.errors:
         parts.append(f"{progress.errors} failed")
     parts.append(progress.doing)

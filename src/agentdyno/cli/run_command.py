@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,29 @@ if TYPE_CHECKING:
     from agentdyno.specs import Overrides
     from agentdyno.workbench.prepare import Prepared
 
+SUITE_ONLY = {
+    "agents": "--agent",
+    "epochs": "--epochs",
+    "limit": "--limit",
+    "cases": "--case",
+    "benchmarks": "--benchmark",
+    "concurrency": "--concurrency",
+    "retries": "--retries",
+    "max_cost": "--max-cost",
+    "cache": "--cache",
+}
+EXPERIMENT_ONLY = {
+    "params": "--param",
+    "iterations": "--iterations",
+    "against": "--against",
+    "instruments": "--instrument",
+    "imports": "--import",
+    "isolation": "--isolation",
+    "order": "--order",
+    "processes": "--processes",
+    "parallelism": "--parallelism (suites have --concurrency)",
+}
+
 
 @click.command(
     epilog="\b\nExamples:\n"
@@ -33,13 +57,28 @@ if TYPE_CHECKING:
     "  dyno run retrieval -p documents=[100,1000] -p index=scan\n"
     "  dyno run spec.yaml --against main             another git revision\n"
     "  dyno run spec.yaml --against size=100         other parameters\n"
-    "  dyno run spec.yaml --against python3.13       another interpreter"
+    "  dyno run spec.yaml --against python3.13       another interpreter\n"
+    "  dyno run                                      the suites of dyno.yaml\n"
+    "  dyno run suite.yaml --agent agent.py@answer --agent openai:gpt-5-mini --epochs 5\n"
+    "  dyno run workload:comprehensive/comprehensive --quick --max-cost 2"
 )
-@click.argument("what", metavar="FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT")
+@click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
 @click.option("--iterations", type=click.IntRange(min=1), help="Measured samples per arm.")
 @click.option("--warmup", type=click.IntRange(min=0), help="Calls before measuring.")
-@click.option("--quick", is_flag=True, help="Apply the spec's `quick:` overrides.")
+@click.option("--agent", "agents", multiple=True, metavar="AGENT", help="Suites: an agent to run; repeatable.")
+@click.option("--epochs", type=click.IntRange(min=1), help="Suites: times that each case is put to each agent.")
+@click.option("--limit", type=click.IntRange(min=1), help="Suites: number of cases, spread over the benchmarks.")
+@click.option("--case", "cases", multiple=True, metavar="ID", help="Suites: only this case; repeatable.")
+@click.option("--benchmark", "benchmarks", multiple=True, metavar="ID", help="Suites: only this one; repeatable.")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Suites: calls at the same time.")
+@click.option("--retries", type=click.IntRange(min=0), help="Suites: repeats after errors of the infrastructure.")
+@click.option(
+    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="DOLLARS", help="Suites: spend no more."
+)
+@click.option("--cache", is_flag=True, help="Suites: reuse answers of earlier runs (not measured again).")
+@click.option("--yes", is_flag=True, help="Suites: do not ask before spending.")
+@click.option("--quick", is_flag=True, help="Apply the file's `quick:` overrides.")
 @click.option("--against", metavar="REF", help="Measure a baseline too: git revision, name=value or interpreter.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
 @click.option("--instrument", "instruments", multiple=True, metavar="NAME", help="Add an instrument.")
@@ -59,13 +98,48 @@ if TYPE_CHECKING:
 @gate_options
 @store_option
 @json_option
-def command(what: str, **options: Any) -> int:
-    """Measure what a spec file, a file's function or class, or a registered experiment says."""
+def command(what: str | None, **options: Any) -> int:
+    """Measure what a suite, a spec file, a file's function or class, or a registered experiment says.
+
+    Without an argument: the suites of dyno.yaml.
+    """
     return run(what, options)
 
 
-def run(what: str, options: dict[str, Any]) -> int:
+def run(what: str | None, options: dict[str, Any]) -> int:
     """The command, callable from others (``dyno demo``)."""
+    suites = find_suites(what)
+    if suites:
+        from agentdyno.cli.suite_run import run_suite
+
+        _refuse(options, EXPERIMENT_ONLY, "a suite")
+        return max(run_suite(path, options) for path in suites)
+    _refuse(options, SUITE_ONLY, "an experiment")
+    return run_experiment(what or "", options)
+
+
+def find_suites(what: str | None) -> list[Path]:
+    """The suite files that the argument names; none when it names an experiment."""
+    from agentdyno.cli.suite_run import is_suite_file, workspace_suites
+
+    if what is None:
+        return workspace_suites()
+    if what.startswith("workload:"):
+        from agentdyno.workbench.listing import find_workload
+
+        path = find_workload(what)
+        return [path] if is_suite_file(path) else []
+    return [Path(what)] if what.endswith((".yaml", ".yml", ".json")) and is_suite_file(Path(what)) else []
+
+
+def _refuse(options: dict[str, Any], names: Mapping[str, str], kind: str) -> None:
+    """An option that would change nothing is a mistake that the user wants to hear of."""
+    for name, spelled in names.items():
+        if options.get(name):
+            raise click.UsageError(f"{spelled} means nothing for {kind}")
+
+
+def run_experiment(what: str, options: dict[str, Any]) -> int:
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.workbench.api import output_root

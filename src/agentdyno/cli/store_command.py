@@ -11,7 +11,7 @@ from agentdyno.cli.shared import json_option, open_store, print_json, say, store
 
 @click.group(name="store")
 def command() -> None:
-    """Migrate, back up or compact the store."""
+    """Migrate, rebuild, back up or compact the store."""
 
 
 @command.command()
@@ -27,6 +27,19 @@ def migrate(store: str | None, as_json: bool) -> None:
     say(
         f"The store is at {after} already." if before == after else f"Migrated from {before or 'nothing'} to {after}."
     )
+
+
+@command.command()
+@store_option
+@json_option
+def rebuild(store: str | None, as_json: bool) -> None:
+    """Make the summaries behind boards and matrices anew from the executions; the result is the same."""
+    with open_store(store, must_exist=True) as opened:
+        opened.rebuild_summaries()
+        generation = opened.generation()
+    if as_json:
+        print_json({"generation": generation})
+    say(f"Rebuilt the summaries (generation {generation}).")
 
 
 @command.command(epilog="\b\nExample:\n  dyno store backup before-upgrade.db")

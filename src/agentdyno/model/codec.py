@@ -52,7 +52,7 @@ def encode(value: object, *, indent: int | None = None) -> str:
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return tuple(field.name for field in fields(kind) if field.init)
 
 
 @cache
@@ -61,6 +61,7 @@ def _schema(kind: type) -> tuple[tuple[str, Any, bool], ...]:
     return tuple(
         (field.name, hints[field.name], field.default is MISSING and field.default_factory is MISSING)
         for field in fields(kind)
+        if field.init
     )
 
 

@@ -49,6 +49,11 @@ def experiment_arm_id(experiment: str, params: Mapping[str, object], side: str |
     return digest(["experiment", experiment, dict(params), side])
 
 
+def suite_arm_id(suite_digest: str, benchmark_id: str, agent: str, side: str | None = None) -> str:
+    """The same agent (``name@version``) on the same benchmark of the same suite has the same arm id everywhere."""
+    return digest(["suite", suite_digest, benchmark_id, agent, side])
+
+
 def derive_seed(seed: int, *parts: object) -> int:
     """A 32-bit seed that depends on the run's seed and on ``parts`` alone."""
     return int(digest([seed, *parts], 8), 16)

@@ -106,10 +106,21 @@ class Benchmark:
     rubric: Rubric = field(default_factory=Rubric)
     epochs: int | None = None
     warmup: int | None = None
+    _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cases", tuple(self.cases))
         object.__setattr__(self, "benchmark_id", self.benchmark_id or slug(self.name))
+
+    @property
+    def digest(self) -> str:
+        """Of its cases, limits and rubric; worked out once, as there may be many cases."""
+        if not self._digest:
+            from agentdyno.model.codec import to_plain
+
+            asked = to_plain([self.benchmark_id, self.cases, self.constraints, self.rubric])
+            object.__setattr__(self, "_digest", digest(asked, 32))
+        return self._digest
 
 
 @dataclass(frozen=True, slots=True)

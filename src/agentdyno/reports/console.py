@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.model import RunResult
+from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.reports.run_tables import CONSOLE_DETAILS
+from agentdyno.reports.standings import standing_in, with_standings
+from agentdyno.reports.suite_tables import suite_tables
 from agentdyno.reports.table import Align, Cell, Table, Tone
 from agentdyno.reports.wording import one_line, plain
 
@@ -36,7 +39,7 @@ def render_console(item: Report | Table | Sequence[Table], width: int = 80, colo
     """
     console = _console(max(width, _NARROWEST), color)
     if isinstance(item, Report):
-        _print_report(console, item)
+        _print_report(console, with_standings(item))
     else:
         _print_tables(console, (item,) if isinstance(item, Table) else item)
     stream = console.file
@@ -72,15 +75,18 @@ def _print_report(console: Console, report: Report) -> None:
     for comparison in report.findings.comparisons:
         _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison, brief=True)))
     for result in report.results:
-        _print_result(console, result)
+        _print_result(console, result, standing_in(report, result))
 
 
-def _print_result(console: Console, result: RunResult) -> None:
+def _print_result(console: Console, result: RunResult, standing: SuiteStanding | None) -> None:
     known = dict(facts(result))
     heading = f"{one_line(result.name)}  {result.run_id[:RUN_ID_LENGTH]}"
     _line(console, heading, "bold")
     _line(console, f"{known['started']}, took {known['took']}, {known['order']}", _STYLES[Tone.MUTED])
     _line(console)
+    if standing is not None:
+        _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
+        return
     found = (
         tables.summary(result),
         tables.declared(result),
@@ -129,13 +135,15 @@ def _print_table(console: Console, table: Table) -> None:
     if table.rows:
         _print_grid(console, table, lay_out(table, console.width))
     for note in table.notes:
-        _line(console, note, _STYLES[Tone.MUTED])
+        # Without columns the text under the title is what the table has to say.
+        _line(console, note, _STYLES[Tone.MUTED if table.columns else Tone.PLAIN])
 
 
 def _print_grid(console: Console, table: Table, layout: Layout) -> None:
     headers = tuple(Cell(column.header) for column in table.columns)
-    _print_row(console, table, layout, headers, header=True)
-    _line(console, "─" * min(layout.total, console.width), _STYLES[Tone.MUTED])
+    if any(header.text for header in headers):
+        _print_row(console, table, layout, headers, header=True)
+        _line(console, "─" * min(layout.total, console.width), _STYLES[Tone.MUTED])
     above = None
     for row in table.rows:
         if layout.heading is not None and row[layout.heading].text != above:

@@ -13,6 +13,8 @@ from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.reports.files import write_text
 from agentdyno.reports.run_tables import planned, statuses
+from agentdyno.reports.standings import is_suite, with_standings
+from agentdyno.reports.suite_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
 from agentdyno.reports.wording import plain
 
 Value = str | int | float | None
@@ -38,7 +40,10 @@ _COMPARED = (
 
 
 class CsvReporter:
-    """Figures per arm and metric (summary.csv), raw samples (samples.csv), verdicts (comparison.csv)."""
+    """Figures per arm and metric (summary.csv), raw samples (samples.csv), verdicts (comparison.csv).
+
+    A suite's run adds the scores of its agents (agents.csv).
+    """
 
     name = "csv"
 
@@ -47,6 +52,8 @@ class CsvReporter:
         if report.results or not report.findings.comparisons:
             written.append(write_text(output_dir / "summary.csv", summary_csv(report)))
             written.append(write_text(output_dir / "samples.csv", samples_csv(report)))
+        if any(is_suite(result) for result in report.results):
+            written.append(write_text(output_dir / "agents.csv", agents_csv(report)))
         if report.findings.comparisons:
             written.append(write_text(output_dir / "comparison.csv", comparison_csv(report)))
         return written
@@ -93,14 +100,19 @@ def summary_csv(report: Report) -> str:
 
 
 def samples_csv(report: Report) -> str:
-    """One row per sample; a column per reading, score and usage, empty where a sample has none."""
+    """One row per sample; a column per reading, score and usage, empty where a sample has none.
+
+    Samples of a suite also have their benchmark, agent, target, answer, and where the cost comes from.
+    """
+    answers = any(is_suite(result) for result in report.results)
     samples = [sample for result in report.results for arm in result.arms for sample in arm.samples]
     readings = _names(sample.readings for sample in samples)
     scores = _names(sample.scores for sample in samples)
     usage = _names(sample.usage for sample in samples)
     extra = (*readings, *(f"score.{name}" for name in scores), *(f"usage.{name}" for name in usage))
-    rows: list[Sequence[Value]] = [(*_ARM, *_SAMPLE, *extra)]
+    rows: list[Sequence[Value]] = [(*_ARM, *_SAMPLE, *extra, *(ANSWER if answers else ()))]
     for result in report.results:
+        wanted = targets_of(result) if answers else {}
         for arm in result.arms:
             head = _arm(result, arm)
             for sample in arm.samples:
@@ -109,8 +121,14 @@ def samples_csv(report: Report) -> str:
                     *(sample.scores.get(name) for name in scores),
                     *(sample.usage.get(name) for name in usage),
                 )
-                rows.append((*head, *_sample(sample), *values))
+                told = answer_values(arm, sample, wanted.get((arm.benchmark, sample.case_id))) if answers else ()
+                rows.append((*head, *_sample(sample), *values, *told))
     return _csv(rows)
+
+
+def agents_csv(report: Report) -> str:
+    """One row per agent of a suite's run, scores in 0..1 with the ends of their intervals."""
+    return _csv([AGENT, *(row for result in report.results for row in agent_rows(with_standings(report), result))])
 
 
 def guarded(value: Value) -> Value:

@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING
 from agentdyno.contracts import Report
 from agentdyno.model import ArmResult, RunResult
 from agentdyno.model.codec import to_plain
+from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
+from agentdyno.reports.case_tables import failed
 from agentdyno.reports.files import write_text
+from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
 from agentdyno.reports.points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
 from agentdyno.reports.profiles import resource_series
 from agentdyno.reports.run_tables import arm_name, failure_samples
+from agentdyno.reports.standings import standing_in, with_standings
+from agentdyno.reports.suite_tables import errors, suite_tables
 from agentdyno.reports.table import Table
 from agentdyno.reports.wording import count, label, one_line, plain
 
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_CHARTED = 16
 """Arms that get charts of their own."""
+MOST_FAILED = 200
+"""Failed cases of a suite that the page lists."""
 _MOST_TRACES = 5
 _BREAKS = re.compile(r"(?<=[,/_.:])(?=\S)|(?<=\w)(?=\[)")
 
@@ -80,8 +87,14 @@ def render_html(report: Report) -> str:
     """The whole page."""
     from agentdyno.reports.charts import drawing
 
+    report = with_standings(report)
     with drawing():
-        runs = [_run(f"run-{number}", result) for number, result in enumerate(report.results, start=1)]
+        runs = [
+            _run(f"run-{number}", result)
+            if (standing := standing_in(report, result)) is None
+            else _suite_run(f"run-{number}", result, standing)
+            for number, result in enumerate(report.results, start=1)
+        ]
     comparisons = [
         (f"comparison-{number}", compared(value), tables.comparison(value), tables.unjudged(value))
         for number, value in enumerate(report.findings.comparisons, start=1)
@@ -160,6 +173,44 @@ def _run(key: str, result: RunResult) -> RunSection:
         traces=_traces(result.arms),
         documents=_documents(result),
     )
+
+
+def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSection:
+    run = result.run_id[:RUN_ID_LENGTH]
+    shown = suite_tables(result, standing, run=run)
+    unanswered = errors(result)
+    every = failed(standing, run, MOST_FAILED)
+    listed = any(every is not None and table.rows == every.rows for table in shown)
+    return RunSection(
+        key=key,
+        name=one_line(result.name),
+        headline=ran(result, standing),
+        facts=facts(result),
+        main=tuple(table for table in shown if unanswered is None or table.title != unanswered.title),
+        folded=_present(None if listed else every, tables.configuration(result)),
+        charts=_suite_charts(key, result, standing),
+        arms=(),
+        arms_note="",
+        instruments=(),
+        series=(),
+        failures=unanswered,
+        traces=_traces(result.arms),
+        documents=_documents(result),
+    )
+
+
+def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple[Chart, ...]:
+    from agentdyno.reports.charts import overview
+    from agentdyno.reports.dimension_chart import dimension_chart
+
+    if not standing.agents:
+        return ()
+    charts = [_chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")]
+    drawn = [data for data in (arm_values(arm, "duration_s") for arm in result.arms) if data.values]
+    if drawn:
+        caption = "Duration of every arm: each dot an execution, box from quartile to quartile."
+        charts.append(_chart(overview(drawn), f"{key}-o", caption))
+    return tuple(charts)
 
 
 def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:

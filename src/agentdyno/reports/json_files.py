@@ -13,6 +13,7 @@ from agentdyno.reports.files import write_text
 from agentdyno.reports.wording import count
 
 THINNED = "samples-thinned"
+INDENTED_SAMPLES = 1_000
 
 
 class JsonReporter:
@@ -32,7 +33,10 @@ def render_json(report: Report) -> str:
 
 def write_result(result: RunResult, path: Path, cap: int = SAMPLE_CAP) -> Path:
     """Writes the result file in one step; at most ``cap`` samples per arm, and a warning that says so."""
-    return write_text(path, encode(thinned(result, cap), indent=1) + "\n")
+    kept = thinned(result, cap)
+    # Indented JSON is written by slow code; a file this long is for programs.
+    indent = 1 if sum(len(arm.samples) for arm in kept.arms) <= INDENTED_SAMPLES else None
+    return write_text(path, encode(kept, indent=indent) + "\n")
 
 
 def thinned(result: RunResult, cap: int = SAMPLE_CAP) -> RunResult:

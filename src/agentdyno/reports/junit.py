@@ -11,6 +11,8 @@ from agentdyno.model import ArmComparison, ArmResult, Comparison, MetricComparis
 from agentdyno.reports.comparison_tables import compared_arm, comparison_title, ground, note
 from agentdyno.reports.files import write_text
 from agentdyno.reports.run_tables import arm_name, failure_samples, has_usable, planned, problems, statuses
+from agentdyno.reports.standings import is_suite
+from agentdyno.reports.suite_junit import case_outcomes
 from agentdyno.reports.wording import (
     change,
     count,
@@ -41,12 +43,16 @@ class JunitReporter:
 
 
 def render_junit(report: Report) -> str:
-    """One suite per run with a case per arm, and one suite per comparison with a case per judged metric."""
+    """One suite per run with a case per arm, and one suite per comparison with a case per judged metric.
+
+    The run of a suite of agents has a case per agent and case.
+    """
     from xml.etree import ElementTree
 
     root = ElementTree.Element("testsuites", name="agentdyno")
     for result in report.results:
-        _suite(root, result.name, [_arm_case(result, arm) for arm in result.arms], result.run_id)
+        cases = _answers(result) if is_suite(result) else [_arm_case(result, arm) for arm in result.arms]
+        _suite(root, result.name, cases, result.run_id)
     for comparison in report.findings.comparisons:
         _suite(root, comparison_title(comparison), _comparison_cases(comparison), "")
     ElementTree.indent(root)
@@ -105,6 +111,17 @@ def _arm_case(result: RunResult, arm: ArmResult) -> Element:
         lines.append(f"{label(name)}: {with_interval(metric.median, metric.ci, metric.unit)} (n={metric.n})")
     _child(case, "system-out", "\n".join(lines))
     return case
+
+
+def _answers(result: RunResult) -> list[Element]:
+    cases = []
+    for outcome in case_outcomes(result):
+        case = _case(outcome.group, outcome.name, outcome.time_s)
+        if outcome.tag:
+            _child(case, outcome.tag, outcome.text, outcome.message, outcome.kind)
+        _child(case, "system-out", outcome.summary)
+        cases.append(case)
+    return cases
 
 
 def _errors(arm: ArmResult) -> Iterable[tuple[tuple[str, str, str], tuple[int, str]]]:

@@ -7,14 +7,21 @@ from pathlib import Path
 
 from agentdyno.contracts import Report
 from agentdyno.model import RunResult
+from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
 from agentdyno.reports.files import write_text
+from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import facts, headlines, notices, title
+from agentdyno.reports.standings import standing_in, with_standings
+from agentdyno.reports.suite_tables import suite_tables
 from agentdyno.reports.table import Align, Cell, Table, Tone
 from agentdyno.reports.wording import one_line
 
 MOST_ROWS = 100
 """Rows of one table: a comment on a pull request may have 65,536 characters."""
+
+MOST_FAILED = 30
+"""Failed cases of a suite that are listed."""
 
 _SPECIAL = re.compile(r"([\\`*{}\[\]|~#!])")
 # An underscore inside a word has no meaning in GitHub's dialect; escaping it would only make names ugly.
@@ -33,6 +40,7 @@ class MarkdownReporter:
 
 def render_markdown(report: Report) -> str:
     """The whole report."""
+    report = with_standings(report)
     blocks = [f"## {escape(title(report))}"]
     blocks += [f"**{escape(line.label)}** {escape(line.text)}" for line in headlines(report)]
     blocks += _notices(report)
@@ -40,7 +48,7 @@ def render_markdown(report: Report) -> str:
         blocks.append(render_table(tables.comparison(comparison)))
         blocks += _folded(tables.unjudged(comparison))
     for result in report.results:
-        blocks += _result(result)
+        blocks += _result(result, standing_in(report, result))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -99,7 +107,9 @@ def _notices(report: Report) -> list[str]:
     return ["\n".join(["> [!WARNING]", *lines])] if lines else []
 
 
-def _result(result: RunResult) -> list[str]:
+def _result(result: RunResult, standing: SuiteStanding | None) -> list[str]:
+    if standing is not None:
+        return _suite(result, standing)
     table = tables.summary(result)
     blocks = [f"### {escape(result.name)}", *_body(table)]
     further = tables.declared(result)
@@ -110,9 +120,21 @@ def _result(result: RunResult) -> list[str]:
         blocks += [f"#### {failed.title}", *_body(failed)]
     blocks += _folded(tables.details(result))
     blocks += _folded(tables.configuration(result))
+    return [*blocks, _machine(result)]
+
+
+def _suite(result: RunResult, standing: SuiteStanding) -> list[str]:
+    first, *others = suite_tables(result, standing, most_failed=MOST_FAILED, run=result.run_id[:RUN_ID_LENGTH])
+    blocks = [f"### {escape(result.name)}", *_body(first)]
+    for table in others:
+        blocks += [f"#### {escape(table.title)}", *_body(table)]
+    blocks += _folded(tables.configuration(result))
+    return [*blocks, _machine(result)]
+
+
+def _machine(result: RunResult) -> str:
     rows = "\n".join(_row([key, escape(value)]) for key, value in facts(result))
-    blocks.append(_fold("Run and machine", f"| | |\n| --- | --- |\n{rows}"))
-    return blocks
+    return _fold("Run and machine", f"| | |\n| --- | --- |\n{rows}")
 
 
 def _folded(table: Table | None) -> list[str]:

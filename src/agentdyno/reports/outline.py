@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from agentdyno.contracts import Report
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
+from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports.comparison_tables import comparison_title, tally
 from agentdyno.reports.run_tables import arm_name, has_usable, planned, statuses
+from agentdyno.reports.standings import agent_labels, range_text, standing_in
 from agentdyno.reports.table import Tone
 from agentdyno.reports.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 
@@ -46,7 +48,7 @@ def headlines(report: Report) -> tuple[Headline, ...]:
     """One per comparison, else one per run."""
     if report.findings.comparisons:
         return tuple(compared(comparison) for comparison in report.findings.comparisons)
-    return tuple(ran(result) for result in report.results)
+    return tuple(ran(result, standing_in(report, result)) for result in report.results)
 
 
 def compared(value: Comparison) -> Headline:
@@ -70,7 +72,10 @@ def _worst(value: Comparison) -> str:
     return f" Furthest: {label(metric)} of {arm} is {size} {'higher' if (ratio or 1.0) > 1 else 'lower'}."
 
 
-def ran(result: RunResult) -> Headline:
+def ran(result: RunResult, standing: SuiteStanding | None = None) -> Headline:
+    """How a run ended; of a suite, with the agent that stands first."""
+    if standing is not None:
+        return suite_ran(result, standing)
     wanted = sum(planned(arm) for arm in result.arms)
     fine = sum(statuses(arm).get(Status.OK, 0) for arm in result.arms)
     text = f"{count(len(result.arms), 'arm')}, {fine:,} of {count(wanted, 'planned sample')} ok."
@@ -82,6 +87,32 @@ def ran(result: RunResult) -> Headline:
     if result.status is RunStatus.FAILED or (result.arms and empty == len(result.arms)):
         return Headline("✗ failed", text, Tone.BAD)
     if result.status is RunStatus.COMPLETE and fine == wanted and not empty:
+        return Headline("✓ complete", text, Tone.GOOD)
+    sign = "…" if result.status is RunStatus.RUNNING else "!"
+    return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
+
+
+def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
+    """A wrong answer is a result: only what is missing, or never answered, spoils a run."""
+    wanted = sum(planned(arm) for arm in result.arms)
+    done = sum(number for arm in result.arms for name, number in statuses(arm).items() if name != Status.CANCELLED)
+    cases = sum(len(item.cases) for item in result.suite.benchmarks) if result.suite is not None else 0
+    text = (
+        f"{count(len(standing.agents), 'agent')}, {count(cases, 'case')} in "
+        f"{count(len(standing.benchmarks), 'benchmark')}, {done:,} of {count(wanted, 'planned execution')} done."
+    )
+    best = standing.agents[0] if len(standing.agents) > 1 else None
+    if best is not None and (whole := best.scores["overall"]).value is not None:
+        between = f" ({range_text(whole)})" if whole.interval is not None else ""
+        text += f" First: {agent_labels(standing)[best.agent]}, {100 * whole.value:.0f} points of 100{between}."
+    unanswered = sum(not has_usable(arm) for arm in result.arms)
+    if unanswered:
+        text += f" {count(unanswered, 'arm')} without any answer."
+    if result.stopped_because:
+        text += f" Stopped early: {one_line(result.stopped_because).rstrip('.')}."
+    if result.status is RunStatus.FAILED or (result.arms and unanswered == len(result.arms)):
+        return Headline("✗ failed", text, Tone.BAD)
+    if result.status is RunStatus.COMPLETE and not unanswered:
         return Headline("✓ complete", text, Tone.GOOD)
     sign = "…" if result.status is RunStatus.RUNNING else "!"
     return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
@@ -102,6 +133,9 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
         ("seed", str(result.seed)),
         ("order", f"{result.spec.order.value}, {result.spec.isolation.value}"),
     ]
+    if result.suite is not None:
+        version = f" {one_line(result.suite.version)}" if result.suite.version else ""
+        rows.append(("suite", f"{one_line(result.suite.name)}{version}, content {result.suite.digest[:10]}"))
     if result.vcs is not None:
         where = f" on {one_line(result.vcs.branch)}" if result.vcs.branch else ""
         rows.append(("commit", f"{result.vcs.commit[:12]}{where}{', with changes' if result.vcs.dirty else ''}"))

@@ -1,7 +1,7 @@
 """Executing the trials of a suite: agents in one event loop, judges in another, samples in the caller's thread.
 
-The loop that the agents run in stamps bytes as they arrive, so nothing else happens there: scoring, pricing and
-saving have threads of their own.
+Where calls overlap, the loop that the agents run in stamps bytes as they arrive and does nothing else: scoring,
+pricing and saving have threads of their own. One call at a time needs no threads: all happens in the caller's.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
-import threading
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, RunError
@@ -21,41 +20,11 @@ from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.case_call import Call, make_call
 from agentdyno.runner.case_job import CaseJob, Conduct, Judgement
 from agentdyno.runner.case_sample import make_case_sample, past_a_limit, priced
+from agentdyno.runner.loops import CLOSE_S, DrivenLoop, Loop, LoopThread, Outbox, is_running_here
 from agentdyno.runner.throttle import Throttle
 
-T = TypeVar("T")
-CLOSE_S = 10.0
-"""How long agents may take to let go of what they hold."""
-
-
-class LoopThread:
-    """An event loop in a daemon thread; uvloop's where it is installed."""
-
-    def __init__(self, name: str) -> None:
-        self.loop = _new_loop()
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
-
-    def _work(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-
-    def call(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """The result of a coroutine, waited for in the calling thread."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(timeout_s)
-
-    def start(self, function: Callable[[], None]) -> None:
-        self.loop.call_soon_threadsafe(function)
-
-    def close(self) -> None:
-        if self.loop.is_closed():
-            return
-        with contextlib.suppress(TimeoutError):
-            self.call(_cancel_all(), CLOSE_S)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(CLOSE_S)
-        if not self._thread.is_alive():
-            self.loop.close()
+JUDGE_S = 2.0
+"""How long judges may take to finish what they have begun when a run ends early."""
 
 
 class CaseExecutor:
@@ -65,18 +34,34 @@ class CaseExecutor:
     so that the schedule ends then.
     """
 
-    def __init__(self, jobs: Mapping[str, CaseJob], conduct: Conduct, names: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        jobs: Mapping[str, CaseJob],
+        conduct: Conduct,
+        names: Mapping[str, str],
+        judges: Sequence[Agent] = (),
+    ) -> None:
+        """``names`` are those of the arms, for messages; ``judges`` are agents that the jobs' judges ask."""
         self._jobs = dict(jobs)
         self._conduct = conduct
         self._names = dict(names)
+        self._judges = list(judges)
         self._agents = list({id(job.agent): job.agent for job in jobs.values()}.values())
         self._throttles = {id(agent): Throttle(conduct.concurrency) for agent in self._agents}
         self._warm: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._judging: set[asyncio.Task[None]] = set()
-        self._finished: queue.SimpleQueue[Sample | BaseException] = queue.SimpleQueue()
-        self._agent_loop = LoopThread("dyno-agents")
-        self._judge_loop = LoopThread("dyno-judges")
+        self._finished: queue.SimpleQueue[Sample | BaseException] | Outbox[Sample | BaseException]
+        self._agent_loop: Loop
+        self._judge_loop: Loop
+        if conduct.concurrency == 1 and not is_running_here():
+            driven = DrivenLoop()
+            self._agent_loop = self._judge_loop = driven
+            self._finished = Outbox(driven)
+        else:
+            self._agent_loop = LoopThread("dyno-agents")
+            self._judge_loop = LoopThread("dyno-judges")
+            self._finished = queue.SimpleQueue()
         self._closed = False
         self.fatal: RunError | None = None
         self.observed: dict[str, dict[str, Any]] = {}
@@ -87,11 +72,12 @@ class CaseExecutor:
     def start(self) -> None:
         """Starts every agent; a ``DynoError`` of one of them is raised here and everything is closed again."""
         try:
-            for agent in self._agents:
-                try:
-                    self._agent_loop.call(agent.start())
-                except DynoError as error:
-                    raise explain_start(error, f"agent {agent.name}") from error
+            for loop, agents in ((self._agent_loop, self._agents), (self._judge_loop, self._judges)):
+                for agent in agents:
+                    try:
+                        loop.call(agent.start())
+                    except DynoError as error:
+                        raise explain_start(error, f"agent {agent.name}") from error
         except BaseException:
             self.close()
             raise
@@ -105,10 +91,14 @@ class CaseExecutor:
             raise sample
         return sample
 
-    @property
-    def pending(self) -> bool:
-        """Whether a sample is ready, so that ``wait`` returns at once."""
-        return not self._finished.empty()
+    def leftover(self) -> list[Sample]:
+        """After ``close``: samples that were finished and that nobody has waited for."""
+        left: list[Sample] = []
+        while not self._finished.empty():
+            item = self._finished.get()
+            if isinstance(item, Sample):
+                left.append(item)
+        return left
 
     def close(self) -> None:
         """Ends what is under way and lets the agents go; more than once is fine."""
@@ -117,6 +107,8 @@ class CaseExecutor:
         self._closed = True
         with contextlib.suppress(TimeoutError):
             self._agent_loop.call(self._stop(), CLOSE_S * 2)
+        with contextlib.suppress(TimeoutError):
+            self._judge_loop.call(self._stop_judging(), CLOSE_S * 2)
         self._judge_loop.close()
         self._agent_loop.close()
 
@@ -203,6 +195,16 @@ class CaseExecutor:
 
     # In the judges' loop.
 
+    async def _stop_judging(self) -> None:
+        """Answers that are there already get a moment to be judged: they have been paid for."""
+        if self._judging:
+            await asyncio.wait(self._judging, timeout=JUDGE_S)
+        for task in list(self._judging):
+            task.cancel()
+        await asyncio.gather(*self._judging, return_exceptions=True)
+        for agent in self._judges:
+            await self._let_go(agent)
+
     def _judge(self, call: Call, job: CaseJob, case: Case) -> None:
         task = self._judge_loop.loop.create_task(self._finish(call, job, case))
         self._judging.add(task)
@@ -237,22 +239,6 @@ class CaseExecutor:
             seen["model"] = response.model
         if response.simulated:
             seen["simulated"] = True
-
-
-async def _cancel_all() -> None:
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop
 
 
 def explain_start(error: DynoError, agent: str) -> DynoError:

@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from time import monotonic
+from time import monotonic, sleep
 
 TAIL_BYTES = 8 * 1024
 """What is kept of the end of a process's output."""
@@ -18,6 +18,9 @@ READS_AT_ONCE = 16
 """Reads of one ``drain``: a process that prints without end must not keep its owner from anything else."""
 SWEEPS = 10
 """How often what a process has started is looked for; it may go on starting more meanwhile."""
+LOOKS = 200
+LOOK_AGAIN_S = 0.001
+"""How often, and after how many seconds, a program that is just being started is looked at again."""
 MARK = "AGENTDYNO_PROCESS"
 """An environment variable by which what a process has started is found, wherever it has gone."""
 
@@ -153,10 +156,20 @@ class LimitedProcess:
         """Descriptors of this process and of all that it has started."""
         needle = f"{MARK}={self._mark}".encode()
         found = []
-        for pid in _processes():
-            if needle in _environment(pid):
-                with contextlib.suppress(OSError):
-                    found.append(os.pidfd_open(pid))
+        waiting = _processes()
+        for _ in range(LOOKS):
+            nascent = []
+            for pid in waiting:
+                environment = _environment(pid)
+                if needle in environment:
+                    with contextlib.suppress(OSError):
+                        found.append(os.pidfd_open(pid))
+                elif not environment and _is_nascent(pid):
+                    nascent.append(pid)
+            if not nascent:
+                break
+            waiting = nascent
+            sleep(LOOK_AGAIN_S)
         return found
 
 
@@ -178,6 +191,18 @@ def _processes() -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     except OSError:
         return []
+
+
+def _is_nascent(pid: int) -> bool:
+    """Whether a program is just being loaded: whoever started it may already be told so, but it shows no environment
+    yet. Programs whose environment is empty have a place for it, and ended ones and the kernel's no memory."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return False
+    state, memory_bytes, environment_start = fields[0], fields[20], fields[47]
+    return state not in b"ZX" and memory_bytes != b"0" and environment_start == b"0"
 
 
 def _environment(pid: int) -> bytes:

@@ -46,7 +46,7 @@ def distinct_names(arms: Sequence[Arm]) -> list[Arm]:
         same = [i for i, arm in enumerate(result) if arm.name == name]
         differing = _varying([result[i].params for i in same])
         for i in same:
-            parts = [f"{key}={_shown(result[i].params[key])}" for key in differing if key in result[i].params]
+            parts = [f"{key}={shown_value(result[i].params[key])}" for key in differing if key in result[i].params]
             base, bracket, side = name.partition(" [") if result[i].side is not None else (name, "", "")
             result[i] = replace(
                 result[i], name=" ".join([base, *(p for p in parts if p not in base.split())]) + bracket + side
@@ -70,10 +70,11 @@ def _varying(combos: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _named(slug: str, combo: Mapping[str, object], names: Sequence[str]) -> str:
-    return " ".join([slug, *(f"{name}={_shown(combo[name])}" for name in names if name in combo)])
+    return " ".join([slug, *(f"{name}={shown_value(combo[name])}" for name in names if name in combo)])
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A parameter's value within a name: on one line, at most 32 characters."""
     if isinstance(value, str):
         text = value if value and value.isprintable() and " " not in value else json.dumps(value, ensure_ascii=True)
     else:

@@ -33,11 +33,13 @@ Seconds = Annotated[float, Field(gt=0, le=MAX_SECONDS)]
 Megabytes = Annotated[float, Field(gt=0, le=10**9)]
 
 
-class _Model(BaseModel):
+class FileModel(BaseModel):
+    """Unknown keys are refused and nothing is converted: text is not a number."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class AutoModel(_Model):
+class AutoModel(FileModel):
     """Measure until the median is known precisely enough."""
 
     precision: float = Field(
@@ -61,7 +63,7 @@ class AutoModel(_Model):
         return self
 
 
-class IterationsModel(_Model):
+class IterationsModel(FileModel):
     """How often each arm is executed."""
 
     warmup: int = Field(
@@ -95,7 +97,7 @@ IterationsField = Annotated[
 ]
 
 
-class EntryFields(_Model):
+class EntryFields(FileModel):
     """Parameters, sweep and iterations: at the top of a file they hold for every experiment in it."""
 
     params: dict[str, Any] = Field(
@@ -143,7 +145,7 @@ class EntryModel(EntryFields):
     )
 
 
-class InstrumentModel(_Model):
+class InstrumentModel(FileModel):
     """An instrument by name; every further key is one of its options."""
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -156,7 +158,7 @@ InstrumentField = Annotated[
 ]
 
 
-class MetricModel(_Model):
+class MetricModel(FileModel):
     """Unit and direction of a number that execute_once returns."""
 
     unit: str = Field(default="", max_length=100, description="Unit of the number", examples=["/s"])
@@ -275,20 +277,3 @@ class SpecFile(RunFields):
         description="Changes for a quick run (--quick); mappings are merged key by key",
         examples=[{"iterations": 2, "params": {"documents": 100}}],
     )
-
-
-def json_schema() -> dict[str, object]:
-    """JSON Schema (draft 2020-12) of a spec file, for editors and other tools."""
-    schema: dict[str, Any] = SpecFile.model_json_schema(mode="validation")
-    tables = [schema, *schema["$defs"].values()]
-    for table in tables:
-        for row in table.get("properties", {}).values():
-            row.pop("title", None)
-            if row.get("default") in ("", 0, None):
-                row.pop("default", None)
-    schema["oneOf"] = [{"required": ["experiment"]}, {"required": ["experiments"]}]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": "agentdyno spec",
-    }

@@ -11,31 +11,43 @@ from agentdyno.specs.problems import shorten, spec_error
 from agentdyno.specs.yaml_text import SYNTAX_REMEDY, Refused, parse_yaml
 
 MAX_FILE_BYTES = 1024 * 1024
+DOCUMENTS = (".yaml", ".yml", ".json")
 
 
-def read_document(path: Path) -> object:
-    """The plain document in a YAML file, or in a JSON file when its name ends with ``.json``."""
+def read_document(path: Path, *, least: str = "experiment: NAME") -> object:
+    """The plain document in a YAML file, or in a JSON file when its name ends with ``.json``.
+
+    ``least`` is the line that a message about an empty file recommends.
+    """
     where = str(path)
-    text = _text(path, where)
+    text = read_text(path, where)
     if not text.strip():
-        raise SpecError("the file is empty", where=where, remedy="Write at least `experiment: NAME` into it.")
+        raise SpecError("the file is empty", where=where, remedy=f"Write at least `{least}` into it.")
     return parse_json(text, where) if path.suffix.lower() == ".json" else parse_yaml(text, where)
 
 
-def _text(path: Path, where: str) -> str:
+def read_text(
+    path: Path, where: str, *, max_bytes: int = MAX_FILE_BYTES, suffixes: tuple[str, ...] = DOCUMENTS
+) -> str:
+    """The UTF-8 text of a regular file of at most ``max_bytes``, without a byte order mark; raises ``SpecError``.
+
+    Where there is no such file, the message names those next to it that end with one of ``suffixes``.
+    """
     if not path.is_file():
-        raise _no_file(path, where)
+        raise _no_file(path, where, suffixes)
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(max_bytes + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         raise SpecError(f"cannot be read: {reason}", where=where, remedy="Check its permissions.") from None
-    if len(data) > MAX_FILE_BYTES:
+    if len(data) > max_bytes:
         raise SpecError(
-            "expected at most 1 MiB, the file is larger",
+            f"expected at most {max_bytes // 2**20} MiB, the file is larger",
             where=where,
-            remedy="Keep data in files of its own and give their paths as parameters.",
+            remedy="Keep data in files of its own and give their paths as parameters."
+            if max_bytes == MAX_FILE_BYTES
+            else "Take a part of it, or write a generator that yields the cases.",
         )
     try:
         return data.decode("utf-8-sig")
@@ -46,26 +58,35 @@ def _text(path: Path, where: str) -> str:
         ) from None
 
 
-def _no_file(path: Path, where: str) -> SpecError:
+def _no_file(path: Path, where: str, suffixes: tuple[str, ...]) -> SpecError:
+    words = "YAML or JSON" if suffixes == DOCUMENTS else "data"
     if path.is_dir():
-        return SpecError("is a folder, not a file", where=where, remedy=f"{_neighbours(path, '')}")
+        return SpecError("is a folder, not a file", where=where, remedy=_neighbours(path, "", suffixes, words))
     if path.exists():
-        return SpecError("is not a regular file", where=where, remedy="Give a YAML or JSON file.")
-    return SpecError("no such file", where=where, remedy=_neighbours(path.parent, path.name))
+        return SpecError("is not a regular file", where=where, remedy=f"Give a {words} file.")
+    return SpecError("no such file", where=where, remedy=_neighbours(path.parent, path.name, suffixes, words))
 
 
-def _neighbours(folder: Path, name: str) -> str:
+def _neighbours(folder: Path, name: str, suffixes: tuple[str, ...], words: str) -> str:
     try:
-        names = [item.name for item in folder.iterdir() if item.suffix.lower() in (".yaml", ".yml", ".json")]
+        names = [item.name for item in folder.iterdir() if item.suffix.lower() in suffixes]
     except OSError:
         return f"There is no folder {folder}; check the path."
     if not names:
-        return f"There are no YAML or JSON files in {folder}; check the path."
+        return f"There are no {words} files in {folder}; check the path."
     return nearest(name, names) if name else f"Give one of its files. {nearest(name, names)}"
 
 
 def parse_json(text: str, where: str) -> object:
     """A plain document from JSON text; raises ``SpecError``."""
+    try:
+        return plain_document(decode_json(text, where), where)
+    except RecursionError:
+        raise SpecError("nested too deeply", where=where, remedy="Flatten it.") from None
+
+
+def decode_json(text: str, where: str, *, line: int = 1) -> object:
+    """The value of JSON text that begins at ``line`` of the file; a doubled key is refused like bad syntax."""
 
     def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
         found: dict[str, object] = {}
@@ -75,16 +96,17 @@ def parse_json(text: str, where: str) -> object:
             found[key] = value
         return found
 
+    place = f"{where}: line {line}" if line > 1 else where
     try:
-        return plain_document(json.loads(text, object_pairs_hook=pairs), where)
+        return json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
-        place = f"{where}: line {error.lineno}, column {error.colno}"
+        place = f"{where}: line {line + error.lineno - 1}, column {error.colno}"
         raise SpecError(f"not valid JSON: {error.msg}", where=place, remedy=SYNTAX_REMEDY) from None
     except Refused as error:
         # JSON without tabs is YAML, whose nodes know the lines and the full key.
-        parse_yaml(text.replace("\t", " "), where)
-        raise spec_error(where, [error.problem]) from None
+        parse_yaml(text.replace("\t", " "), place)
+        raise spec_error(place, [error.problem]) from None
     except RecursionError:
-        raise SpecError("nested too deeply", where=where, remedy="Flatten it.") from None
+        raise SpecError("nested too deeply", where=place, remedy="Flatten it.") from None
     except ValueError as error:
-        raise SpecError(f"not valid JSON: {error}", where=where, remedy=SYNTAX_REMEDY) from None
+        raise SpecError(f"not valid JSON: {error}", where=place, remedy=SYNTAX_REMEDY) from None

@@ -36,6 +36,13 @@ def check_reference(value: object) -> object:
     return value
 
 
+def check_version(value: object) -> object:
+    """A bare 1.10 would be the number 1.1."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise refuse(f"expected text, got {got(value)}", f'Put it in quotes: "{value}".')
+    return value
+
+
 def spell_iterations(value: object) -> object:
     """``10`` and ``auto`` as the mappings that they stand for."""
     if value == "auto" and isinstance(value, str):

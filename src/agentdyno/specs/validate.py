@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from agentdyno.errors import nearest
-from agentdyno.specs.file_format import (
-    AutoModel,
-    EntryModel,
-    InstrumentModel,
-    IterationsModel,
-    MetricModel,
-    QuickModel,
-    RunFields,
-    SpecFile,
-)
+from agentdyno.specs.file_format import QuickModel, RunFields, SpecFile
 from agentdyno.specs.problems import Problem, dotted, got, spec_error
 
-_BELOW: dict[str, type[BaseModel]] = {
-    "iterations": IterationsModel,
-    "auto": AutoModel,
-    "experiments": EntryModel,
-    "instrumentation": InstrumentModel,
-    "quick": QuickModel,
-}
 _EXPECTED = {
     "int_type": "an integer",
     "int_from_float": "an integer",
@@ -51,6 +36,11 @@ _BOUNDS = {
 def validate(document: Mapping[str, object], where: str, *, layer: bool = False) -> dict[str, Any]:
     """What the document sets, in its normal form; a ``layer`` may not have a ``quick:`` of its own."""
     kind: type[RunFields] = QuickModel if layer else SpecFile
+    return validate_as(kind, document, where)
+
+
+def validate_as(kind: type[BaseModel], document: Mapping[str, object], where: str) -> dict[str, Any]:
+    """What the document sets, in the normal form of ``kind``; raises one ``SpecError`` for all it finds."""
     try:
         model = kind.model_validate(document)
     except ValidationError as error:
@@ -66,7 +56,8 @@ def _problem(error: ErrorDetails, root: type[BaseModel]) -> Problem:
     kind, value = error["type"], error["input"]
     if kind == "dyno":
         within = str(context["key"])
-        return Problem(f"{key}.{within}" if key and within else key or within, context["message"], context["remedy"])
+        dot = "." if key and within and not within.startswith("[") else ""
+        return Problem(f"{key}{dot}{within}", context["message"], context["remedy"])
     if kind == "extra_forbidden":
         return Problem(key, f"unknown key {loc[-1]!r}"[:120], nearest(str(loc[-1])[:200], owner.model_fields))
     if kind == "missing":
@@ -90,20 +81,30 @@ def _problem(error: ErrorDetails, root: type[BaseModel]) -> Problem:
 def _field_at(loc: Sequence[str | int], root: type[BaseModel]) -> tuple[type[BaseModel], str, FieldInfo | None]:
     """The model that holds the last part of a location, and the known field that the location leads to."""
     owner, name, field = root, "", None
-    names = [part for part in loc if isinstance(part, str)]
-    for i, part in enumerate(names):
-        if name == "metrics" and owner is not MetricModel:  # a name that the user chose
-            owner = MetricModel
-            continue
-        found = owner.model_fields.get(part)
-        if found is None:
-            return owner, name, None
-        name, field = part, found
-        if part in ("params", "sweep"):
+    kind: object = root
+    for part in loc:
+        kind = _bare(kind)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            owner = kind
+            found = kind.model_fields.get(str(part))
+            if found is None:
+                return owner, name, None
+            name, field, kind = str(part), found, found.annotation
+        elif get_origin(kind) in (list, dict):  # a position, or a name that the user chose
+            kind = get_args(kind)[-1]
+        else:
             break
-        if part in _BELOW and i < len(names) - 1:
-            owner = _BELOW[part]
     return owner, name, field
+
+
+def _bare(kind: object) -> object:
+    """An annotation without what surrounds its type: validators, and the choice to leave it empty."""
+    while True:
+        origin, options = get_origin(kind), [item for item in get_args(kind) if item is not type(None)]
+        if origin is Annotated or (origin in (Union, UnionType) and len(options) == 1):
+            kind = options[0]
+        else:
+            return kind
 
 
 def _remedy(name: str, field: FieldInfo | None) -> str:

@@ -7,13 +7,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentdyno.store.location import default_url
-    from agentdyno.store.rows import RunRow
+    from agentdyno.store.rows import (
+        AgentRow,
+        Execution,
+        ExecutionFilter,
+        LeaderboardRow,
+        MatrixRow,
+        RunRow,
+        SuiteRow,
+    )
     from agentdyno.store.store import Store
 
-__all__ = ["RunRow", "Store", "default_url"]
+__all__ = [
+    "AgentRow",
+    "Execution",
+    "ExecutionFilter",
+    "LeaderboardRow",
+    "MatrixRow",
+    "RunRow",
+    "Store",
+    "SuiteRow",
+    "default_url",
+]
 
 _HOMES = {
-    "RunRow": "agentdyno.store.rows",
+    **dict.fromkeys(__all__, "agentdyno.store.rows"),
     "Store": "agentdyno.store.store",
     "default_url": "agentdyno.store.location",
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine, Insert, Table, make_url
+from sqlalchemy import Connection, Engine, Insert, Select, Table, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agentdyno.errors import StoreError
@@ -14,13 +15,17 @@ from agentdyno.store.location import is_url, path_url
 
 
 class Backend(Protocol):
-    """One kind of database. ``where`` names the database in messages, without any password."""
+    """One kind of database. ``where`` names the database in messages, without any password.
+
+    With ``savepoints``, a statement that fails takes its whole transaction along unless a savepoint was set.
+    """
 
     url: str
     where: str
     begin_write: str
     begin_read: str
     errors: tuple[type[Exception], ...]
+    savepoints: bool
 
     def exists(self) -> bool:
         """Whether there is anything at the address; false is certain, true may still be a foreign database."""
@@ -37,7 +42,13 @@ class Backend(Protocol):
     def prepare_migration(self, connection: Connection) -> None:
         """Settings for the one connection that changes the schema."""
 
+    def lock_schema(self, connection: Connection) -> None:
+        """Within a transaction: waits until no other process is making or changing the tables."""
+
     def in_transaction(self, connection: Connection) -> bool: ...
+
+    def has_failed(self, connection: Connection) -> bool:
+        """Whether the open transaction can only be rolled back."""
 
     def set_durable(self, connection: Connection, durable: bool) -> None:
         """Whether the next commits survive a loss of power, or only the death of the process."""
@@ -46,6 +57,19 @@ class Backend(Protocol):
 
     def insert_or_replace(self, table: Table, key: Sequence[str], replaceable: str) -> Insert:
         """Replaces the row with the same ``key`` where the SQL condition ``replaceable`` holds for it."""
+
+    def insert_or_add(
+        self, table: Table, key: Sequence[str], source: Select[*tuple[Any, ...]] | None = None
+    ) -> Insert:
+        """Adds every column outside ``key`` to the row with that key; rows come from ``source`` where given."""
+
+    def adapted(self, row: Mapping[str, object]) -> Mapping[str, object]:
+        """The values of a row as the driver takes them, for statements that go around SQLAlchemy."""
+
+    def insert_many(
+        self, connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]
+    ) -> None:
+        """The driver's fastest way in for many rows, which are taken one by one."""
 
     def explain(self, error: BaseException) -> StoreError:
         """The failure in the user's words, with what to do."""
@@ -63,7 +87,11 @@ def backend_for(url: str | Path) -> Backend:
         parsed = make_url(text)
         name = parsed.get_backend_name()
     except (ArgumentError, ValueError):
-        raise StoreError("not a database URL", where=text, remedy=_REMEDY) from None
+        raise StoreError("not a database URL", where=_CREDENTIALS.sub("://***@", text), remedy=_REMEDY) from None
+    if name in ("postgresql", "postgres"):
+        from agentdyno.store.postgres import PostgresBackend
+
+        return PostgresBackend(parsed)
     if name != "sqlite":
         raise StoreError(f"stores in {name} are not supported by this version", remedy=_REMEDY)
     from agentdyno.store.sqlite import SqliteBackend
@@ -71,4 +99,5 @@ def backend_for(url: str | Path) -> Backend:
     return SqliteBackend(parsed)
 
 
-_REMEDY = "Give a path, or a URL such as sqlite:///path/to/dyno.db."
+_CREDENTIALS = re.compile("://.*@")
+_REMEDY = "Give a path, or a URL such as sqlite:///path/to/dyno.db or postgresql://user@host/database."

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Executable, Insert
+from sqlalchemy import CursorResult, Executable, Insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from agentdyno.errors import DynoError, StoreError
@@ -20,15 +20,23 @@ Row = Mapping[str, object]
 class Statement:
     """An insert compiled once, run on the driver's own cursor: the fast path for many small rows."""
 
-    def __init__(self, insert: Insert, columns: Sequence[str], connection: Connection) -> None:
+    def __init__(self, insert: Insert, columns: Sequence[str], link: Link) -> None:
+        connection = link.connection
         compiled = insert.compile(dialect=connection.dialect, column_keys=list(columns))
         self._sql = str(compiled)
         self._order: list[str] | None = getattr(compiled, "positiontup", None)
         self._cursor = connection.connection.cursor()
+        self._link = link
 
     def run(self, row: Row) -> int:
-        """The number of rows that were written."""
-        self._cursor.execute(self._sql, row if self._order is None else [row[name] for name in self._order])
+        """The number of rows that were written. A row that is refused leaves the transaction as it was."""
+        adapted = self._link.backend.adapted(row)
+        values = adapted if self._order is None else [adapted[name] for name in self._order]
+        if self._link.backend.savepoints:
+            with self._link.guard():
+                self._cursor.execute(self._sql, values)
+        else:
+            self._cursor.execute(self._sql, values)
         return self._cursor.rowcount
 
 
@@ -39,6 +47,7 @@ class Link:
         self.backend = backend
         self.busy_timeout_s = busy_timeout_s
         self._lock = threading.RLock()
+        self._guarded = False
         self._engine = backend.engine(busy_timeout_s)
         with self:
             self.connection = self._engine.connect()
@@ -64,7 +73,7 @@ class Link:
         return self.connection.execute(statement, rows)
 
     def prepare(self, insert: Insert, columns: Sequence[str]) -> Statement:
-        return Statement(insert, columns, self.connection)
+        return Statement(insert, columns, self)
 
     def in_transaction(self) -> bool:
         return self.backend.in_transaction(self.connection)
@@ -73,10 +82,30 @@ class Link:
         """Starts a write, waiting for another writer if there is one; nothing if one is open already."""
         if not self.in_transaction():
             self.connection.exec_driver_sql(self.backend.begin_write)
+            self._guarded = False
 
     def commit(self) -> None:
-        if self.in_transaction():
-            self.connection.exec_driver_sql("COMMIT")
+        if not self.in_transaction():
+            return
+        if self.backend.has_failed(self.connection):
+            self.connection.exec_driver_sql("ROLLBACK")
+            remedy = "Resume the run: everything committed before is kept."
+            raise StoreError("what was written last is lost", where=self.backend.where, remedy=remedy)
+        self.connection.exec_driver_sql("COMMIT")
+
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """Within a transaction, where the backend has savepoints: what fails inside is undone, nothing else is."""
+        cursor = self.connection.connection.cursor()
+        # One savepoint at a time: kept ones would pile up in the server, and this way it costs one round trip.
+        cursor.execute("RELEASE SAVEPOINT dyno; SAVEPOINT dyno" if self._guarded else "SAVEPOINT dyno")
+        self._guarded = True
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(*self.backend.errors):
+                cursor.execute("ROLLBACK TO SAVEPOINT dyno")
+            raise
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[None]:

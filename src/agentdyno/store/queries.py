@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, case, func, select
@@ -12,6 +13,7 @@ from agentdyno.errors import StoreError, nearest
 from agentdyno.model import (
     ArmResult,
     Artifact,
+    CaseFigures,
     Environment,
     MetricSummary,
     Phase,
@@ -24,10 +26,12 @@ from agentdyno.model import (
     Status,
     Vcs,
 )
+from agentdyno.store.execution_schema import suites
 from agentdyno.store.link import Link
 from agentdyno.store.records import decoded, id_bytes, id_text, row_sample
 from agentdyno.store.rows import RunRow
 from agentdyno.store.schema import arms, artifacts, environments, runs, samples, specs
+from agentdyno.store.suites import suite_of
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _PREFIX = re.compile(r"[0-9a-fA-F-]{1,36}")
@@ -142,9 +146,15 @@ def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
     """A run with its arms in the order of the plan and, when asked for, every sample."""
     key = run_key(link, run_id)
     row = link.execute(
-        select(runs, specs.c.document.label("spec_document"), environments.c.document.label("environment_document"))
+        select(
+            runs,
+            specs.c.document.label("spec_document"),
+            environments.c.document.label("environment_document"),
+            suites.c.document.label("suite_document"),
+        )
         .join(specs, runs.c.spec == specs.c.id)
         .join(environments, runs.c.environment == environments.c.id)
+        .outerjoin(suites, runs.c.suite == suites.c.id)
         .where(runs.c.id == key)
     ).one()
     return RunResult(
@@ -164,7 +174,18 @@ def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
         arms=_load_arms(link, key, with_samples),
         overhead_s=row.overhead_s,
         stopped_because=row.stopped_because,
+        suite=None if row.suite_document is None else suite_of(row.suite_settings, row.suite_document),
+        pricing=row.pricing or {},
+        targets=_targets(row.targets or {}),
+        workspace=row.workspace,
     )
+
+
+def _targets(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, tuple[float, float]]]:
+    return {
+        benchmark: {metric: (float(pair[0]), float(pair[1])) for metric, pair in of_metric.items()}
+        for benchmark, of_metric in plain.items()
+    }
 
 
 def _load_arms(link: Link, run: int, with_samples: bool) -> tuple[ArmResult, ...]:
@@ -209,4 +230,6 @@ def _arm_result(
         samples_total=count,
         samples=kept,
         artifacts=files,
+        case_figures=None if row.case_figures is None else decoded(CaseFigures, row.case_figures, "case figures"),
+        totals={name: value for name, value in (row.totals or {}).items() if value is not None},
     )

@@ -174,6 +174,9 @@ def header_row(header: RunResult) -> dict[str, object]:
         "warnings": plain_or_null(header.warnings, "the warnings"),
         "overhead_s": header.overhead_s,
         "stopped_because": header.stopped_because,
+        "pricing": plain_or_null(header.pricing, "the prices"),
+        "targets": plain_or_null(header.targets, "the targets"),
+        "workspace": header.workspace,
     }
 
 

@@ -54,6 +54,7 @@ def create(link: Link) -> None:
     """The tables of the newest revision, unless another process has made them in the meantime."""
     link.backend.prepare_new(link.connection, link.busy_timeout_s)
     with link.transaction(durable=True):
+        link.backend.lock_schema(link.connection)
         if current(link) is not None:
             return
         metadata.create_all(link.connection, checkfirst=False)
@@ -78,5 +79,6 @@ def upgrade(link: Link) -> tuple[str | None, str]:
     link.backend.prepare_new(link.connection, link.busy_timeout_s)
     link.backend.prepare_migration(link.connection)
     with link.transaction(durable=True):
+        link.backend.lock_schema(link.connection)
         command.upgrade(config, "head")
     return before, HEAD

@@ -1,58 +1,41 @@
-"""The tables, in types that SQLite and PostgreSQL share.
+"""Runs, their arms and samples, in types that SQLite and PostgreSQL share.
 
 Rows refer to each other by small integers; a run is known outside by its 16-byte UUIDv7. Times are UTC
-milliseconds. An environment and a spec are stored once, however many runs share them. A nullable JSON column is
-null where the value is empty.
+milliseconds. An environment, a spec and a suite's cases are stored once, however many runs share them. A nullable
+JSON column is null where the value is empty.
 
-A change here needs a migration in ``migrations/versions`` and its revision at the end of ``REVISIONS``.
+A change here or in ``execution_schema`` needs a migration in ``migrations/versions`` and its revision at the end of
+``REVISIONS``.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-)
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-REVISIONS = ("0001",)
-HEAD = REVISIONS[-1]
-VERSION_TABLE = "agentdyno_version"
+from agentdyno.store import execution_schema
+from agentdyno.store.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-KEY = BigInteger().with_variant(Integer(), "sqlite")
-"""SQLite numbers rows by itself only where the type is exactly INTEGER."""
-
-FIGURES = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
-"""JSON of ours, which PostgreSQL may search."""
-
-VERBATIM = JSON(none_as_null=True)
-"""JSON that came from outside. JSONB refuses NUL and unpaired surrogates, so PostgreSQL keeps this as text."""
+__all__ = [
+    "HEAD",
+    "REVISIONS",
+    "VERSION_TABLE",
+    "arms",
+    "artifacts",
+    "calibrations",
+    "environments",
+    "execution_schema",
+    "metadata",
+    "runs",
+    "samples",
+    "specs",
+]
 
 environments = Table(
     "environments",
     metadata,
     Column("id", KEY, primary_key=True),
     Column("digest", LargeBinary(32), nullable=False, unique=True),
-    Column("machine_id", Text, nullable=False, index=True),
+    Column("machine_id", Words(), nullable=False, index=True),
     Column("document", VERBATIM, nullable=False),
 )
 
@@ -61,7 +44,7 @@ specs = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     Column("digest", LargeBinary(32), nullable=False, unique=True),
-    Column("name", Text, nullable=False),
+    Column("name", Words(), nullable=False),
     Column("document", VERBATIM, nullable=False),
 )
 
@@ -70,9 +53,9 @@ runs = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     Column("run_id", LargeBinary(16), nullable=False, unique=True),
-    Column("kind", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("status", Text, nullable=False),
+    Column("kind", Words(), nullable=False),
+    Column("name", Words(), nullable=False),
+    Column("status", Words(), nullable=False),
     Column("seed", BigInteger, nullable=False),
     Column("started_at", BigInteger, nullable=False, index=True),
     Column("finished_at", BigInteger),
@@ -80,10 +63,15 @@ runs = Table(
     Column("environment", ForeignKey("environments.id"), nullable=False),
     Column("vcs", VERBATIM),
     Column("tags", VERBATIM),
-    Column("notes", Text, nullable=False),
+    Column("notes", Words(), nullable=False),
     Column("warnings", VERBATIM),
     Column("overhead_s", Double),
-    Column("stopped_because", Text),
+    Column("stopped_because", Words()),
+    Column("suite", ForeignKey("suites.id")),
+    Column("suite_settings", VERBATIM),
+    Column("pricing", VERBATIM),
+    Column("targets", VERBATIM),
+    Column("workspace", Words(), nullable=False, server_default="default"),
 )
 
 arms = Table(
@@ -91,19 +79,21 @@ arms = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
-    Column("arm_id", Text, nullable=False),
+    Column("arm_id", Words(), nullable=False),
     Column("position", Integer, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("experiment", Text, nullable=False),
+    Column("name", Words(), nullable=False),
+    Column("experiment", Words(), nullable=False),
     Column("params", VERBATIM),
-    Column("benchmark", Text),
-    Column("agent", Text),
-    Column("side", Text),
+    Column("benchmark", Words()),
+    Column("agent", Words()),
+    Column("side", Words()),
     Column("planned", Integer, nullable=False),
     Column("observed", VERBATIM),
-    Column("metrics", FIGURES),
-    Column("scores", FIGURES),
-    Column("statuses", FIGURES),
+    Column("metrics", VERBATIM),
+    Column("scores", VERBATIM),
+    Column("statuses", VERBATIM),
+    Column("case_figures", VERBATIM),
+    Column("totals", VERBATIM),
     UniqueConstraint("run", "arm_id"),
 )
 
@@ -112,21 +102,21 @@ samples = Table(
     metadata,
     Column("id", KEY, primary_key=True),
     Column("arm", ForeignKey("arms.id", ondelete="CASCADE"), nullable=False),
-    Column("phase", Text, nullable=False),
+    Column("phase", Words(), nullable=False),
     Column("iteration", BigInteger, nullable=False),
-    Column("case_id", Text, nullable=False),
-    Column("instrument", Text, nullable=False),
-    Column("status", Text, nullable=False),
+    Column("case_id", Words(), nullable=False),
+    Column("instrument", Words(), nullable=False),
+    Column("status", Words(), nullable=False),
     Column("started_at_ms", BigInteger, nullable=False),
     Column("duration_s", Double),
     Column("cpu_s", Double),
-    Column("readings", FIGURES),
+    Column("readings", VERBATIM),
     Column("inner_loops", BigInteger, nullable=False),
     Column("seed", BigInteger, nullable=False),
     Column("process", Integer, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("scores", FIGURES),
-    Column("usage", FIGURES),
+    Column("scores", VERBATIM),
+    Column("usage", VERBATIM),
     Column("output", VERBATIM),
     Column("details", VERBATIM),
     Column("failure", VERBATIM),
@@ -139,10 +129,10 @@ artifacts = Table(
     Column("id", KEY, primary_key=True),
     Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("arm", ForeignKey("arms.id", ondelete="CASCADE")),
-    Column("name", Text, nullable=False),
-    Column("path", Text, nullable=False),
+    Column("name", Words(), nullable=False),
+    Column("path", Words(), nullable=False),
     Column("size_bytes", BigInteger, nullable=False),
-    Column("media_type", Text, nullable=False),
+    Column("media_type", Words(), nullable=False),
     Column("content", LargeBinary),
 )
 
@@ -150,7 +140,7 @@ calibrations = Table(
     "calibrations",
     metadata,
     Column("id", KEY, primary_key=True),
-    Column("machine_id", Text, nullable=False),
+    Column("machine_id", Words(), nullable=False),
     Column("measured_at", BigInteger, nullable=False),
     Column("comparisons", Integer, nullable=False),
     Column("samples_per_side", Integer, nullable=False),

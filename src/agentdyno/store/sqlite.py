@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from sqlalchemy import URL, Connection, Engine, Insert, NullPool, Table, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, event, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError
+from agentdyno.store.backup_file import claimed
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.records import dumps
+from agentdyno.store.upserts import Upserts
 
 _LOCK_RETRY_S = 0.005
 
@@ -66,14 +67,16 @@ _EXPLAINED = (
 )
 
 
-class SqliteBackend:
+class SqliteBackend(Upserts):
     """A store in one file, in write-ahead-log mode so that readers and one writer do not wait for each other."""
 
     begin_write = "BEGIN IMMEDIATE"
     begin_read = "BEGIN"
     errors: tuple[type[Exception], ...] = (sqlite3.Error, sqlite3.Warning)
+    savepoints = False
 
     def __init__(self, url: URL) -> None:
+        super().__init__(insert)
         database = url.database or ""
         if database in ("", ":memory:") or url.query.get("mode") == "memory":
             raise StoreError(
@@ -126,23 +129,26 @@ class SqliteBackend:
         """A table is altered by replacing it, which must not take the rows that refer to it along."""
         connection.execute(text("PRAGMA foreign_keys = OFF"))
 
+    def lock_schema(self, connection: Connection) -> None:
+        """A write has the whole file to itself already."""
+
     def in_transaction(self, connection: Connection) -> bool:
         return _driver(connection).in_transaction
+
+    def has_failed(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
 
     def set_durable(self, connection: Connection, durable: bool) -> None:
         _driver(connection).execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
 
-    def insert_unless_present(self, table: Table, key: Sequence[str]) -> Insert:
-        return insert(table).on_conflict_do_nothing(index_elements=list(key))
+    def adapted(self, row: Mapping[str, object]) -> Mapping[str, object]:
+        return row
 
-    def insert_or_replace(self, table: Table, key: Sequence[str], replaceable: str) -> Insert:
-        statement = insert(table)
-        replaced = {
-            column.name: statement.excluded[column.name]
-            for column in table.columns
-            if column.name not in key and not column.primary_key
-        }
-        return statement.on_conflict_do_update(index_elements=list(key), set_=replaced, where=text(replaceable))
+    def insert_many(
+        self, connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]
+    ) -> None:
+        marks = ", ".join("?" * len(columns))
+        _driver(connection).executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     def explain(self, error: BaseException) -> StoreError:
         if isinstance(error, ResourceClosedError) or "closed database" in str(error):
@@ -159,24 +165,12 @@ class SqliteBackend:
 
     def backup(self, path: Path) -> None:
         """A connection of its own sees what is committed, in one read transaction that stops no writer."""
-        remedy = "Give a path that does not exist yet, in a folder that you may write to."
-        if os.path.lexists(path):
-            raise StoreError("the backup would overwrite this file", where=str(path), remedy=remedy)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.open("xb").close()
-        except OSError as error:
-            message = f"the backup cannot be written: {error.strerror}"
-            raise StoreError(message, where=str(path), remedy=remedy) from None
-        try:
-            with (
-                contextlib.closing(sqlite3.connect(self._path)) as source,
-                contextlib.closing(sqlite3.connect(path)) as target,
-            ):
-                source.backup(target)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+        with (
+            claimed(path),
+            contextlib.closing(sqlite3.connect(self._path)) as source,
+            contextlib.closing(sqlite3.connect(path)) as target,
+        ):
+            source.backup(target)
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:
         before = self._size_bytes()

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from sqlalchemy import insert, select, update
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status
+from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Suite
 from agentdyno.model.codec import to_plain
-from agentdyno.store import queries, revision, schema, writes
+from agentdyno.store import (
+    boards,
+    execution_imports,
+    execution_queries,
+    queries,
+    revision,
+    sample_pages,
+    schema,
+    suites,
+    summaries,
+    writes,
+)
 from agentdyno.store.backend import backend_for
 from agentdyno.store.link import Link, Statement
 from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
-from agentdyno.store.rows import RunRow
+from agentdyno.store.rows import (
+    AgentRow,
+    Execution,
+    ExecutionFilter,
+    LeaderboardRow,
+    MatrixRow,
+    RunRow,
+    SuiteRow,
+)
 from agentdyno.store.schema import artifacts, calibrations, runs
 
 BUSY_TIMEOUT_S = 5.0
@@ -29,7 +48,7 @@ _REPLACEABLE = {
 
 
 class Store:
-    """Runs with their samples, and calibrations.
+    """Runs with their samples, what agents achieved in suites, and calibrations.
 
     Any number of processes may read and write one store; each writes for as long as it takes to commit. Within a
     process, threads may share a ``Store`` and take turns. Whatever goes wrong with the database is a
@@ -123,7 +142,8 @@ class Store:
     def finish_run(self, result: RunResult, *, folder: Path | None = None) -> None:
         """Closes a run: status, end, warnings, and what was concluded about each arm; survives a loss of power.
 
-        Samples are not taken from ``result``. Artifacts replace those recorded before; where ``folder`` is the
+        Samples are not taken from ``result``. A run of a suite leaves one execution per arm, which later ends of the
+        same run bring up to date. Artifacts replace those recorded before; where ``folder`` is the
         run's folder, the small ones are kept in the store as well.
         """
         with self._link as link, link.transaction(durable=True):
@@ -164,6 +184,83 @@ class Store:
         with self._link as link, link.snapshot():
             return queries.list_runs(link, limit)
 
+    def iter_samples(self, run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
+        """The samples of a run, or of one of its arms, in the order of ``load_run``, a few at a time.
+
+        Without ``details``, those of each sample are empty. The store may be used in between, also for writing.
+        """
+        return sample_pages.iter_samples(self._link, run_id, arm_id, details)
+
+    def find_samples(self, run_id: str, case_id: str) -> list[Sample]:
+        """Every sample of one case, with all details."""
+        with self._link as link, link.snapshot():
+            return sample_pages.find_samples(link, run_id, case_id)
+
+    def update_scores(self, run_id: str, samples: Iterable[Sample]) -> int:
+        """Replaces scores, status and details of samples that are recorded, all of them or none; how many."""
+        with self._link as link, link.transaction(durable=True):
+            return sample_pages.update_scores(link, run_id, samples)
+
+    def add_suite(self, suite: Suite, *, now_ms: int) -> str:
+        """Makes a suite known, with its benchmarks, before executions of it are added; its digest."""
+        with self._link as link, link.transaction(durable=True):
+            suites.keep_suite(link, suite, now_ms)
+        return suite.digest
+
+    def load_suite(self, reference: str) -> Suite:
+        """A suite by digest, or the version of a suite id that came last."""
+        with self._link as link, link.snapshot():
+            return boards.load_suite(link, reference)
+
+    def add_executions(self, rows: Iterable[Execution]) -> int:
+        """Adds executions that no run of this store made, all of them or none; how many.
+
+        Made for many rows: they are taken one by one. Agents and workspaces that are new are made, a suite has to
+        be known (``add_suite``).
+        """
+        with self._link as link, link.transaction(durable=True):
+            return execution_imports.add_executions(link, rows)
+
+    def executions(self, wanted: ExecutionFilter | None = None, *, limit: int | None = 100) -> list[Execution]:
+        """Executions that match, newest first."""
+        with self._link as link, link.snapshot():
+            return execution_queries.list_executions(link, wanted or ExecutionFilter(), limit)
+
+    def latest_run(self, agent: str, suite_digest: str) -> str | None:
+        """The id of the newest run in which the agent of that name succeeded in a benchmark of this suite."""
+        with self._link as link, link.snapshot():
+            return execution_queries.latest_run(link, agent, suite_digest)
+
+    def agents(self) -> list[AgentRow]:
+        """Every agent that has an execution, by name, newest version first."""
+        with self._link as link, link.snapshot():
+            return boards.list_agents(link)
+
+    def suites(self) -> list[SuiteRow]:
+        """Every version of every suite, by id, newest version first."""
+        with self._link as link, link.snapshot():
+            return boards.list_suites(link)
+
+    def matrix_rows(self, *, suite: str | None = None, category: str | None = None) -> list[MatrixRow]:
+        """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version."""
+        with self._link as link, link.snapshot():
+            return boards.matrix_rows(link, suite, category)
+
+    def leaderboard_rows(self, *, days: int, now_ms: int, category: str | None = None) -> list[LeaderboardRow]:
+        """What each agent achieved per category of benchmarks over the last ``days`` days (UTC, today included)."""
+        with self._link as link, link.snapshot():
+            return boards.leaderboard_rows(link, days, category, now_ms)
+
+    def generation(self) -> int:
+        """A number that changes with every change of an execution: boards made at the same one are the same."""
+        with self._link as link:
+            return summaries.generation(link)
+
+    def rebuild_summaries(self) -> None:
+        """Works all summaries out anew from the executions; what boards show stays the same."""
+        with self._link as link, link.transaction(durable=True):
+            summaries.rebuild(link)
+
     def save_calibration(self, calibration: Calibration) -> None:
         with self._link as link, link.transaction(durable=True):
             link.execute(insert(calibrations), to_plain(calibration))
@@ -190,7 +287,7 @@ class Store:
             return link.backend.vacuum(link.connection)
 
     def close(self) -> None:
-        """Commits what was appended and lets go of the file."""
+        """Commits what was appended and lets go of the database."""
         with self._link as link:
             self._inserts.clear()
             link.close()

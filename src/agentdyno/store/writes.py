@@ -10,10 +10,12 @@ from sqlalchemy import Table, bindparam, delete, insert, select, update
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, ArmResult, Artifact, RunResult
 from agentdyno.model.codec import to_plain
+from agentdyno.store.executions import record_executions
 from agentdyno.store.link import Link
 from agentdyno.store.queries import run_key
 from agentdyno.store.records import arm_row, digest, finite_metrics, header_row, id_bytes, plain_or_null
 from agentdyno.store.schema import arms, artifacts, environments, runs, specs
+from agentdyno.store.suites import keep_suite, settings_of
 
 KEPT_ARTIFACT_BYTES = 64 * 1024
 """Artifacts up to this size are kept in the store as well."""
@@ -28,6 +30,7 @@ def begin_run(link: Link, header: RunResult, planned_arms: Sequence[Arm], planne
     environment = _shared(link, environments, header.environment, {"machine_id": header.environment.machine_id})
     row = {
         **header_row(header),
+        **_suite(link, header),
         "run_id": run_id,
         "kind": header.kind,
         "name": header.name,
@@ -51,7 +54,7 @@ def finish_run(link: Link, result: RunResult, folder: Path | None) -> None:
     stray = [arm.name for arm in result.arms if arm.arm_id not in keys]
     if stray:
         raise StoreError(f"run {result.run_id} was begun without {', '.join(stray)}", where=link.backend.where)
-    link.execute(update(runs).where(runs.c.id == run), header_row(result))
+    link.execute(update(runs).where(runs.c.id == run), {**header_row(result), **_suite(link, result)})
     link.execute(delete(artifacts).where(artifacts.c.run == run))
     if result.arms:
         conclusions = [_conclusions(keys[arm.arm_id], arm) for arm in result.arms]
@@ -63,6 +66,17 @@ def finish_run(link: Link, result: RunResult, folder: Path | None) -> None:
     ]
     if rows:
         link.execute(insert(artifacts), rows)
+    if result.kind == "suite":
+        record_executions(link, run, result, keys)
+
+
+def _suite(link: Link, header: RunResult) -> dict[str, object]:
+    if header.suite is None:
+        return {"suite": None, "suite_settings": None}
+    return {
+        "suite": keep_suite(link, header.suite, header.started_at),
+        "suite_settings": plain_or_null(settings_of(header.suite), f"the suite {header.suite.name}"),
+    }
 
 
 def _conclusions(key: int, arm: ArmResult) -> dict[str, object]:
@@ -73,6 +87,8 @@ def _conclusions(key: int, arm: ArmResult) -> dict[str, object]:
         "metrics": plain_or_null(finite_metrics(arm.metrics), f"the metrics of {arm.name}"),
         "scores": plain_or_null(arm.scores, f"the scores of {arm.name}"),
         "statuses": plain_or_null(arm.statuses, f"the statuses of {arm.name}"),
+        "case_figures": plain_or_null(arm.case_figures, f"the cases of {arm.name}"),
+        "totals": plain_or_null(arm.totals, f"the totals of {arm.name}"),
     }
 
 

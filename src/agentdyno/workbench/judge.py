@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from agentdyno.analysis.agent_board import standing_of
+from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.compare import Judging
 from agentdyno.analysis.match import Operand, compare, compare_sides
+from agentdyno.errors import StoreError
 from agentdyno.model import Comparison, Findings, RunResult, Side
+from agentdyno.model.standing import SuiteFindings
 from agentdyno.store import Store
 
 
@@ -22,9 +26,27 @@ def compare_operands(
 
 
 def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Findings:
-    """A run's warnings, and the comparison of its two sides where it has two."""
+    """A run's warnings; where its agents stand, or the comparison of its two sides where it has two."""
+    if result.suite is not None:
+        standing = standing_of(result, _figures(result, store))
+        return SuiteFindings(warnings=result.warnings, standings=(standing,))
     sides = {arm.side for arm in result.arms}
     comparisons: tuple[Comparison, ...] = ()
     if {Side.BASELINE, Side.CANDIDATE} <= sides:
         comparisons = (compare_sides(result, judging_for(result, store, tolerance)),)
     return Findings(warnings=result.warnings, comparisons=comparisons)
+
+
+def _figures(result: RunResult, store: Store | None) -> dict[str, ArmFigures] | None:
+    """From all samples in the store, where the result at hand holds only some of them."""
+    thinned = any(len(arm.samples) < arm.samples_total for arm in result.arms)
+    if not thinned or store is None or result.suite is None:
+        return None
+    try:
+        store.find_run(result.run_id)
+    except StoreError:
+        return None  # a file from elsewhere
+    figures = {arm.arm_id: ArmFigures(result.suite.benchmark(arm.benchmark or "")) for arm in result.arms}
+    for sample in store.iter_samples(result.run_id, details=True):
+        figures[sample.arm_id].add(sample)
+    return figures

@@ -28,17 +28,49 @@ def source_files(kind: str) -> list[Path]:
     return [file for file in files if file is not None]
 
 
-def workload_specs() -> list[tuple[str, Path]]:
-    """The specs that are shipped with the package, as ``workload:NAME/SPEC``."""
+def workload_files(kind: str = "*") -> list[tuple[str, Path]]:
+    """The specs and suites that are shipped with the package, as ``workload:NAME/FILE``."""
     root = Path(__file__).parent.parent / "workloads"
-    return [(f"workload:{path.parent.parent.name}/{path.stem}", path) for path in sorted(root.glob("*/specs/*.yaml"))]
+    found = sorted(path for path in root.glob(f"*/{kind}/*.yaml") if path.parent.name in ("specs", "suites"))
+    return [(f"workload:{path.parent.parent.name}/{path.stem}", path) for path in found]
+
+
+def list_files(kind: str) -> list[ExperimentInfo]:
+    """``specs`` or ``suites``: those of dyno.yaml first, then what is shipped, each with its first comment."""
+    from agentdyno.specs import load_workspace
+
+    named: list[tuple[str, Path, str]] = []
+    if kind == "suites":
+        workspace = load_workspace(Path.cwd())
+        named = [(item, Path(workspace.base_dir) / item, "dyno.yaml") for item in workspace.suites]
+    named += [(name, path, "agentdyno") for name, path in workload_files(kind)]
+    return [ExperimentInfo(name, _first_comment(path), origin=origin) for name, path, origin in named]
+
+
+def list_agents() -> list[ExperimentInfo]:
+    """The agents of dyno.yaml, then those that are installed; schemes need no listing."""
+    from agentdyno.specs import load_workspace
+
+    workspace = load_workspace(Path.cwd())
+    own = [
+        ExperimentInfo(use.name, use.description or use.uses, origin="dyno.yaml") for use in workspace.agents.values()
+    ]
+    return [*own, *(info for info in list_kind("agents") if info.name not in workspace.agents)]
+
+
+def _first_comment(path: Path) -> str:
+    try:
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+    except (OSError, UnicodeDecodeError):
+        return "cannot be read"
+    return first.lstrip("# ") if first.startswith("#") else ""
 
 
 def find_workload(reference: str) -> Path:
-    """The file of ``workload:NAME/SPEC``."""
+    """The file of ``workload:NAME/FILE``."""
     from agentdyno.errors import SpecError, nearest
 
-    known = dict(workload_specs())
+    known = dict(workload_files())
     if reference not in known:
         raise SpecError(f"no spec {reference}", remedy=nearest(reference, known))
     return known[reference]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,18 +24,17 @@ COMMIT_WITHIN_S = 0.05
 
 
 class Waiting(Protocol):
-    """Something that knows whether the next sample is there already."""
+    """Something that knows which finished samples were left when it ended."""
 
-    @property
-    def pending(self) -> bool: ...
+    def leftover(self) -> list[Sample]: ...
 
 
 @dataclass(slots=True)
 class Recording:
     """One run's way into the store. ``on_progress`` is called between samples.
 
-    Each sample is committed at once, or, where ``waiting`` says that more are ready, together with them within
-    ``COMMIT_WITHIN_S`` seconds.
+    Each sample is committed at once; in a suite (``waiting`` is set) by a thread of its own, within
+    ``COMMIT_WITHIN_S`` seconds, so that answers that come fast share a commit.
     """
 
     store: Store
@@ -43,8 +43,8 @@ class Recording:
     on_progress: Callable[[Progress], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     waiting: Waiting | None = None
-    _open_since: float = 0.0
     _uncommitted: list[Sample] = field(default_factory=list)
+    _writer: _Writer | None = None
     _tally: _Tally = field(default_factory=lambda: _Tally())
 
     def take(self, schedule: Schedule, done: int) -> bool:
@@ -53,6 +53,7 @@ class Recording:
         started, new = self.clock(), 0
         self.on_progress(Progress(self.run_id, done, total, 0, 0.0, None, "starting"))
         names = {arm.arm_id: arm.name for arm in schedule.plan.arms}
+        self._writer = _Writer(self.store.commit) if self.waiting is not None else None
         samples = iter(schedule)
         try:
             for sample in samples:
@@ -76,12 +77,14 @@ class Recording:
         except KeyboardInterrupt:
             log.info("interrupted; closing the run as partial")
             samples.close()  # type: ignore[attr-defined]
+            for sample in self.waiting.leftover() if self.waiting is not None else ():
+                self._record(sample)
             return True
         except BaseException:
             samples.close()  # type: ignore[attr-defined]
             raise
         finally:
-            self._commit()
+            self._end()
         return False
 
     def rescue(self) -> None:
@@ -100,28 +103,77 @@ class Recording:
     def _record(self, sample: Sample) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
         log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
-        now = self.clock()
-        if not self._uncommitted:
-            self._open_since = now
         self._uncommitted.append(sample)
         try:
             self.store.append(self.run_id, sample, replace=True)
-            if self.waiting is None or not self.waiting.pending or now - self._open_since >= COMMIT_WITHIN_S:
-                self._commit()
+            if self._writer is None:
+                self.store.commit()
+                self._uncommitted.clear()
+            elif self._writer.appended():
+                self._uncommitted[:-1] = []
         except StoreError as error:
-            with (self.folder / UNSAVED).open("a") as unsaved:
-                unsaved.writelines(encode(item) + "\n" for item in self._uncommitted)
-            self._uncommitted.clear()
-            raise StoreError(
-                f"{error.message}; the run stops here, what was measured is kept",
-                where=error.where,
-                remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {self.run_id}`.",
-            ) from error
+            raise self._rescued(error) from error
 
-    def _commit(self) -> None:
-        if self._uncommitted:
-            self.store.commit()
+    def _end(self) -> None:
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
             self._uncommitted.clear()
+        except StoreError as error:
+            raise self._rescued(error) from error
+        finally:
+            self._writer = None
+
+    def _rescued(self, error: StoreError) -> StoreError:
+        """Puts what is not saved into a file beside the result, for the resume that follows."""
+        with (self.folder / UNSAVED).open("a") as unsaved:
+            unsaved.writelines(encode(item) + "\n" for item in self._uncommitted)
+        self._uncommitted.clear()
+        return StoreError(
+            f"{error.message}; the run stops here, what was measured is kept",
+            where=error.where,
+            remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {self.run_id}`.",
+        )
+
+
+class _Writer:
+    """Commits what was appended ``COMMIT_WITHIN_S`` seconds before at the latest, in a thread of its own."""
+
+    def __init__(self, commit: Callable[[], None]) -> None:
+        self._commit = commit
+        self._wanted = threading.Event()
+        self._ended = threading.Event()
+        self._committed = False
+        self._error: StoreError | None = None
+        self._thread = threading.Thread(target=self._work, name="dyno-writer", daemon=True)
+        self._thread.start()
+
+    def appended(self) -> bool:
+        """True when there was a commit since the last call, so that all before the last sample is safe."""
+        if self._error is not None:
+            raise self._error
+        done, self._committed = self._committed, False
+        self._wanted.set()
+        return done
+
+    def close(self) -> None:
+        self._ended.set()
+        self._wanted.set()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            while not self._ended.is_set():
+                self._wanted.wait()
+                self._ended.wait(COMMIT_WITHIN_S)
+                self._wanted.clear()
+                self._commit()
+                self._committed = True
+        except StoreError as error:
+            self._error = error
 
 
 @dataclass(slots=True)

@@ -1,0 +1,196 @@
+"""What a user types for an agent, and the thing that it names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agentdyno.agents.command_line import split_command
+from agentdyno.errors import PluginError, SpecError, nearest
+from agentdyno.model.suite import AgentUse
+from agentdyno.registry.installed import installed, load, unknown
+from agentdyno.registry.local import Target, load_target, loaded_by_path, parse_reference
+from agentdyno.registry.names import registered as registered_here
+
+SCHEMES = ("cmd", "openai", "ollama", "http", "https")
+_INTERPRETER = re.compile(r"(python[\d.]*|node|bash|sh|ruby|perl|php|deno|bun)$")
+_MOST_PRESETS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An agent as it will be made: presets replaced by what they stand for.
+
+    ``target`` is where another process finds a Python object; ``found`` is the object of a name, where it was loaded.
+    """
+
+    use: AgentUse
+    scheme: str
+    target: Target | None = None
+    found: object = None
+
+
+def scheme_of(uses: str) -> str:
+    """``cmd``, ``openai``, ``ollama``, ``http``, ``python`` (a file or module) or ``name``."""
+    head, colon, _ = uses.partition(":")
+    if colon and head in SCHEMES:
+        return "http" if head == "https" else head
+    file, at, _ = uses.rpartition("@")
+    if at and file.endswith(".py"):
+        return "python"
+    return "python" if colon and all(part.isidentifier() for part in head.split(".")) else "name"
+
+
+def locate(use: AgentUse) -> Located:
+    """Finds what ``use.uses`` names; raises ``PluginError`` with the nearest names where nothing does."""
+    for _ in range(_MOST_PRESETS):
+        scheme = scheme_of(use.uses)
+        if scheme == "python":
+            return Located(use, scheme, _python_target(use.uses, Path(use.base_dir)))
+        if scheme != "name":
+            return Located(use, scheme)
+        found = load("agents", use.uses)
+        if not isinstance(found, AgentUse):
+            return Located(use, "python", _target_of(use.uses, found), found)
+        use = _over_preset(found, use)
+    raise PluginError(f"{use.name} is a preset of a preset without end", where=use.uses)
+
+
+def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Path | str) -> AgentUse:
+    """What stands after ``--agent``: a registered ``name[@VERSION]``, a file, a scheme, a module, an installed name.
+
+    Raises ``SpecError`` for a version that is not the registered one, ``PluginError`` for what cannot be found.
+    """
+    reference = reference.strip()
+    if reference in registered:
+        return registered[reference]
+    name, at, version = reference.rpartition("@")
+    if at and name in registered:
+        return _of_version(registered[name], version)
+    folder = Path(base_dir)
+    if reference.endswith(".py"):
+        raise PluginError(
+            f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
+        )
+    scheme = scheme_of(reference)
+    known = {*registered, *registered_here("agents"), *installed("agents")}
+    if scheme == "name" and reference not in known:
+        if name in known:
+            return replace(AgentUse(name, name, base_dir=str(folder)), version=version)
+        error = unknown("agents", reference)
+        near = nearest(name or reference, known)
+        raise PluginError(
+            error.message,
+            remedy=f"{near} Or give file.py@function, module:function or a scheme: "
+            f"{', '.join(f'{item}:' for item in SCHEMES)}.",
+        )
+    if scheme == "python":
+        _python_target(reference, folder)
+    return AgentUse(label_of(reference), reference, base_dir=str(folder))
+
+
+def label_of(uses: str) -> str:
+    """A short readable name: ``answer`` of ``agent.py@answer``, ``gpt-5-mini`` of ``openai:gpt-5-mini``."""
+    scheme = scheme_of(uses)
+    _, _, rest = uses.partition(":")
+    if scheme == "cmd":
+        argv = split_command(rest, uses)
+        first, second = Path(argv[0]).name, next((item for item in argv[1:] if not item.startswith("-")), "")
+        return Path(second).stem if second and _INTERPRETER.match(first) and "." in second else Path(first).stem
+    if scheme in ("openai", "ollama"):
+        return rest or scheme
+    if scheme == "http":
+        parts = urlsplit(uses)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{host}{parts.path}".rstrip("/")
+    if scheme == "python":
+        return uses.rpartition("@")[2] if ".py@" in uses else rest
+    return uses.partition("@")[0] or uses
+
+
+def _over_preset(preset: AgentUse, use: AgentUse) -> AgentUse:
+    return replace(
+        preset,
+        name=use.name,
+        version=use.version or preset.version,
+        config={**preset.config, **use.config},
+        env=tuple(dict.fromkeys((*preset.env, *use.env))),
+        description=use.description or preset.description,
+        base_dir=use.base_dir if preset.base_dir == "." else preset.base_dir,
+    )
+
+
+def _of_version(use: AgentUse, version: str) -> AgentUse:
+    from agentdyno.agents.versioning import version_of
+
+    there = version_of(use, git=False).version
+    if version != there:
+        raise SpecError(
+            f"{use.name} is registered at version {there}, not {version}",
+            where=f"{use.name}@{version}",
+            remedy=f"Say {use.name}, or register the other version under a name of its own.",
+        )
+    return use
+
+
+def _python_target(reference: str, base_dir: Path) -> Target:
+    target = parse_reference(reference, base_dir)
+    if target is None:
+        raise PluginError(f"{reference!r} is neither file.py@name nor module:attr")
+    head = (target.module or "").partition(".")[0]
+    if target.module is not None and not _can_be_found(head, base_dir):
+        raise PluginError(
+            f"{head!r} is neither a scheme nor a module that can be found",
+            where=reference,
+            remedy=nearest(head, SCHEMES),
+        )
+    return target
+
+
+def _can_be_found(module: str, base_dir: Path) -> bool:
+    if module in sys.modules or module in sys.builtin_module_names:
+        return True
+    return PathFinder.find_spec(module, [str(base_dir.resolve()), *sys.path]) is not None or any(
+        find(module, None) is not None
+        for finder in sys.meta_path
+        if (find := getattr(finder, "find_spec", None)) is not None
+    )
+
+
+def _target_of(name: str, found: object) -> Target | None:
+    """Where another process finds the object that has a name here; ``None`` where only this process has it."""
+    entry = installed("agents").get(name)
+    if entry is not None:
+        return entry.target
+    module, attribute = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
+    if not isinstance(module, str) or module not in sys.modules:
+        return None
+    file = getattr(sys.modules[module], "__file__", None)
+    if loaded_by_path(module) and isinstance(file, str):
+        return Target(name, files=(file,))
+    if not isinstance(attribute, str) or module == "__main__" or "<" in attribute:
+        return None
+    target = Target(attribute, module=module)
+    try:
+        return target if load_target("agents", target) is found else None
+    except PluginError:
+        return None
+
+
+def _which_function(file: Path) -> str:
+    if not file.is_file():
+        others = [path.name for path in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        return f"There is no such file. {nearest(file.name, others)}"
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (SyntaxError, ValueError):
+        body = []
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = [item.name for item in body if isinstance(item, kinds) and not item.name.startswith("_")]
+    return f"Say {' or '.join(f'{file.name}@{name}' for name in names[:6] or ['name'])}."

@@ -1,0 +1,196 @@
+"""From what a user wrote about an agent to the agent itself."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.agents.references import Located, locate, parse_agent
+from agentdyno.agents.versioning import version_of
+from agentdyno.errors import DynoError, SpecError, nearest
+from agentdyno.model.suite import AgentUse
+
+if TYPE_CHECKING:
+    from agentdyno.contracts import Agent
+
+__all__ = ["make_agent", "parse_agent"]
+
+COMMAND_KEYS = ("input", "cwd", "cpu_limit_s", "output_limit_mb")
+"""What of a command's configuration is for its adapter; the rest is the command's own."""
+SAMPLING = frozenset(
+    {
+        *("temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens", "reasoning_effort"),
+        *("presence_penalty", "frequency_penalty", "repeat_penalty", "min_p", "num_ctx", "num_gpu", "num_predict"),
+    }
+)
+"""Options of a model that may stand beside the adapter's own keys, so that a sweep can vary each."""
+_GIVEN_BY_US = ("self", "name", "version", "environ", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    workers: int
+    memory_limit_bytes: int | None
+    environ: Mapping[str, str] | None
+    inline: bool
+
+
+def make_agent(
+    use: AgentUse,
+    *,
+    workers: int = 1,
+    memory_limit_bytes: int | None = None,
+    environ: Mapping[str, str] | None = None,
+    inline: bool = False,
+) -> Agent:
+    """The agent that ``use`` describes; nothing is started yet.
+
+    Python agents run in up to ``workers`` processes, or in this one when ``inline``. ``memory_limit_bytes`` is for
+    Python agents and commands. ``paid: true|false`` in any configuration overrides what the adapter assumes. Raises
+    ``PluginError`` for what cannot be found, ``SpecError`` for a configuration that the agent does not have.
+    """
+    located = locate(use)
+    located = replace(located, use=replace(located.use, version=version_of(use, git=False).version))
+    config = dict(located.use.config)
+    paid = config.pop("paid", None)
+    if paid is not None and not isinstance(paid, bool):
+        raise _config_error(use, f"paid is {paid!r}", "Say true or false.")
+    located = replace(located, use=replace(located.use, config=config))
+    agent = _MAKERS[located.scheme](located, _Setting(workers, memory_limit_bytes, environ, inline))
+    if paid is not None:
+        agent.paid = paid
+    return agent
+
+
+def _make_python(located: Located, setting: _Setting) -> Agent:
+    use, target = located.use, located.target
+    if target is not None and not setting.inline:
+        from agentdyno.agents.hosted import HostedAgent, HostLimits
+
+        limits = HostLimits(workers=setting.workers, memory_bytes=setting.memory_limit_bytes)
+        return HostedAgent(use, target=target, limits=limits, environ=setting.environ)
+    from agentdyno.agents.callable_agent import CallableAgent
+    from agentdyno.registry.local import load_target
+
+    found = located.found
+    if found is None and target is not None:
+        folder = str(Path(use.base_dir).resolve())
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        found = load_target("agents", target)
+    return CallableAgent(found, name=use.name, version=use.version or "", config=use.config)
+
+
+def _make_command(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.command import CommandAgent, CommandLimits, CommandSetting
+    from agentdyno.agents.command_line import split_command
+
+    use = located.use
+    own = {key: use.config[key] for key in COMMAND_KEYS if key in use.config}
+    rest = {key: value for key, value in use.config.items() if key not in COMMAND_KEYS}
+    for key in rest:
+        if get_close_matches(key, COMMAND_KEYS, n=1, cutoff=0.85):
+            raise _unknown_key(use, key, COMMAND_KEYS)
+    output_mb = _positive(use, "output_limit_mb")
+    limits = CommandLimits(setting.memory_limit_bytes, _positive(use, "cpu_limit_s"))
+    if output_mb is not None:
+        limits = replace(limits, output_bytes=int(output_mb * 2**20))
+    cwd = Path(use.base_dir) / str(own.get("cwd", "."))
+    return CommandAgent(
+        use.name,
+        split_command(use.uses.partition(":")[2], use.name),
+        config=rest,
+        setting=CommandSetting(str(own.get("input", "stdin")), str(cwd), use.env, setting.environ),
+        limits=limits,
+        version=use.version or "",
+    )
+
+
+def _make_openai(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.openai_chat import OpenAIChat
+
+    return _endpoint(OpenAIChat, located.use, setting, _model_in(located.use))
+
+
+def _make_ollama(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.ollama_chat import OllamaChat
+
+    return _endpoint(OllamaChat, located.use, setting, _model_in(located.use))
+
+
+def _make_http(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.http_json import HttpJson
+
+    return _endpoint(HttpJson, located.use, setting, {"url": located.use.uses})
+
+
+_MAKERS: dict[str, Callable[[Located, _Setting], Agent]] = {
+    "python": _make_python,
+    "cmd": _make_command,
+    "openai": _make_openai,
+    "ollama": _make_ollama,
+    "http": _make_http,
+}
+
+
+def _model_in(use: AgentUse) -> dict[str, object]:
+    """The model after the scheme; one in the configuration, as a sweep gives it, wins."""
+    model = use.config.get("model") or use.uses.partition(":")[2]
+    if not model:
+        raise _config_error(use, "no model is named", f"Say {use.uses}MODEL, or give `model:` in its config.")
+    return {"model": model}
+
+
+def _endpoint(kind: Callable[..., Agent], use: AgentUse, setting: _Setting, given: dict[str, object]) -> Agent:
+    """Builds an adapter with the configuration as keyword arguments, each of which it must declare."""
+    known = [name for name in inspect.signature(kind).parameters if name not in _GIVEN_BY_US]
+    config = _with_options(use) if "options" in known else dict(use.config)
+    for key in config:
+        if key not in known:
+            raise _unknown_key(use, key, known)
+    try:
+        return kind(use.name, version=use.version or "", environ=setting.environ, **{**config, **given})
+    except SpecError as error:
+        where = f"config of {use.name}" + (f", {error.where}" if error.where else "")
+        raise SpecError(error.message, where=where, remedy=error.remedy) from None
+    except DynoError:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _config_error(
+            use, f"the configuration is refused: {error}", "Check the types of its values."
+        ) from error
+
+
+def _with_options(use: AgentUse) -> dict[str, object]:
+    """The configuration with options of the model, wherever they were written, in ``options``."""
+    options = use.config.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise _config_error(use, f"options is {type(options).__name__}", "Give names and values.")
+    beside = {key: value for key, value in use.config.items() if key in SAMPLING}
+    rest = {key: value for key, value in use.config.items() if key not in SAMPLING and key != "options"}
+    return {**rest, "options": {**options, **beside}} if options or beside else rest
+
+
+def _positive(use: AgentUse, key: str) -> float | None:
+    value = use.config.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise _config_error(use, f"{key} is {value!r}", "Give a number above 0, or leave it out.")
+    return float(value)
+
+
+def _unknown_key(use: AgentUse, key: str, known: Iterable[str]) -> SpecError:
+    names = sorted(known)
+    near = nearest(key, names)
+    listed = near if near.startswith("Known") else f"{near} Known: {', '.join(names)}."
+    return _config_error(use, f"unknown key {key!r}", listed)
+
+
+def _config_error(use: AgentUse, message: str, remedy: str) -> SpecError:
+    return SpecError(message, where=f"config of {use.name}", remedy=remedy)

@@ -1,0 +1,131 @@
+"""The five scores of an arm and their weighted mean, from targets that do not depend on who else is on the board."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentdyno.model import ArmResult, Benchmark
+
+DIMENSIONS = ("accuracy", "speed", "efficiency", "cost", "reliability")
+WEIGHTS: Mapping[str, float] = {
+    "accuracy": 0.30,
+    "speed": 0.20,
+    "efficiency": 0.20,
+    "cost": 0.15,
+    "reliability": 0.15,
+}
+OVERALL = "overall"
+FRUGAL = ("total_tokens", "cpu_s", "peak_rss_bytes")
+"""What efficiency is made of, each per success."""
+TARGETED = ("duration_s", "cost_usd", *FRUGAL)
+RELIABLE_TRIES = 3
+"""Tries that must all succeed for a case to count as reliable."""
+
+Targets = Mapping[str, tuple[float, float]]
+"""By metric, the value that scores 1 and the value that scores 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantities:
+    """What the scores are made of; ``None`` is unknown.
+
+    ``used`` gives the median ``duration_s`` and, per success, ``cost_usd``, ``total_tokens``, ``cpu_s`` and
+    ``peak_rss_bytes``; without any success there is none of the latter. ``reliable`` is the mean over cases of the
+    chance that three tries all succeed, and ``error_rate`` the share of executions that ended in an error.
+    """
+
+    accuracy: float | None
+    used: Mapping[str, float]
+    error_rate: float | None = None
+    reliable: float | None = None
+
+
+def score_between(value: float | None, bounds: tuple[float, float] | None) -> float | None:
+    """1 at the target or better, 0 at the limit or worse, linear in the logarithm between them.
+
+    ``None`` without a value or without bounds, and for bounds that leave nothing between them.
+    """
+    if value is None or bounds is None or math.isnan(value):
+        return None
+    target, limit = bounds
+    if not 0 < target < limit:
+        return None
+    if value <= target:
+        return 1.0
+    if value >= limit:
+        return 0.0
+    return (math.log(limit) - math.log(value)) / (math.log(limit) - math.log(target))
+
+
+def dimension_scores(quantities: Quantities, targets: Targets) -> dict[str, float | None]:
+    """The five dimensions and ``overall``, each in 0..1 or ``None``."""
+
+    def scored(name: str) -> float | None:
+        return score_between(quantities.used.get(name), targets.get(name))
+
+    parts = [part for part in map(scored, FRUGAL) if part is not None]
+    reliability = None
+    if quantities.reliable is not None and quantities.error_rate is not None:
+        reliability = (1.0 - quantities.error_rate) * quantities.reliable
+    scores: dict[str, float | None] = {
+        "accuracy": quantities.accuracy,
+        "speed": scored("duration_s"),
+        "efficiency": math.fsum(parts) / len(parts) if parts else None,
+        "cost": scored("cost_usd"),
+        "reliability": reliability,
+    }
+    return {**scores, OVERALL: overall(scores)}
+
+
+def overall(scores: Mapping[str, float | None]) -> float | None:
+    """The weighted mean of the dimensions that are known; ``None`` when none is."""
+    known = {name: score for name in DIMENSIONS if (score := scores.get(name)) is not None}
+    weight = math.fsum(WEIGHTS[name] for name in known)
+    return math.fsum(WEIGHTS[name] * score for name, score in known.items()) / weight if known else None
+
+
+def missing_dimensions(scores: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The dimensions without a score: where there is one, ``overall`` is partial."""
+    return tuple(name for name in DIMENSIONS if scores.get(name) is None)
+
+
+def used_by(arm: ArmResult) -> dict[str, float]:
+    """What a closed arm used: its median duration, and the rest per success.
+
+    Memory per success is the mean peak of an execution times executions per success, as CPU time is.
+    """
+    used: dict[str, float] = {}
+    duration = arm.metrics.get("duration_s")
+    if duration is not None and duration.n:
+        used["duration_s"] = duration.median
+    figures = arm.case_figures
+    if figures is None or not figures.passed:
+        return used
+    for name in ("cost_usd", "total_tokens"):
+        if name in arm.totals:
+            used[name] = arm.totals[name] / figures.passed
+    for name in ("cpu_s", "peak_rss_bytes"):
+        metric = arm.metrics.get(name)
+        if metric is not None and metric.n:
+            used[name] = metric.mean * figures.samples / figures.passed
+    return used
+
+
+def targets_for(benchmark: Benchmark, baseline: ArmResult | None = None) -> dict[str, tuple[float, float]]:
+    """Target and limit by metric: what the rubric says, else half and five times what the baseline agent uses.
+
+    ``baseline`` is that agent's latest closed arm of this benchmark. A metric that has neither is left out, and what
+    rests on it gets no score.
+    """
+    used = used_by(baseline) if baseline is not None else {}
+    found = {}
+    for name in TARGETED:
+        known = used.get(name)
+        own = known if known is not None and known > 0 and math.isfinite(known) else None
+        target = benchmark.rubric.targets.get(name, None if own is None else own / 2)
+        limit = benchmark.rubric.limits.get(name, None if own is None else own * 5)
+        if target is not None and limit is not None and 0 < target < limit:
+            found[name] = (target, limit)
+    return found

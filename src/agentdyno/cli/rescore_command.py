@@ -1,0 +1,65 @@
+"""``dyno rescore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, tolerance_option
+
+if TYPE_CHECKING:
+    from agentdyno.model import ScorerUse
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno rescore last                                   the same rubric, after mending a scorer\n"
+    "  dyno rescore last --scorer regex\n"
+    "  dyno rescore last --scorer numeric:tolerance=0.01 --scorer judge.py@polite:weight=0.5"
+)
+@click.argument("run", default="last")
+@click.option(
+    "--scorer", "scorers", multiple=True, metavar="NAME[:KEY=VALUE,...]", help="Judge with this instead; repeatable."
+)
+@tolerance_option
+@store_option
+@json_option
+def command(run: str, scorers: tuple[str, ...], tolerance: float, store: str | None, as_json: bool) -> int:
+    """Judge the stored answers of RUN again. No agent is called; the result is a new run, the old one stays."""
+    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.specs import load_workspace
+    from agentdyno.workbench.rescore import rescore
+
+    uses = tuple(parse_scorer(item) for item in scorers)
+    with open_store(store, must_exist=True) as opened:
+        done = rescore(opened, opened.find_run(run), load_workspace(Path.cwd()), uses)
+        findings = finish(done.result, opened, (), tolerance, as_json=False) if not as_json else None
+    if as_json:
+        counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}
+        print_json({**counts, "result": done.result})
+    say(
+        f"{done.judged} answers judged again: {done.now_right} right that were wrong, {done.now_wrong} the other way."
+    )
+    return 0 if findings is None else exit_code(done.result, findings, gate=False, strict=False)
+
+
+def parse_scorer(text: str) -> ScorerUse:
+    """``numeric:tolerance=0.01,weight=2`` as a scorer with its options."""
+    from agentdyno.model import ScorerUse
+    from agentdyno.specs import parse_param
+
+    name, _, rest = text.partition(":") if "@" not in text else _after_file(text)
+    options = dict(parse_param(item) for item in rest.split(",") if item)
+    weight = options.pop("weight", 1.0)
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+        raise click.UsageError(f"--scorer {text}: weight must be a number")
+    return ScorerUse(name, float(weight), options)
+
+
+def _after_file(text: str) -> tuple[str, str, str]:
+    """``judge.py@polite:strict=true``: the colon that ends the name is the one behind the @."""
+    file, _, tail = text.partition("@")
+    name, colon, rest = tail.partition(":")
+    return f"{file}@{name}", colon, rest

@@ -1,0 +1,163 @@
+"""What analysis concludes about the agents of a suite: where each stands, what it fails, and who beats whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.model.findings import Findings, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreEstimate:
+    """A score in 0..1 with its 95 % interval; ``None`` where it is not known."""
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmStanding:
+    """One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases."""
+
+    arm_id: str
+    benchmark: str
+    agent: str
+    scores: Mapping[str, ScoreEstimate]
+    cases: int
+    scored: int
+    passed: int
+    samples: int
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStanding:
+    """One agent over the whole suite: each score is the mean over its benchmarks.
+
+    ``passed`` and ``samples`` count executions, ``cases`` and ``scored`` cases; ``statuses`` counts executions by
+    their end. Durations are seconds per case, over all benchmarks; money is US dollars. ``missing`` names the
+    dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
+    known of the cost where ``cost_usd``, the whole of it, is not.
+    """
+
+    agent: str
+    name: str
+    version: str
+    scores: Mapping[str, ScoreEstimate]
+    cases: int
+    scored: int
+    passed: int
+    samples: int
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    duration_s: float | None = None
+    duration_p95_s: float | None = None
+    ttft_s: float | None = None
+    total_tokens: float | None = None
+    cost_usd: float | None = None
+    known_cost_usd: float | None = None
+    cost_per_success_usd: float | None = None
+    judge_cost_usd: float | None = None
+    missing: tuple[str, ...] = ()
+    simulated: bool = False
+
+    @property
+    def partial(self) -> bool:
+        return bool(self.missing)
+
+    @property
+    def pass_rate(self) -> float | None:
+        return self.passed / self.samples if self.samples else None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseKey:
+    """A case of a suite: ids are unique within a benchmark."""
+
+    benchmark: str
+    case_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCase:
+    """A case that an agent did not pass in ``bad`` of ``tries`` executions; ``got`` and ``why`` are of the first."""
+
+    benchmark: str
+    case_id: str
+    agent: str
+    status: str
+    bad: int
+    tries: int
+    want: str
+    got: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadToHead:
+    """Two agents on the same cases, the unit being the case.
+
+    ``difference`` is the candidate's mean case score less the baseline's, with its 95 % ``interval``; ``fixed`` cases
+    only the candidate gets right, ``broken`` ones only the baseline, those that changed most first. ``detectable`` is
+    the smallest difference that this many cases would show 8 times in 10. ``clusters`` counts independent groups of
+    cases; with one there is neither interval nor p-value. ``unpaired`` cases lack a score on a side.
+    """
+
+    baseline: str
+    candidate: str
+    cases: int
+    clusters: int
+    baseline_mean: float | None
+    candidate_mean: float | None
+    difference: float | None
+    interval: tuple[float, float] | None
+    p_value: float | None
+    method: str
+    detectable: float | None
+    fixed: tuple[CaseKey, ...] = ()
+    broken: tuple[CaseKey, ...] = ()
+    both_right: int = 0
+    both_wrong: int = 0
+    unpaired: int = 0
+    same_run: bool = True
+    verdict: Verdict = Verdict.INCONCLUSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteStanding:
+    """Everything concluded about one run of a suite; ``agents`` are in the order of their overall score.
+
+    ``failed`` holds the first failed cases of each arm, ``failed_total`` counts them all.
+    """
+
+    run_id: str
+    benchmarks: tuple[str, ...]
+    agents: tuple[AgentStanding, ...]
+    arms: tuple[ArmStanding, ...]
+    failed: tuple[FailedCase, ...] = ()
+    failed_total: int = 0
+    head_to_head: HeadToHead | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFindings(Findings):
+    """Findings with the standings of the suites among the results."""
+
+    standings: tuple[SuiteStanding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """What a planned run of a suite will ask and could show, before it starts.
+
+    ``detectable`` is the smallest drop of accuracy (0.1: ten points of a hundred) that two agents of this run would
+    show 8 times in 10, ``None`` where no drop could be shown; ``assumption`` says what that rests on.
+    """
+
+    calls: int
+    warmups: int
+    cases: int
+    clusters: int
+    agents: int
+    detectable: float | None
+    assumption: str

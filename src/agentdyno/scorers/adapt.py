@@ -1,0 +1,181 @@
+"""Anything that can judge, as a ``Scorer`` whose own failures cannot end a run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentdyno.contracts import Agent, Scorer
+from agentdyno.errors import DynoError, PluginError, SpecError, nearest
+from agentdyno.model.case import Case, Response, Score
+from agentdyno.model.parameter import Parameter
+from agentdyno.model.suite import ScorerUse
+from agentdyno.pricing import PriceBook
+from agentdyno.registry.describe import signature_of
+from agentdyno.registry.installed import load
+from agentdyno.registry.local import load_target, parse_reference
+from agentdyno.scorers.outcome import as_score, failed_score
+
+GIVEN = ("output", "target", "input", "case", "response")
+"""Parameters of a function that are what it judges; any other is an option."""
+_INJECTED = ("judge", "prices")
+
+
+def make_scorer(
+    use: ScorerUse,
+    *,
+    base_dir: Path | str,
+    judge_for: Callable[[str], Agent] | None = None,
+    prices: PriceBook | None = None,
+) -> Scorer:
+    """The scorer that a rubric names, with its options checked.
+
+    ``use.name`` is a built-in, installed or registered name, ``file.py@name`` (below ``base_dir``) or
+    ``module:attr``: a class with ``score``, an object of one, or a function. ``judge_for`` gives the agent that a
+    model-graded scorer names, ``prices`` what its calls cost. Raises ``SpecError`` or ``PluginError``.
+    """
+    reference = parse_reference(use.name, Path(base_dir))
+    found = load("scorers", use.name) if reference is None else load_target("scorers", reference)
+    options = dict(use.options)
+    if isinstance(found, type):
+        return _Guarded(use.name, _build(found, use.name, options, judge_for, prices))
+    if callable(getattr(found, "score", None)):
+        if options:
+            raise SpecError("it takes no options: it is already built", where=_where(use.name))
+        return _Guarded(use.name, found)
+    if callable(found):
+        return _Guarded(use.name, _function(found, use.name, options))
+    raise PluginError(
+        f"{type(found).__name__} cannot judge",
+        where=_where(use.name),
+        remedy="Give a function of output and target, or a class with score(case, response).",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Guarded:
+    """Whatever the scorer does wrong is that sample's unknown score."""
+
+    name: str
+    scorer: Any
+
+    def check(self, case: Case) -> str | None:
+        check = getattr(self.scorer, "check", None)
+        if check is None:
+            return None
+        try:
+            said = check(case)
+        except Exception as error:  # noqa: BLE001
+            return f"its check failed: {type(error).__name__}: {error}"
+        return None if said is None else str(said)
+
+    async def score(self, case: Case, response: Response) -> Score:
+        try:
+            result = self.scorer.score(case, response)
+            if inspect.isawaitable(result):
+                result = await result
+            return as_score(result, self.name)
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            return failed_score(error, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    function: Callable[..., object]
+    wanted: tuple[str, ...]
+    options: Mapping[str, object]
+
+    def score(self, case: Case, response: Response) -> object:
+        known = {
+            "output": response.output,
+            "target": case.target,
+            "input": case.input,
+            "case": case,
+            "response": response,
+        }
+        return self.function(**{name: known[name] for name in self.wanted}, **self.options)
+
+
+def _function(function: Callable[..., object], name: str, options: dict[str, object]) -> _Function:
+    parameters, is_open = signature_of(function, skip_first=False)
+    wanted = tuple(parameter.name for parameter in parameters if parameter.name in GIVEN)
+    if clash := [option for option in options if option in GIVEN]:
+        raise SpecError(f"{clash[0]} is what it judges, not an option", where=_where(name))
+    declared = [parameter for parameter in parameters if parameter.name not in GIVEN]
+    _check_options(name, declared, options, is_open)
+    for parameter in declared:
+        if parameter.required and parameter.name not in options:
+            raise SpecError(
+                f"its parameter {parameter.name!r} is none of {', '.join(GIVEN)}, and no option gives it",
+                where=_where(name),
+                remedy=f"Name it as what it receives, or set it under options. {nearest(parameter.name, GIVEN)}",
+            )
+    return _Function(function, wanted, options)
+
+
+def _build(
+    kind: type,
+    name: str,
+    options: dict[str, object],
+    judge_for: Callable[[str], Agent] | None,
+    prices: PriceBook | None,
+) -> object:
+    if not callable(getattr(kind, "score", None)):
+        raise PluginError(
+            f"the class {kind.__name__} has no score(case, response)",
+            where=_where(name),
+            remedy="Define it, or give a function of output and target.",
+        )
+    parameters, is_open = signature_of(kind.__init__, skip_first=True)  # type: ignore[misc]
+    declared = {parameter.name: parameter for parameter in parameters}
+    takes_judge = "judge" in declared and "agent" in declared
+    injected: dict[str, object] = {}
+    if takes_judge:
+        _check_options(name, [item for item in parameters if item.name not in _INJECTED], options, is_open)
+        injected["judge"] = _judge(name, options, judge_for)
+        if "prices" in declared:
+            injected["prices"] = prices
+    else:
+        _check_options(name, parameters, options, is_open)
+    missing = [item.name for item in parameters if item.required and item.name not in {*options, *injected}]
+    if missing:
+        raise SpecError(f"it needs the option {missing[0]}", where=_where(name))
+    try:
+        return kind(**options, **injected)
+    except DynoError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise SpecError(str(error), where=_where(name), remedy="Correct the scorer's options.") from error
+
+
+def _judge(name: str, options: Mapping[str, object], judge_for: Callable[[str], Agent] | None) -> Agent:
+    reference = options.get("agent")
+    if not isinstance(reference, str) or not reference:
+        raise SpecError(
+            "it needs the option agent: who judges",
+            where=_where(name),
+            remedy="Name an agent of dyno.yaml, or one by file or scheme, such as openai:gpt-5-mini.",
+        )
+    if judge_for is None:
+        raise SpecError(f"no agent can be found here, so not {reference!r} either", where=_where(name))
+    return judge_for(reference)
+
+
+def _check_options(name: str, parameters: Sequence[Parameter], options: Mapping[str, object], is_open: bool) -> None:
+    declared = {parameter.name: parameter for parameter in parameters}
+    for option, value in options.items():
+        parameter = declared.get(option)
+        if parameter is None:
+            if is_open:
+                continue
+            remedy = nearest(option, declared) if declared else "It has no options."
+            raise SpecError(f"it has no option {option!r}", where=_where(name), remedy=remedy)
+        if problem := parameter.problem(value):
+            raise SpecError(f"{option}: {problem}", where=_where(name))
+
+
+def _where(name: str) -> str:
+    return f"scorer {name}"

@@ -1,0 +1,95 @@
+"""What a scorer returned, as a ``Score`` that can be trusted."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Mapping
+from numbers import Real
+from pathlib import Path
+
+from agentdyno.model.case import Score
+from agentdyno.model.codec import to_plain
+from agentdyno.scorers.answer import shortened
+
+LONGEST_EXPLANATION = 4_000
+_ROUNDING = 1e-9
+_OWN = str(Path(__file__).parent)
+
+
+def as_score(result: object, name: str) -> Score:
+    """A number in 0..1, a bool, a dict of them, a ``Score`` or ``None`` as a score.
+
+    One number becomes ``correctness``; a text under ``explanation`` in a dict is the explanation. What is no such
+    value is unknown, and ``details["problem"]`` says why.
+    """
+    if isinstance(result, Score):
+        return _checked(result.values, name, result)
+    if isinstance(result, Mapping):
+        values = {str(key): value for key, value in result.items() if key != "explanation"}
+        said = result.get("explanation")
+        return _checked(values, name, Score({}, said if isinstance(said, str) else ""))
+    if result is None:
+        return Score({"correctness": None}, f"{name} did not judge")
+    return _checked({"correctness": result}, name, Score({}))
+
+
+def failed_score(error: BaseException, name: str) -> Score:
+    """The score of a scorer that raised: unknown, with the error and its place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((frame for frame in reversed(frames) if not frame.filename.startswith(_OWN)), None)
+    place = place or (frames[-1] if frames else None)
+    where = f" at {Path(place.filename).name}:{place.lineno}" if place else ""
+    message = f"{type(error).__name__}: {error}".rstrip(": ")
+    said = f"the scorer {name} failed{where}: {message}"[:LONGEST_EXPLANATION]
+    return Score(
+        {"correctness": None}, said, {"error": message, "problem": {"code": "scorer_failed", "message": said}}
+    )
+
+
+def _checked(values: Mapping[str, object], name: str, given: Score) -> Score:
+    checked: dict[str, float | None] = {}
+    problems: list[tuple[str, str]] = []
+    for key, value in values.items():
+        checked[key], problem = _value(value)
+        if problem:
+            problems.append((problem[0], f"{key} {problem[1]}"))
+    if not values:
+        checked, problems = {"correctness": None}, [("wrong_type", "an empty dict")]
+    details = _plain_details(given.details)
+    explanation = given.explanation
+    if problems:
+        message = f"the scorer {name} returned {', '.join(text for _, text in problems)}"
+        details["problem"] = {"code": problems[0][0], "message": message}
+        explanation = f"{explanation}; {message}" if explanation else message
+    return Score(checked, explanation[:LONGEST_EXPLANATION], details, given.usage, given.cost)
+
+
+def _value(value: object) -> tuple[float | None, tuple[str, str] | None]:
+    """The value, and the code and text of what is wrong with it."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    if value is None:
+        return None, None
+    if not isinstance(value, Real):
+        return None, (
+            "wrong_type",
+            f"= {shortened(repr(value))} of type {type(value).__name__}, not a number in 0..1",
+        )
+    number = float(value)
+    if math.isnan(number):
+        return None, ("not_a_number", "= NaN")
+    if not -_ROUNDING <= number <= 1 + _ROUNDING:
+        return None, ("out_of_range", f"= {number:g}, which is not in 0..1")
+    return min(max(number, 0.0), 1.0), None
+
+
+def _plain_details(details: Mapping[str, object]) -> dict[str, object]:
+    """Details that JSON can hold; what it cannot is kept as text."""
+    plain: dict[str, object] = {}
+    for key, value in details.items():
+        try:
+            plain[str(key)] = to_plain(value)
+        except (TypeError, RecursionError):
+            plain[str(key)] = shortened(repr(value), 1000)
+    return plain

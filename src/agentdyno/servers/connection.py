@@ -1,0 +1,258 @@
+"""One client of a simulated server: its requests in, frames out, and the ways in which it can be let down."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+from time import perf_counter_ns
+from typing import Protocol, cast
+
+from agentdyno.servers.frames import Frames
+from agentdyno.servers.http_message import BadRequest, HttpRequest, RequestReader, response_head
+from agentdyno.servers.script import Fault, Script
+from agentdyno.servers.send_log import RequestRecord, SendLog
+
+MAX_UNSENT_BYTES = 16 * 1024 * 1024
+"""A client that does not read for so long is cut off."""
+LAST_CHUNK = b"0\r\n\r\n"
+RESET = struct.pack("ii", 1, 0)  # linger for zero seconds: closing sends RST, not FIN
+FAULT_MESSAGE = "the simulated model failed on purpose"
+
+
+class Service(Protocol):
+    """What answers the requests of a connection."""
+
+    def answer(self, connection: Connection, request: HttpRequest, received_ns: int) -> None: ...
+
+    def joined(self, connection: Connection) -> None: ...
+
+    def left(self, connection: Connection) -> None: ...
+
+
+class Reply(Protocol):
+    """An answer in progress."""
+
+    def abandon(self) -> None:
+        """The client has gone."""
+
+
+class Connection(asyncio.Protocol):
+    """Answers one request after the other. Bytes go straight to the socket, so that the time noted for a frame is
+    the time of its system call and not that of a buffer."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._reader = RequestReader()
+        self._transport: asyncio.Transport | None = None
+        self._fd = -1
+        self._unsent = False
+        self._busy = self._reading = False
+        self._keep_alive = True
+        self.chunked = True
+        self.reply: Reply | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass of it
+        self._fd = transport.get_extra_info("socket").fileno()
+        self._service.joined(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        self._transport = None
+        reply, self.reply = self.reply, None
+        if reply is not None:
+            reply.abandon()
+        self._service.left(self)
+
+    def data_received(self, data: bytes) -> None:
+        received_ns = perf_counter_ns()
+        self._reader.feed(data)
+        if not self._busy:
+            self._next(received_ns)
+
+    def send(self, data: bytes) -> None:
+        """Hands bytes to the kernel, or to the transport while it has older ones left."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        sent = 0
+        if self._unsent:
+            waiting = transport.get_write_buffer_size()
+            self._unsent = waiting > 0
+            if waiting > MAX_UNSENT_BYTES:
+                transport.abort()
+                return
+        if not self._unsent:
+            try:
+                sent = os.write(self._fd, data)
+            except BlockingIOError:
+                pass
+            except OSError:
+                transport.abort()
+                return
+            if sent == len(data):
+                return
+        transport.write(data[sent:])
+        self._unsent = True
+
+    def send_chunk(self, payload: bytes) -> None:
+        """One piece of a body whose length is not known beforehand."""
+        self.send(b"%x\r\n%b\r\n" % (len(payload), payload) if self.chunked else payload)
+
+    def respond(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
+        """A whole response at once."""
+        self.send(self.head(status, *headers, ("content-length", str(len(body)))) + body)
+        self.finish()
+
+    def head(self, status: int, *headers: tuple[str, str]) -> bytes:
+        connection = () if self._keep_alive else (("connection", "close"),)
+        return response_head(status, *headers, *connection)
+
+    def finish(self) -> None:
+        """The response is complete: on to the next request, or the end."""
+        self.reply = None
+        if not self._keep_alive or not self.chunked:
+            self.close()
+            return
+        self._busy = False
+        self._next(perf_counter_ns())
+
+    def close(self) -> None:
+        """Ends the connection after what was sent."""
+        self.reply = None
+        if self._transport is not None:
+            self._transport.close()
+
+    def reset(self) -> None:
+        """Ends the connection as a crashed server would."""
+        self.reply = None
+        if self._transport is not None:
+            raw = self._transport.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            self._transport.abort()
+
+    def abort(self) -> None:
+        """Ends the connection at once, whatever is in progress."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _next(self, received_ns: int) -> None:
+        """Answers what has arrived completely; a loop, as an answer that is sent at once calls this again."""
+        if self._reading:
+            return
+        self._reading = True
+        try:
+            while not self._busy:
+                request = self._reader.next()
+                if request is None:
+                    break
+                self._busy = True
+                self._keep_alive = request.keep_alive
+                self.chunked = request.version == "HTTP/1.1"
+                self._service.answer(self, request, received_ns)
+        except BadRequest as error:
+            self._busy, self._keep_alive = True, False
+            self.respond(error.status, str(error).encode(), ("content-type", "text/plain"))
+        finally:
+            self._reading = False
+        if self._reader.wants_continue:
+            self._reader.wants_continue = False
+            self.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+class TokenStream:
+    """A streamed answer: an entry of the timetable that sends one token each time it fires."""
+
+    __slots__ = ("_clean", "_connection", "_frames", "_index", "_log", "_record", "_script", "_until")
+
+    def __init__(
+        self, connection: Connection, frames: Frames, script: Script, record: RequestRecord, log: SendLog, clean: bool
+    ) -> None:
+        self._connection, self._frames, self._script = connection, frames, script
+        self._record, self._log, self._clean = record, log, clean
+        self._index = 0
+        self._until = frames.count if script.fault is None else min(script.fault_at, frames.count)
+        connection.reply = self
+        coding = (("transfer-encoding", "chunked"),) if connection.chunked else ()
+        named = ("x-dyno-request", record.request_id)
+        connection.send(connection.head(200, ("content-type", frames.content_type), named, *coding))
+        if opening := frames.opening():
+            connection.send_chunk(opening)
+
+    def fire(self, due_ns: int) -> int:
+        if self._connection.reply is not self:
+            return 0
+        index = self._index
+        if index < self._until:
+            frame = self._frames.token(index)
+            now_ns = perf_counter_ns()
+            self._record.token_ns.append(now_ns)
+            self._connection.send_chunk(frame)
+            self._log.lag.add(now_ns - due_ns)
+            self._index = index + 1
+            if index + 1 < self._until or self._script.fault is not None:
+                gaps = self._script.gaps_ns
+                return due_ns + (gaps[0] if len(gaps) == 1 else gaps[index])
+        self._end()
+        return 0
+
+    def abandon(self) -> None:
+        self._record.output_tokens = self._index
+        self._log.close(self._record, "disconnected", perf_counter_ns())
+
+    def _end(self) -> None:
+        record, connection, fault = self._record, self._connection, self._script.fault
+        record.output_tokens = self._index if fault is not None else len(self._script.tokens)
+        record.end_ns = perf_counter_ns()
+        if fault is Fault.RESET:
+            connection.reset()
+        elif fault is Fault.TRUNCATED and not (self._clean and connection.chunked):
+            connection.close()
+        else:
+            if fault is None:
+                connection.send_chunk(self._frames.ending(record))
+            elif fault is Fault.STREAM_ERROR:
+                connection.send_chunk(self._frames.error(FAULT_MESSAGE))
+            if connection.chunked:
+                connection.send(LAST_CHUNK)
+            connection.finish()
+        self._log.close(record, "ok" if fault is None else fault.value, record.end_ns)
+
+
+class WholeAnswer:
+    """An answer in one piece, sent when its last token would have been due."""
+
+    __slots__ = ("_connection", "_frames", "_log", "_record", "_script")
+
+    def __init__(
+        self, connection: Connection, frames: Frames, script: Script, record: RequestRecord, log: SendLog
+    ) -> None:
+        self._connection, self._frames, self._script = connection, frames, script
+        self._record, self._log = record, log
+        connection.reply = self
+
+    def fire(self, due_ns: int) -> int:
+        record, connection, fault = self._record, self._connection, self._script.fault
+        if connection.reply is not self:
+            return 0
+        record.output_tokens = len(self._script.tokens)
+        now_ns = record.end_ns = perf_counter_ns()
+        body = self._frames.whole(record)
+        headers = (("content-type", "application/json"), ("x-dyno-request", record.request_id))
+        if fault is None:
+            connection.respond(200, body, *headers)
+        else:
+            connection.send(
+                connection.head(200, *headers, ("content-length", str(len(body)))) + body[: len(body) // 2]
+            )
+            if fault is Fault.RESET:
+                connection.reset()
+            else:
+                connection.close()
+        self._log.lag.add(now_ns - due_ns)
+        self._log.close(record, "ok" if fault is None else fault.value, now_ns)
+        return 0
+
+    def abandon(self) -> None:
+        self._log.close(self._record, "disconnected", perf_counter_ns())

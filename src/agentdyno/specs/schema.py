@@ -1,0 +1,36 @@
+"""The file formats as JSON Schema, for editors and other tools."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+SchemaKind = Literal["spec", "suite", "workspace"]
+
+
+def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
+    """JSON Schema (draft 2020-12) of a spec file, a suite file or ``dyno.yaml``."""
+    schema: dict[str, Any] = _model(kind).model_json_schema(mode="validation")
+    for table in [schema, *schema.get("$defs", {}).values()]:
+        for row in table.get("properties", {}).values():
+            row.pop("title", None)
+            if row.get("default") in ("", 0, None):
+                row.pop("default", None)
+    if kind == "spec":
+        schema["oneOf"] = [{"required": ["experiment"]}, {"required": ["experiments"]}]
+    elif kind == "suite":
+        schema["oneOf"] = [{"required": ["benchmarks"]}, {"required": ["dataset"]}]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"agentdyno {kind}"}
+
+
+def _model(kind: SchemaKind) -> Any:
+    if kind == "spec":
+        from agentdyno.specs.file_format import SpecFile
+
+        return SpecFile
+    if kind == "suite":
+        from agentdyno.specs.suite_format import SuiteFile
+
+        return SuiteFile
+    from agentdyno.specs.workspace_format import WorkspaceFile
+
+    return WorkspaceFile

@@ -1,0 +1,65 @@
+"""What every table is made of: column types that SQLite and PostgreSQL share, names of constraints, revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import JSON, BigInteger, Dialect, Integer, MetaData, Text
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+REVISIONS = ("0001", "0002")
+HEAD = REVISIONS[-1]
+VERSION_TABLE = "agentdyno_version"
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+KEY = BigInteger().with_variant(Integer(), "sqlite")
+"""SQLite numbers rows by itself only where the type is exactly INTEGER."""
+
+VERBATIM = JSON(none_as_null=True)
+"""JSON that comes back as it was. PostgreSQL keeps it as text: JSONB refuses NUL and unpaired surrogates, sorts keys
+and rewrites numbers."""
+
+_ESCAPE = "\x10"
+_NUL = _ESCAPE + "0"
+
+
+class Words(TypeDecorator[str]):
+    """Text of any kind, in the order of its code points on every database.
+
+    PostgreSQL has no NUL in a text: there it is written as two characters, and the first of these as two of itself.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
+        return Text(collation="C") if dialect.name == "postgresql" else Text()
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None] | None:
+        return escape if dialect.name == "postgresql" else None
+
+    def result_processor(self, dialect: Dialect, _coltype: object) -> Callable[[str | None], str | None] | None:
+        return unescape if dialect.name == "postgresql" else None
+
+
+def escape(text: str | None) -> str | None:
+    """A text as PostgreSQL can hold it; almost always itself."""
+    if text is None or not ("\x00" in text or _ESCAPE in text):
+        return text
+    return text.replace(_ESCAPE, _ESCAPE * 2).replace("\x00", _NUL)
+
+
+def unescape(text: str | None) -> str | None:
+    """The inverse of ``escape``."""
+    if text is None or _ESCAPE not in text:
+        return text
+    parts = text.split(_ESCAPE * 2)
+    return _ESCAPE.join(part.replace(_NUL, "\x00") for part in parts)

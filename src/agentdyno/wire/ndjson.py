@@ -1,0 +1,31 @@
+"""Newline-delimited JSON, read from a body that has arrived."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from agentdyno.wire.errors import ProtocolError
+from agentdyno.wire.piece import Piece
+
+
+def lines(body: bytes) -> Iterator[Piece]:
+    """The lines that are not empty. A last line without a newline counts: the body's end completes it."""
+    start = 0
+    while start < len(body):
+        newline = body.find(b"\n", start)
+        end = len(body) if newline < 0 else newline + 1
+        line = body[start:end].strip()
+        if line:
+            yield Piece(line.decode("utf-8", "replace"), end)
+        start = end
+
+
+def parse_json(text: str | bytes, endpoint: str) -> object:
+    """One JSON document; what is none is a ``ProtocolError``."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        shown = text[:60] if isinstance(text, str) else text[:60].decode("utf-8", "replace")
+        raise ProtocolError(f"not JSON: {shown!r}", where=endpoint) from None
+    return value

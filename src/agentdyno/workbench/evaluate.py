@@ -1,0 +1,139 @@
+"""Suites from Python: the same run as ``dyno run SUITE``, as a function."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+from agentdyno.errors import SpecError, nearest
+from agentdyno.model import Benchmark, Case, Progress, Rubric, RunResult, ScorerUse, Spec, Suite
+from agentdyno.registry.names import register
+from agentdyno.specs import Dataset, LoadedSuite, SuiteOverrides, load_suite, load_workspace, parse_suite
+from agentdyno.specs.suite_load import DEFAULT_SEED
+from agentdyno.specs.suite_select import Selection, choose_benchmarks, select_cases
+from agentdyno.store import Store, default_url
+from agentdyno.workbench.api import output_root
+from agentdyno.workbench.lineup import Named
+from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
+from agentdyno.workbench.suite_run import SuiteRunner
+
+Scoring = str | ScorerUse | Callable[..., object]
+Asked = str | os.PathLike[str] | Mapping[str, object] | Suite | Dataset | Iterable[Case]
+
+
+def evaluate(
+    suite: Asked,
+    agents: Sequence[Named] | Named = (),
+    *,
+    scorer: Scoring | Sequence[Scoring] | None = None,
+    store: str | None = None,
+    max_cost: float | None = None,
+    quick: bool = False,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    **overrides: object,
+) -> RunResult:
+    """Puts the cases of a suite to agents, records every answer, and returns the closed result.
+
+    ``suite`` is a file, a mapping with the keys of one, a ``Suite``, a ``Dataset`` or cases. ``agents`` are
+    functions, objects with ``run(case)``, names of dyno.yaml, or references such as ``openai:gpt-5-mini``. ``scorer``
+    replaces what the suite says. ``overrides`` are the options of ``dyno run``: ``epochs``, ``limit``,
+    ``concurrency``, ``warmup``, ``seed``, ``cases``, ``benchmarks``, ``tags``, ``notes``, ``output_dir``,
+    ``retries``. ``max_cost`` is in dollars.
+    """
+    loaded = _load(suite, quick, _overrides(overrides), _scorers(scorer))
+    url = store or default_url(Path.cwd(), os.environ)
+    named = tuple(agents) if isinstance(agents, (list, tuple)) else (agents,)
+    options = SuiteOptions(named, max_cost_usd=max_cost)
+    with Store.open(url) as opened, preparing(loaded, load_workspace(Path.cwd()), options, opened) as prepared:
+        return SuiteRunner(opened, output_root(url), on_progress).start(prepared)
+
+
+async def aevaluate(suite: Asked, agents: Sequence[Named] | Named = (), **options: object) -> RunResult:
+    """``evaluate`` for code that runs in an event loop. Agents run in a loop of their own."""
+    return await asyncio.to_thread(evaluate, suite, agents, **options)  # type: ignore[arg-type]
+
+
+def _load(suite: Asked, quick: bool, changes: SuiteOverrides, scorers: tuple[ScorerUse, ...]) -> LoadedSuite:
+    if isinstance(suite, (str, os.PathLike)):
+        loaded = load_suite(Path(suite), quick=quick, overrides=changes)
+    elif isinstance(suite, Mapping):
+        loaded = parse_suite(suite, source="suite", base_dir=Path.cwd(), quick=quick, overrides=changes)
+    else:
+        made = suite if isinstance(suite, Suite) else _of_cases(suite, scorers)
+        loaded = LoadedSuite(*_overridden(made, changes))
+    return loaded if not scorers else _rescored(loaded, scorers)
+
+
+def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
+    """A suite made in Python, with the same changes that a file takes."""
+    known = [item.benchmark_id for item in suite.benchmarks]
+    chosen = [suite.benchmarks[i] for i in choose_benchmarks(changes.benchmarks, known, suite.name)]
+    selected = select_cases(chosen, Selection(ids=changes.cases, limit=changes.limit), suite.name)
+    if changes.epochs is not None or changes.warmup is not None:
+        selected = tuple(
+            replace(
+                item,
+                epochs=item.epochs if changes.epochs is None else changes.epochs,
+                warmup=item.warmup if changes.warmup is None else changes.warmup,
+            )
+            for item in selected
+        )
+    suite = replace(
+        suite,
+        benchmarks=selected,
+        concurrency=changes.concurrency or suite.concurrency,
+        retries=suite.retries if changes.retries is None else changes.retries,
+    )
+    settings = Spec(
+        suite.name,
+        (),
+        base_dir=str(Path.cwd()),
+        source=suite.source or "suite",
+        parallelism=suite.concurrency,
+        seed=DEFAULT_SEED if changes.seed is None else changes.seed,
+        tags=changes.tags,
+        notes=changes.notes or "",
+        output_dir=changes.output_dir,
+        time_budget_s=changes.time_budget_s,
+    )
+    return suite, settings
+
+
+def _of_cases(cases: Iterable[Case], scorers: tuple[ScorerUse, ...]) -> Suite:
+    rubric = Rubric(scorers) if scorers else Rubric()
+    return Suite("cases", (Benchmark("cases", tuple(cases), rubric=rubric),), base_dir=str(Path.cwd()))
+
+
+def _rescored(loaded: LoadedSuite, scorers: tuple[ScorerUse, ...]) -> LoadedSuite:
+    benchmarks = tuple(
+        replace(item, rubric=replace(item.rubric, scorers=scorers)) for item in loaded.suite.benchmarks
+    )
+    return replace(loaded, suite=replace(loaded.suite, benchmarks=benchmarks))
+
+
+def _scorers(given: Scoring | Sequence[Scoring] | None) -> tuple[ScorerUse, ...]:
+    if given is None:
+        return ()
+    items = given if isinstance(given, (list, tuple)) else (given,)
+    return tuple(_scorer(item) for item in items)
+
+
+def _scorer(item: Scoring) -> ScorerUse:
+    if isinstance(item, ScorerUse):
+        return item
+    if isinstance(item, str):
+        return ScorerUse(item)
+    name = str(getattr(item, "__name__", type(item).__name__))
+    register("scorers", name, item)
+    return ScorerUse(name)
+
+
+def _overrides(given: Mapping[str, object]) -> SuiteOverrides:
+    known = {field.name for field in fields(SuiteOverrides)}
+    for name in given:
+        if name not in known:
+            raise SpecError(f"no option {name!r}", where="evaluate", remedy=nearest(name, known))
+    return SuiteOverrides(**given)  # type: ignore[arg-type]

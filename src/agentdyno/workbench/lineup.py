@@ -1,0 +1,116 @@
+"""The agents of a run: found, versioned, and made when their limits are known."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agentdyno.agents.callable_agent import CallableAgent
+from agentdyno.agents.references import locate
+from agentdyno.agents.resolve import make_agent, parse_agent
+from agentdyno.agents.versioning import AgentVersion, version_of
+from agentdyno.contracts import Agent
+from agentdyno.errors import SpecError
+from agentdyno.model import AgentUse, Workspace
+from agentdyno.model.identity import digest
+from agentdyno.specs import agent_use, resolve_agents
+
+LOCAL = "local"
+"""The ``base_url`` of agents that want the bundled model; a server is started for them."""
+IN_PROCESS = "python:"
+"""How an agent is spelled that only the program has which started the run."""
+
+Named = str | AgentUse | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An agent that takes part: complete configuration, version, and the object where only this process has it."""
+
+    use: AgentUse
+    version: AgentVersion
+    target: Any = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.use.name}@{self.version.version}"
+
+    @property
+    def wants_local_model(self) -> bool:
+        return self.use.config.get("base_url") == LOCAL
+
+    def make(self, maker: Maker, memory_limit_bytes: int | None) -> Agent:
+        """The agent itself. Its recorded configuration keeps ``local`` where a server's address is put in."""
+        if self.target is not None:
+            return CallableAgent(
+                self.target, name=self.use.name, version=self.version.version, config=self.use.config
+            )
+        use = self.use
+        if self.wants_local_model and maker.local_url is not None:
+            use = replace(use, config={**use.config, "base_url": maker.local_url})
+        return make_agent(use, workers=maker.workers, memory_limit_bytes=memory_limit_bytes, environ=maker.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What agents are made with."""
+
+    workers: int = 1
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    local_url: str | None = None
+
+
+def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path) -> list[Entrant]:
+    """Every agent once, in the order given; the same one twice, or two under one name and version, is refused."""
+    entrants: list[Entrant] = []
+    for entrant in (found for item in named for found in _entrants(item, workspace, base_dir)):
+        if any(entrant.label == other.label for other in entrants):
+            raise SpecError(
+                f"{entrant.label} takes part twice",
+                where="agents",
+                remedy="Remove one, or give them different names or versions in dyno.yaml.",
+            )
+        entrants.append(entrant)
+    return entrants
+
+
+def find_agent(reference: str, workspace: Workspace, base_dir: Path) -> AgentUse:
+    """The one agent that a user names; of a sweep the first."""
+    return _uses(reference, workspace, base_dir)[0]
+
+
+def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path) -> Sequence[AgentUse]:
+    """An agent that dyno.yaml sweeps stands for all its combinations."""
+    asked = agent_use(item, base_dir=str(base_dir)) if isinstance(item, str) else item
+    found = resolve_agents([asked], workspace)
+    if isinstance(item, str) and found[0] is asked:
+        return (parse_agent(item, {}, base_dir),)  # says what is wrong with it
+    return found
+
+
+def _entrants(item: Named, workspace: Workspace, base_dir: Path) -> list[Entrant]:
+    if not isinstance(item, (str, AgentUse)):
+        return [_of_this_process(item)]
+    return [_versioned(locate(use).use) for use in _uses(item, workspace, base_dir)]
+
+
+def _versioned(use: AgentUse) -> Entrant:
+    version = version_of(use)
+    return Entrant(replace(use, version=version.version), version)
+
+
+def _of_this_process(target: Callable[..., Any]) -> Entrant:
+    name = getattr(target, "name", None) or getattr(target, "__name__", None) or type(target).__name__
+    subject = target if hasattr(target, "__qualname__") else type(target)
+    where = f"{getattr(subject, '__module__', '?')}:{getattr(subject, '__qualname__', name)}"
+    try:
+        source = inspect.getsource(subject)
+    except (OSError, TypeError):
+        source = where
+    declared = getattr(target, "version", None)
+    version = AgentVersion(str(declared) if declared else digest(source, 12))
+    return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)

@@ -1,0 +1,176 @@
+"""Judging stored answers again: another rubric, or the same one after its scorer was mended. No agent is called."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentdyno.contracts import Agent
+from agentdyno.errors import SpecError
+from agentdyno.model import (
+    Arm,
+    ArmResult,
+    Case,
+    Event,
+    Response,
+    RunResult,
+    RunStatus,
+    RunWarning,
+    Sample,
+    ScorerUse,
+    Status,
+    Suite,
+    Usage,
+    Workspace,
+)
+from agentdyno.model.codec import from_plain
+from agentdyno.model.identity import new_run_id, suite_arm_id
+from agentdyno.pricing import PriceBook
+from agentdyno.reports import write_result
+from agentdyno.store import Store
+from agentdyno.workbench.lineup import Maker, line_up
+from agentdyno.workbench.marking import Marking, marking_for
+from agentdyno.workbench.run import make_folder, now_ms, run_folder
+from agentdyno.workbench.suite_close import close_run
+
+COMMIT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """The new run, and how many answers were judged otherwise than before."""
+
+    result: RunResult
+    judged: int
+    now_right: int
+    now_wrong: int
+
+
+def rescore(store: Store, run_id: str, workspace: Workspace, scorers: Sequence[ScorerUse] = ()) -> Rescored:
+    """A new run with the answers of an old one and new judgements; the old run stays as it is."""
+    before = store.load_run(run_id, samples=False)
+    if before.suite is None:
+        raise SpecError("it measured an experiment; there are no answers to judge", where=f"run {run_id[:13]}")
+    suite = _with_scorers(before.suite, scorers)
+    maker = Maker()
+    prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
+    made: dict[str, Agent] = {}
+
+    def judge_named(reference: str) -> Agent:
+        if reference not in made:
+            (entrant,) = line_up([reference], workspace, Path(suite.base_dir))
+            made[reference] = entrant.make(maker, None)
+        return made[reference]
+
+    markings = {
+        item.benchmark_id: marking_for(item, Path(suite.base_dir), judge_named, prices) for item in suite.benchmarks
+    }
+    header, arms = _header(before, suite)
+    folder = run_folder(header.spec, header.run_id)
+    make_folder(folder)
+    store.begin_run(header, list(arms.values()), {arms[arm.arm_id].arm_id: arm.planned for arm in before.arms})
+    tally = [0, 0, 0]
+    with asyncio.Runner() as runner:
+        for agent in made.values():
+            runner.run(agent.start())
+        try:
+            for count, sample in enumerate(_judged(store, before, arms, markings, runner, tally), 1):
+                store.append(header.run_id, sample)
+                if count % COMMIT_EVERY == 0:
+                    store.commit()
+            store.commit()
+        finally:
+            for agent in made.values():
+                runner.run(agent.close())
+    observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in before.arms}
+    closed = close_run(store, replace(header, finished_at=now_ms()), observed=observed)
+    write_result(closed, folder / "result.json")
+    store.finish_run(closed, folder=folder)
+    return Rescored(closed, *tally)
+
+
+def _with_scorers(suite: Suite, scorers: Sequence[ScorerUse]) -> Suite:
+    if not scorers:
+        return suite
+    benchmarks = tuple(
+        replace(item, rubric=replace(item.rubric, scorers=tuple(scorers))) for item in suite.benchmarks
+    )
+    return replace(suite, benchmarks=benchmarks)
+
+
+def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]:
+    short = before.run_id[:13]
+    header = replace(
+        before,
+        run_id=new_run_id(),
+        status=RunStatus.RUNNING,
+        started_at=now_ms(),
+        finished_at=None,
+        suite=suite,
+        arms=(),
+        tags=(*(tag for tag in before.tags if not tag.startswith("rescored:")), f"rescored:{short}"),
+        warnings=(
+            RunWarning("rescored", f"answers of run {short} judged again; times and costs are those of that run"),
+        ),
+    )
+    arms = {arm.arm_id: _arm(arm, suite) for arm in before.arms}
+    return header, arms
+
+
+def _arm(arm: ArmResult, suite: Suite) -> Arm:
+    arm_id = suite_arm_id(suite.digest, arm.benchmark or "", arm.agent or "", arm.side)
+    return Arm(arm_id, arm.name, arm.experiment, arm.params, arm.benchmark, arm.agent, arm.side)
+
+
+def _judged(
+    store: Store,
+    before: RunResult,
+    arms: dict[str, Arm],
+    markings: dict[str, Marking],
+    runner: asyncio.Runner,
+    tally: list[int],
+) -> Iterator[Sample]:
+    suite = before.suite
+    assert suite is not None
+    cases = {item.benchmark_id: {case.id: case for case in item.cases} for item in suite.benchmarks}
+    for sample in store.iter_samples(before.run_id, details=True):
+        arm = arms[sample.arm_id]
+        benchmark = suite.benchmark(arm.benchmark or "")
+        moved = replace(sample, arm_id=arm.arm_id)
+        if sample.status in (Status.OK, Status.FAILED):
+            case = cases[benchmark.benchmark_id][sample.case_id]
+            moved = runner.run(_again(moved, case, markings[benchmark.benchmark_id], benchmark.rubric.pass_threshold))
+            tally[0] += 1
+            tally[1] += sample.status is Status.FAILED and moved.status is Status.OK
+            tally[2] += sample.status is Status.OK and moved.status is Status.FAILED
+        yield moved
+
+
+async def _again(sample: Sample, case: Case, marking: Marking, pass_threshold: float) -> Sample:
+    judgement = await marking(case, answer_of(sample))
+    main = judgement.scores.get("score")
+    status = Status.FAILED if main is not None and main < pass_threshold else Status.OK
+    details = {**sample.details, "scoring": list(judgement.scoring)}
+    details.pop("judge_cost_usd", None)
+    if judgement.cost_usd != 0.0:
+        details["judge_cost_usd"] = judgement.cost_usd
+    return replace(sample, status=status, scores=judgement.scores, details=details)
+
+
+def answer_of(sample: Sample) -> Response:
+    """The response as far as it was kept."""
+    events = sample.details.get("events")
+    tokens = {name: int(value) for name, value in sample.usage.items()}
+    observed = sample.details.get("observed")
+    model = sample.details.get("model")
+    return Response(
+        output=sample.output,
+        usage=from_plain(Usage, tokens) if tokens else None,
+        cost=sample.readings.get("cost_usd"),
+        events=tuple(from_plain(Event, event) for event in events) if isinstance(events, list) else (),
+        observed=observed if isinstance(observed, dict) else {},
+        model=model if isinstance(model, str) else None,
+        simulated=sample.details.get("simulated") is True,
+    )

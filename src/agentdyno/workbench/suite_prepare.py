@@ -1,0 +1,218 @@
+"""From a suite and some agents to everything that a run needs, checked before anything is spent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agentdyno.agents.redaction import redactor_for
+from agentdyno.analysis.dimensions import targets_for
+from agentdyno.contracts import Agent
+from agentdyno.errors import SpecError
+from agentdyno.model import Plan, Response, RunWarning, Spec, Suite, Workspace
+from agentdyno.pricing import PriceBook
+from agentdyno.runner.case_job import CaseJob, Conduct, Priced, ResponseCache
+from agentdyno.runner.cpu_share import CpuShare
+from agentdyno.specs import LoadedSuite, plan_suite
+from agentdyno.store import Store
+from agentdyno.workbench.foresee import Expected, expect
+from agentdyno.workbench.lineup import Entrant, Maker, Named, line_up
+from agentdyno.workbench.marking import marking_for
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOptions:
+    """What a user says beside the suite itself. ``agents`` go before those of the suite and of dyno.yaml."""
+
+    agents: tuple[Named, ...] = ()
+    max_cost_usd: float | None = None
+    cache: ResponseCache | None = None
+    patience_s: float = 120.0
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSuite:
+    """A suite that is ready to run. ``judges`` are agents that scorers ask."""
+
+    suite: Suite
+    settings: Spec
+    plan: Plan
+    jobs: Mapping[str, CaseJob]
+    entrants: Mapping[str, Entrant]
+    judges: tuple[Agent, ...]
+    conduct: Conduct
+    prices: PriceBook
+    targets: Mapping[str, Mapping[str, tuple[float, float]]]
+    expected: Expected
+    workspace: Workspace
+    options: SuiteOptions
+    warnings: tuple[RunWarning, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """Calls of agents that the plan holds, warm-ups included."""
+        return len(self.plan.trials) + sum(job.warmup for job in self.jobs.values())
+
+    @property
+    def expected_usd(self) -> float | None:
+        """What the plan is expected to cost; ``None`` where the price of an agent that costs money is unknown."""
+        if self.expected.unpriced:
+            return None
+        per_call = self.expected.usd_per_call
+        measured = sum(per_call[trial.arm_id] for trial in self.plan.trials)
+        return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
+
+
+@contextmanager
+def preparing(
+    loaded: LoadedSuite,
+    workspace: Workspace,
+    options: SuiteOptions,
+    store: Store | None = None,
+    say: Say = lambda _: None,
+) -> Iterator[PreparedSuite]:
+    """Finds agents and scorers, checks every case, plans; what was started for the run ends with the block."""
+    suite = loaded.suite
+    base_dir = Path(suite.base_dir)
+    named: Sequence[Named] = options.agents or suite.agents or workspace.run_agents or tuple(workspace.agents)
+    if not named:
+        raise SpecError(
+            "no agent to run it with",
+            where=suite.source or suite.name,
+            remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
+        )
+    start = Path.cwd() if options.agents else base_dir
+    entrants = line_up(named, workspace, start)
+    suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
+    with ExitStack() as stack:
+        maker, meter = _maker(entrants, suite, options, stack, say)
+        judging = _Judging(workspace, base_dir, maker)
+        prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
+        markings = {
+            item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks
+        }
+        agents = _Agents(maker)
+        paid = {entrant.label: agents.of(entrant, None).paid for entrant in entrants}
+        plan = plan_suite(
+            suite,
+            [(entrant.use, entrant.version.version) for entrant in entrants],
+            seed=loaded.settings.seed,
+            paid=paid,
+        )
+        by_label = {entrant.label: entrant for entrant in entrants}
+        jobs = {}
+        for arm in plan.arms:
+            benchmark, entrant = suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]
+            agent = agents.of(entrant, benchmark.constraints.memory_limit_bytes)
+            jobs[arm.arm_id] = CaseJob(
+                agent,
+                {case.id: case for case in benchmark.cases},
+                markings[benchmark.benchmark_id],
+                _pricing(prices, entrant, metered=meter is not None or not agent.paid),
+                benchmark.constraints,
+                benchmark.rubric.pass_threshold,
+                plan.warmups.get(arm.arm_id, 0),
+                meter if entrant.wants_local_model else None,
+            )
+        arms = {
+            arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
+        }
+        expected = expect(arms, paid, prices)
+        if options.max_cost_usd is not None and expected.unpriced:
+            raise SpecError(
+                f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
+                where="--max-cost",
+                remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
+            )
+        redactor = redactor_for(suite.agents, options.environ)
+        yield PreparedSuite(
+            suite=suite,
+            settings=loaded.settings,
+            plan=plan,
+            jobs=jobs,
+            entrants={arm.arm_id: by_label[arm.agent or ""] for arm in plan.arms},
+            judges=tuple(judging.made.values()),
+            conduct=Conduct(suite.concurrency, suite.retries, options.patience_s, redactor.value, options.cache),
+            prices=prices,
+            targets=_targets(suite, store),
+            expected=expected,
+            workspace=workspace,
+            options=options,
+        )
+
+
+class _Agents:
+    """One object per agent and memory limit: limits of memory belong to the process that an agent runs in."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self._made: dict[tuple[str, int | None], Agent] = {}
+
+    def of(self, entrant: Entrant, memory_limit_bytes: int | None) -> Agent:
+        key = (entrant.label, memory_limit_bytes)
+        if key not in self._made:
+            self._made[key] = entrant.make(self._maker, memory_limit_bytes)
+        return self._made[key]
+
+
+@dataclass(slots=True)
+class _Judging:
+    """Agents that scorers ask, one object per reference."""
+
+    workspace: Workspace
+    base_dir: Path
+    maker: Maker
+    made: dict[str, Agent] = field(default_factory=dict)
+
+    def named(self, reference: str) -> Agent:
+        if reference not in self.made:
+            (entrant,) = line_up([reference], self.workspace, self.base_dir)
+            self.made[reference] = entrant.make(self.maker, None)
+        return self.made[reference]
+
+
+def _maker(
+    entrants: Sequence[Entrant], suite: Suite, options: SuiteOptions, stack: ExitStack, say: Say
+) -> tuple[Maker, CpuShare | None]:
+    """Starts the bundled model where an agent, or a judge, wants it."""
+    workers = suite.concurrency
+    if not any(entrant.wants_local_model for entrant in entrants):
+        return Maker(workers, options.environ), None
+    from agentdyno.servers.local_model import LocalModel
+
+    say("Starting the local model ...")
+    server = stack.enter_context(LocalModel(parallel=max(1, workers)))
+    return Maker(workers, options.environ, server.url), CpuShare(server.cpu_s)
+
+
+def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:
+    """CPU time is a price only where all of the work was done here."""
+    hint = entrant.use.config.get("base_url")
+    provider = str(hint) if isinstance(hint, str) else None
+
+    def price(response: Response, cpu_s: float | None) -> Priced:
+        cost = prices.cost(response, provider_hint=provider, cpu_s=cpu_s if metered else None)
+        return Priced(cost.usd, cost.source)
+
+    return price
+
+
+def _targets(suite: Suite, store: Store | None) -> dict[str, Mapping[str, tuple[float, float]]]:
+    """From the rubric, else from the latest run of the baseline agent with this very suite."""
+    baseline = None
+    if suite.baseline_scores and store is not None:
+        latest = store.latest_run(suite.baseline_scores[0].agent_id, suite.digest)
+        baseline = store.load_run(latest, samples=False) if latest is not None else None
+    found: dict[str, Mapping[str, tuple[float, float]]] = {}
+    for benchmark in suite.benchmarks:
+        arm = None
+        if baseline is not None:
+            arm = next((item for item in baseline.arms if item.benchmark == benchmark.benchmark_id), None)
+        found[benchmark.benchmark_id] = targets_for(benchmark, arm)
+    return found

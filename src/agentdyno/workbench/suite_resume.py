@@ -1,0 +1,51 @@
+"""Going on with a suite's run that was interrupted or killed."""
+
+from __future__ import annotations
+
+from agentdyno.errors import RunError
+from agentdyno.model import RunResult, Workspace
+from agentdyno.specs import LoadedSuite
+from agentdyno.store import Store
+from agentdyno.workbench.lineup import IN_PROCESS
+from agentdyno.workbench.suite_prepare import Say, SuiteOptions, preparing
+from agentdyno.workbench.suite_run import SuiteRunner
+
+
+def resume_suite(
+    runner: SuiteRunner,
+    header: RunResult,
+    workspace: Workspace,
+    options: SuiteOptions,
+    *,
+    retry_errors: bool = False,
+    say: Say = lambda _: None,
+) -> RunResult:
+    """Executes the trials without an answer, with the agents as they were: another version would be another arm."""
+    store: Store = runner.store
+    suite = header.suite
+    assert suite is not None, "only runs of suites are resumed here"
+    _refuse_functions(header)
+    loaded = LoadedSuite(suite, header.spec)
+    with preparing(loaded, workspace, options, store, say) as prepared:
+        planned = {arm.arm_id: arm for arm in prepared.plan.arms}
+        known = {arm.arm_id: arm for arm in header.arms}
+        if planned.keys() != known.keys():
+            changed = sorted({arm.agent or "" for arm_id, arm in known.items() if arm_id not in planned})
+            now = sorted({arm.agent or "" for arm_id, arm in planned.items() if arm_id not in known})
+            raise RunError(
+                f"agents have changed since: {', '.join(changed)} would now be {', '.join(now) or 'missing'}",
+                where=f"run {header.run_id[:13]}",
+                remedy="Start a new run; the answers of the old one stay as they are.",
+            )
+        return runner.go_on(header, prepared, retry_errors=retry_errors)
+
+
+def _refuse_functions(header: RunResult) -> None:
+    uses = header.suite.agents if header.suite is not None else ()
+    here = [use for use in uses if use.uses.startswith(IN_PROCESS)]
+    if here:
+        raise RunError(
+            f"{here[0].name} is a function of the program that started the run",
+            where=f"run {header.run_id[:13]}",
+            remedy="Only that program can go on: put the function into a file and name it file.py@function.",
+        )

@@ -1,0 +1,60 @@
+"""One question to one agent, on the way that a suite takes, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
+from agentdyno.runner.case_executor import CaseExecutor
+from agentdyno.runner.case_job import Judgement
+from agentdyno.specs import LoadedSuite
+from agentdyno.workbench.lineup import Named
+from agentdyno.workbench.suite_prepare import Say, SuiteOptions, preparing
+
+CASE = "try"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The answer as a sample, and who gave it."""
+
+    agent: str
+    version: str
+    uses: str
+    sample: Sample
+
+
+def try_agent(
+    agent: Named,
+    text: str,
+    workspace: Workspace,
+    *,
+    time_limit_s: float | None = None,
+    environ: Mapping[str, str],
+    say: Say = lambda _: None,
+) -> Attempt:
+    """Asks once. What goes wrong with the set-up is raised; what goes wrong with the answer is in the sample."""
+    benchmark = Benchmark("try", (Case(CASE, text),), rubric=Rubric(()))
+    benchmark = replace(benchmark, constraints=replace(benchmark.constraints, time_limit_s=time_limit_s))
+    suite = Suite("try", (benchmark,), epochs=1, warmup=0, base_dir=str(Path.cwd()))
+    settings = Spec("try", (), base_dir=str(Path.cwd()), source="try")
+    options = SuiteOptions((agent,), environ=environ)
+    with preparing(LoadedSuite(suite, settings), workspace, options, say=say) as prepared:
+        jobs = {arm_id: replace(job, judge=_no_opinion) for arm_id, job in prepared.jobs.items()}
+        ((arm_id, entrant),) = prepared.entrants.items()
+        executor = CaseExecutor(jobs, prepared.conduct, {arm_id: entrant.use.name})
+        executor.start()
+        try:
+            executor.submit(Trial(arm_id, Phase.MEASURED, 0, CASE))
+            sample = executor.wait()
+        finally:
+            executor.close()
+        if executor.fatal is not None:
+            raise executor.fatal
+        return Attempt(entrant.use.name, entrant.version.version, entrant.use.uses, sample)
+
+
+async def _no_opinion(_case: Case, _response: Response) -> Judgement:
+    return Judgement({})

