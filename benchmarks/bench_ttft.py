@@ -29,6 +29,8 @@ import httpx
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.ratio_table import met, print_heading, print_table
+
 from agentdyno.servers.simulated import Behaviour, RunningServer, ServedRequest, simulated_server
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import ChatRequest, decode_now
@@ -36,7 +38,6 @@ from agentdyno.wire.exchange import exchange
 from agentdyno.wire.openai import OPENAI
 from agentdyno.wire.pool import Pool
 from agentdyno.wire.request import json_request
-from benchmarks.ratio_table import met, print_heading, print_table
 
 OURS = "agentdyno.wire"
 P50_GOAL_MS, P99_GOAL_MS = 1.0, 5.0
@@ -205,7 +206,7 @@ class Sink(asyncio.Protocol):
         self._done = done
 
     def data_received(self, data: bytes) -> None:
-        if data.endswith(b"\r\n0\r\n\r\n") and not self._done.done():
+        if data.endswith(b"0\r\n\r\n") and not self._done.done():
             self._done.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:

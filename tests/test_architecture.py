@@ -26,8 +26,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
 )
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
-STANDARD_LIBRARY_ONLY = ("errors.py", "contracts.py", "model", "registry", "sandbox")
+STANDARD_LIBRARY_ONLY = ("errors.py", "contracts.py", "model", "registry", "sandbox", "wire")
 WORKER_MODULES = ("affinity", "bench", "failures", "function", "job", "link", "readings", "timing", "worker")
+AGENT_WORKER_MODULES = ("answer", "calling", "failures", "host_worker", "recorder")
 PUBLIC_MODULE = "agentdyno"
 
 
@@ -83,6 +84,7 @@ def test_workloads_use_public_names_only() -> None:
 def test_what_runs_in_a_foreign_interpreter_needs_the_standard_library_only() -> None:
     paths = [path for path in files() if path.relative_to(SOURCE).parts[0] in STANDARD_LIBRARY_ONLY]
     paths += [SOURCE / "runner" / f"{name}.py" for name in WORKER_MODULES]
+    paths += [SOURCE / "agents" / f"{name}.py" for name in AGENT_WORKER_MODULES]
     for path in paths:
         for module in imported_modules(path):
             head = module.split(".")[0]

@@ -245,11 +245,12 @@ class TestParsing:
             self.parse(reference)
         assert message in str(caught.value)
 
-    def test_a_local_name_may_carry_a_version(self) -> None:
-        names.register("agents", "local", len)
+    def test_a_name_may_carry_the_version_that_it_has_and_no_other(self) -> None:
+        names.register("agents", "local", AgentUse("local", "cmd:cat", version="7"))
         parsed = self.parse("local@7")
-        assert (parsed.name, parsed.uses, parsed.version) == ("local", "local", "7")
-        assert self.parse("local").version is None
+        assert (parsed.name, parsed.uses) == ("local", "local")
+        with pytest.raises(SpecError, match="local is registered at version 7, not 8"):
+            self.parse("local@8")
 
 
 def test_making_an_agent_loads_its_own_adapter_only() -> None:

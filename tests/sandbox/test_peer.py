@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -53,10 +55,24 @@ def test_messages_of_any_size_go_both_ways() -> None:
 
 
 def test_what_a_process_said_before_it_ended_counts() -> None:
-    async def work(peer: Peer) -> object:
-        return await peer.ask({})
+    before = children()
 
-    assert using("\nreceive(end)\nsend(end, {'last': 1})\nos._exit(0)\n", work) == {"last": 1}
+    async def work(peer: Peer) -> dict[str, Any]:
+        asking = asyncio.ensure_future(peer.ask({}))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        (pid,) = children() - before
+        ended = os.pidfd_open(pid)
+        select.select([ended], [], [])  # the loop sees nothing until the answer is there and the process is gone
+        os.close(ended)
+        return await asking
+
+    size = 100_000
+    text = (
+        "\nreceive(end)\nif os.fork() == 0: threading.Event().wait()  # it keeps the connection open\n"
+        f"send(end, {{'last': 'x' * {size}}})\nos._exit(0)\n"
+    )
+    assert using(text, work) == {"last": "x" * size}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -11,6 +12,7 @@ import pytest
 
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.sandbox.process import TAIL_BYTES
+from agentdyno.sandbox.process import _environment as environment_of
 from tests.runner.building import children, descriptors, is_running
 
 WAIT_S = 60.0
@@ -157,6 +159,28 @@ def test_a_stopped_process_is_ended(start: Start) -> None:
     process.interrupt()
     process.close()
     assert process.returncode is not None
+
+
+def test_a_program_that_is_just_being_started_is_not_taken_for_one_without_an_environment() -> None:
+    for _ in range(200):
+        with subprocess.Popen(["sleep", "1000"], env={"GIVEN": "yes", "PATH": os.environ["PATH"]}) as child:
+            seen = environment_of(child.pid)
+            child.kill()
+        assert seen is None or b"GIVEN=yes" in seen
+
+
+def test_programs_with_an_empty_environment_and_ended_ones_are_told_apart_from_it() -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(["cat", "/dev/null", "-"], env={}, stdin=subprocess.PIPE, stdout=writing) as child:
+        os.close(writing)
+        while environment_of(child.pid) is None:
+            pass
+        assert environment_of(child.pid) == b""
+        child.kill()
+        os.read(reading, 1)  # its end; nobody has waited for it yet
+        assert environment_of(child.pid) == b""
+    os.close(reading)
+    assert environment_of(child.pid) == b""
 
 
 def test_input_is_empty_and_the_environment_the_one_given(start: Start) -> None:

@@ -215,6 +215,20 @@ def test_a_header_changes_one_request_and_the_body_wins_over_it(server: RunningS
     assert ask(server.url, OPENAI, body, None, x_dyno_behaviour="nonsense").status == 400
 
 
+def test_a_reset_is_one_on_the_standard_event_loop_too() -> None:
+    def talk_to(host: str, port: int) -> bytes:
+        with connect(host, port) as link:
+            link.sendall(encoded(chat()))
+            return read_until_reset(link)
+
+    async def talk() -> None:
+        async with SimulatedServer(Behaviour(reset_rate=1)) as server:
+            await asyncio.to_thread(talk_to, server.host, server.port)
+            assert server.stats().outcomes == {"reset": 1}
+
+    asyncio.run(talk())
+
+
 def test_nothing_listens_any_more_after_the_block() -> None:
     async def talk() -> str:
         async with SimulatedServer() as server:

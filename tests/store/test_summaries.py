@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from agentdyno.model import CaseFigures, RunStatus, Status
 from agentdyno.model.identity import new_run_id
-from agentdyno.store import Execution, Store
+from agentdyno.store import Execution, MatrixRow, Store
+from agentdyno.store.schema import metadata
 
 from ..postgres import Postgres
 from .builders import run_id
@@ -61,6 +62,7 @@ class Ending:
 ENDINGS = st.builds(
     Ending, st.tuples(st.integers(0, 3), st.integers(0, 3)), SCORES, SCORES, st.integers(0, 3), st.booleans()
 )
+Step = list[Execution] | tuple[str, str, list[Ending]]
 AGENTS = st.sampled_from(["a@1", "b@2"])
 WORKSPACES = st.sampled_from(["default", "team"])
 HISTORIES = st.lists(
@@ -70,25 +72,23 @@ HISTORIES = st.lists(
 
 
 @pytest.fixture(scope="module", params=DATABASES)
-def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Store]]:
-    """Makes empty stores, quickly: hypothesis asks for many."""
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "sqlite":
-        yield lambda: Store.open(tmp_path_factory.mktemp("summaries") / "dyno.db")
+        with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
+            yield opened
         return
     server: Postgres = request.getfixturevalue("postgres")
-    template = server.create_database()
-    Store.open(server.url(template)).close()
-    made: list[str] = []
+    name = server.create_database()
+    with Store.open(server.url(name)) as opened:
+        yield opened
+    server.drop_database(name)
 
-    def make() -> Store:
-        if made:
-            server.drop_database(made.pop())
-        made.append(server.create_database(template))
-        return Store.open(server.url(made[0]))
 
-    yield make
-    for name in (*made, template):
-        server.drop_database(name)
+def emptied(store: Store) -> Store:
+    with store._link as link:
+        for table in reversed(metadata.sorted_tables):
+            link.connection.exec_driver_sql(f"DELETE FROM {table.name}")
+    return store
 
 
 def summaries(store: Store) -> dict[str, list[tuple[object, ...]]]:
@@ -119,23 +119,21 @@ def play(store: Store, agent: str, workspace: str, endings: list[Ending]) -> Non
         store.reopen_run(header.run_id)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(HISTORIES)
-def test_building_anew_gives_what_was_kept_in_step(
-    fresh: Callable[[], Store], history: list[list[Execution] | tuple[str, str, list[Ending]]]
-) -> None:
-    with fresh() as store:
-        store.add_suite(SUITE, now_ms=MONDAY)
-        for step in history:
-            if isinstance(step, list):
-                store.add_executions(step)
-            else:
-                play(store, *step)
-        kept = summaries(store)
-        assert kept["agg_day"] == [] or all(isinstance(value, int) for value in kept["agg_day"][0][4:])
-        store.rebuild_summaries()
-        assert summaries(store) == kept
-        check_against_executions(store)
+def test_building_anew_gives_what_was_kept_in_step(shared: Store, history: list[Step]) -> None:
+    store = emptied(shared)
+    store.add_suite(SUITE, now_ms=MONDAY)
+    for step in history:
+        if isinstance(step, list):
+            store.add_executions(step)
+        else:
+            play(store, *step)
+    kept = summaries(store)
+    assert all(isinstance(value, int) for row in kept["agg_day"] for value in row[1:])
+    store.rebuild_summaries()
+    assert summaries(store) == kept
+    check_against_executions(store)
 
 
 def check_against_executions(store: Store) -> None:
@@ -157,8 +155,8 @@ def check_against_executions(store: Store) -> None:
     assert total == pytest.approx(math.fsum(known), abs=1e-9)
 
 
-def key_of(cell: object) -> tuple[str, str, str]:
-    return tuple(getattr(cell, name) for name in ("agent", "agent_version", "benchmark"))  # type: ignore[return-value]
+def key_of(cell: MatrixRow) -> tuple[str, str, str]:
+    return cell.agent, cell.agent_version, cell.benchmark
 
 
 def execution(agent: str, day: int, **changes: object) -> Execution:

@@ -12,8 +12,8 @@ from agentdyno.model import Progress, RunStatus, Sample, Spec
 from agentdyno.specs import Overrides, parse_spec
 from agentdyno.store import Store
 from agentdyno.workbench.prepare import prepare
-from agentdyno.workbench.resume import resume
 from agentdyno.workbench.recording import UNSAVED
+from agentdyno.workbench.resume import resume
 from agentdyno.workbench.run import Runner, run_folder
 
 CODE = """

@@ -57,14 +57,17 @@ class Recorder:
         readings: Mapping[str, float] | None = None,
         simulated: bool = False,
     ) -> None:
-        """Counts one call of a model: its tokens join the case's, its first token the case's if it is the first."""
+        """Counts one call of a model: tokens and the server's own times add up, the first TTFT stays."""
         self.api_calls += 1
         self.model = model or self.model
         self.simulated = self.simulated or simulated
         if usage is not None:
             self.usage = usage if self.usage is None else self.usage + usage
         for name, value in (readings or {}).items():
-            self.readings.setdefault(name, value)
+            if name.startswith("server."):
+                self.readings[name] = self.readings.get(name, 0.0) + value
+            else:
+                self.readings.setdefault(name, value)
         details: dict[str, object] = {"readings": dict(readings or {})}
         if usage is not None:
             details["usage"] = {

@@ -82,7 +82,7 @@ def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Pa
     known = {*registered, *registered_here("agents"), *installed("agents")}
     if scheme == "name" and reference not in known:
         if name in known:
-            return replace(AgentUse(name, name, base_dir=str(folder)), version=version)
+            return _of_version(AgentUse(name, name, base_dir=str(folder)), version)
         error = unknown("agents", reference)
         near = nearest(name or reference, known)
         raise PluginError(

@@ -158,17 +158,14 @@ class LimitedProcess:
         found = []
         waiting = _processes()
         for _ in range(LOOKS):
-            nascent = []
-            for pid in waiting:
-                environment = _environment(pid)
-                if needle in environment:
+            environments = {pid: _environment(pid) for pid in waiting}
+            for pid, environment in environments.items():
+                if environment is not None and needle in environment:
                     with contextlib.suppress(OSError):
                         found.append(os.pidfd_open(pid))
-                elif not environment and _is_nascent(pid):
-                    nascent.append(pid)
-            if not nascent:
+            waiting = [pid for pid, environment in environments.items() if environment is None]
+            if not waiting:
                 break
-            waiting = nascent
             sleep(LOOK_AGAIN_S)
         return found
 
@@ -188,27 +185,42 @@ def _end(fd: int) -> None:
 
 def _processes() -> list[int]:
     try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and _has_group(int(name))]  # noqa: PTH208
     except OSError:
         return []
 
 
-def _is_nascent(pid: int) -> bool:
-    """Whether a program is just being loaded: whoever started it may already be told so, but it shows no environment
-    yet. Programs whose environment is empty have a place for it, and ended ones and the kernel's no memory."""
+def _has_group(pid: int) -> bool:
+    """False for the kernel's own, of which there may be hundreds."""
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
-            fields = file.read().rpartition(b")")[2].split()
+        return os.getpgid(pid) != 0
     except OSError:
         return False
-    state, memory_bytes, environment_start = fields[0], fields[20], fields[47]
-    return state not in b"ZX" and memory_bytes != b"0" and environment_start == b"0"
 
 
-def _environment(pid: int) -> bytes:
-    """Empty for processes that are gone, already killed, or somebody else's."""
+def _environment(pid: int) -> bytes | None:
+    """Empty for processes that are gone, already killed, or somebody else's.
+
+    ``None`` while the program is still being loaded: whoever started it may have been told that it runs, but its
+    environment is not there yet.
+    """
+    environment = _content(f"/proc/{pid}/environ")
+    if environment is None or environment:
+        return environment or b""
+    if _is_being_loaded(pid):
+        return None
+    return _content(f"/proc/{pid}/environ") or b""  # it may have been loaded between the two looks
+
+
+def _is_being_loaded(pid: int) -> bool:
+    """A program whose environment is empty has a place for it all the same; one that has ended has no memory."""
+    fields = (_content(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
+    return len(fields) > 47 and fields[20] != b"0" and fields[47] == b"0"
+
+
+def _content(path: str) -> bytes | None:
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123  (a third of pathlib's cost)
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  (a third of pathlib's cost)
             return file.read()
     except OSError:
-        return b""
+        return None

@@ -26,6 +26,9 @@ class Service(Protocol):
 
     def answer(self, connection: Connection, request: HttpRequest, received_ns: int) -> None: ...
 
+    def look_at(self, connection: Connection) -> None:
+        """Calls ``connection.proceed`` soon, after whatever else has arrived meanwhile has been given its time."""
+
     def joined(self, connection: Connection) -> None: ...
 
     def left(self, connection: Connection) -> None: ...
@@ -48,7 +51,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._fd = -1
         self._unsent = False
-        self._busy = self._reading = False
+        self._received_ns = 0
+        self._busy = self._queued = self._reading = False
         self._keep_alive = True
         self.chunked = True
         self.reply: Reply | None = None
@@ -66,10 +70,17 @@ class Connection(asyncio.Protocol):
         self._service.left(self)
 
     def data_received(self, data: bytes) -> None:
-        received_ns = perf_counter_ns()
+        self._received_ns = perf_counter_ns()
         self._reader.feed(data)
-        if not self._busy:
-            self._next(received_ns)
+        if not self._busy and not self._queued:
+            self._queued = True
+            self._service.look_at(self)
+
+    def proceed(self) -> None:
+        """Answers what has arrived."""
+        self._queued = False
+        if not self._busy and self._transport is not None:
+            self._next(self._received_ns)
 
     def send(self, data: bytes) -> None:
         """Hands bytes to the kernel, or to the transport while it has older ones left."""
@@ -99,6 +110,15 @@ class Connection(asyncio.Protocol):
     def send_chunk(self, payload: bytes) -> None:
         """One piece of a body whose length is not known beforehand."""
         self.send(b"%x\r\n%b\r\n" % (len(payload), payload) if self.chunked else payload)
+
+    def send_last(self, payload: bytes) -> None:
+        """The last piece of such a body, which may be empty, and its end."""
+        if not self.chunked:
+            self.send(payload)
+        elif payload:
+            self.send(b"%x\r\n%b\r\n%b" % (len(payload), payload, LAST_CHUNK))
+        else:
+            self.send(LAST_CHUNK)
 
     def respond(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
         """A whole response at once."""
@@ -210,12 +230,12 @@ class TokenStream:
         elif fault is Fault.TRUNCATED and not (self._clean and connection.chunked):
             connection.close()
         else:
+            last = b""
             if fault is None:
-                connection.send_chunk(self._frames.ending(record))
+                last = self._frames.ending(record)
             elif fault is Fault.STREAM_ERROR:
-                connection.send_chunk(self._frames.error(FAULT_MESSAGE))
-            if connection.chunked:
-                connection.send(LAST_CHUNK)
+                last = self._frames.error(FAULT_MESSAGE)
+            connection.send_last(last)
             connection.finish()
         self._log.close(record, "ok" if fault is None else fault.value, record.end_ns)
 

@@ -21,6 +21,8 @@ from agentdyno.store import Store
 log = logging.getLogger("agentdyno.run")
 UNSAVED = "unsaved-samples.jsonl"
 COMMIT_WITHIN_S = 0.05
+QUICK_S = 0.005
+"""Seconds of a call that may share a commit with the ones after it, if it cost nothing."""
 
 
 class Waiting(Protocol):
@@ -33,8 +35,9 @@ class Waiting(Protocol):
 class Recording:
     """One run's way into the store. ``on_progress`` is called between samples.
 
-    Each sample is committed at once; in a suite (``waiting`` is set) by a thread of its own, within
-    ``COMMIT_WITHIN_S`` seconds, so that answers that come fast share a commit.
+    Each sample is committed before the next trial begins, so that no more than the calls in flight are repeated
+    after a crash. Only in a suite (``waiting`` is set) answers that come fast and cost nothing share a commit, which
+    a thread makes within ``COMMIT_WITHIN_S`` seconds.
     """
 
     store: Store
@@ -109,8 +112,9 @@ class Recording:
             if self._writer is None:
                 self.store.commit()
                 self._uncommitted.clear()
-            elif self._writer.appended():
-                self._uncommitted[:-1] = []
+            else:
+                unsaved = self._writer.appended(at_once=not is_quick(sample))
+                del self._uncommitted[: len(self._uncommitted) - unsaved]
         except StoreError as error:
             raise self._rescued(error) from error
 
@@ -137,27 +141,39 @@ class Recording:
         )
 
 
+def is_quick(sample: Sample) -> bool:
+    """Whether asking again would cost neither time nor money."""
+    if sample.readings.get("duration_s", 0.0) >= QUICK_S:
+        return False
+    return not spent_usd(sample) and "judge_cost_usd" not in sample.details
+
+
 class _Writer:
-    """Commits what was appended ``COMMIT_WITHIN_S`` seconds before at the latest, in a thread of its own."""
+    """Commits at once, or ``COMMIT_WITHIN_S`` seconds later in a thread of its own."""
 
     def __init__(self, commit: Callable[[], None]) -> None:
         self._commit = commit
         self._wanted = threading.Event()
         self._ended = threading.Event()
-        self._committed = False
+        self._saving = threading.Lock()
+        self._appended = self._saved = 0
         self._error: StoreError | None = None
         self._thread = threading.Thread(target=self._work, name="dyno-writer", daemon=True)
         self._thread.start()
 
-    def appended(self) -> bool:
-        """True when there was a commit since the last call, so that all before the last sample is safe."""
+    def appended(self, *, at_once: bool) -> int:
+        """Takes note of one more sample in the store; how many of the last ones are not permanent yet."""
         if self._error is not None:
             raise self._error
-        done, self._committed = self._committed, False
-        self._wanted.set()
-        return done
+        self._appended += 1
+        if at_once:
+            self._save()
+        else:
+            self._wanted.set()
+        return self._appended - self._saved
 
     def close(self) -> None:
+        """Commits what is left."""
         self._ended.set()
         self._wanted.set()
         self._thread.join()
@@ -166,14 +182,20 @@ class _Writer:
 
     def _work(self) -> None:
         try:
-            while not self._ended.is_set():
+            ended = False
+            while not ended:
                 self._wanted.wait()
-                self._ended.wait(COMMIT_WITHIN_S)
+                ended = self._ended.wait(COMMIT_WITHIN_S)
                 self._wanted.clear()
-                self._commit()
-                self._committed = True
+                self._save()
         except StoreError as error:
             self._error = error
+
+    def _save(self) -> None:
+        with self._saving:
+            appended = self._appended  # what comes while the commit is made may miss it
+            self._commit()
+            self._saved = appended
 
 
 @dataclass(slots=True)

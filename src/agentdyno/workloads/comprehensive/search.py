@@ -110,7 +110,7 @@ def paragraphs_of(text: str) -> list[Document]:
     return [Document(f"paragraph-{number:03d}", "", part) for number, part in enumerate(parts, start=1)]
 
 
-def excerpt(text: str, question: str, sentences: int = 2) -> str:
+def excerpt(text: str, question: str, sentences: int = 1) -> str:
     """The sentences of a text that fit the question best, in their order; the whole text where none does."""
     parts = [Document(f"{number:04d}", "", part) for number, part in enumerate(_SENTENCE_END.split(text))]
     hits = Bm25(parts).search(question, sentences)
