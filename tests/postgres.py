@@ -77,8 +77,8 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def running_postgres() -> Iterator[Postgres]:
-    """One server for as long as the block runs."""
+def running_postgres(**settings: str) -> Iterator[Postgres]:
+    """One server for as long as the block runs: fast and forgetful, unless ``settings`` say otherwise."""
     programs = find_programs()
     # Not below pytest's folder: only its owner may enter that, and the path of a socket has to be short.
     folder = Path(tempfile.mkdtemp(prefix="dyno-pg-"))
@@ -91,8 +91,8 @@ def running_postgres() -> Iterator[Postgres]:
             for path in (folder, data):
                 os.chown(path, identity["user"], identity["group"])
         _initialise(programs, data, identity)
-        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-        command = [str(programs / "postgres"), "-D", str(data), "-k", str(folder), *settings]
+        options = [word for pair in {**_SETTINGS, **settings}.items() for word in ("-c", "=".join(pair))]
+        command = [str(programs / "postgres"), "-D", str(data), "-k", str(folder), *options]
         with (
             (folder / "log").open("wb") as log,
             subprocess.Popen(

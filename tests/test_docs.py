@@ -1,4 +1,4 @@
-"""The documentation is executed: its commands run, its specs load, its Python works, its reference is complete.
+"""The documentation is executed: commands run, files load, Python and SQL work, and the reference is complete.
 
 How a page is read, from top to bottom in a folder of its own:
 
@@ -7,33 +7,78 @@ How a page is read, from top to bottom in a folder of its own:
   ``cd`` and ``mkdir`` do what they say. In ``console`` blocks the same holds for lines that start with ``$``, and
   the words of the output shown must be in the real output.
 - A command succeeds, unless the line ends with ``# exits with 1`` (or ``# exits with 0 or 1``).
-- A ``python`` block without a file name is run as a script. A ``yaml`` block without one is checked as a spec.
+- ``dyno model serve`` and ``dyno model simulate`` are started on a free port and ended with the page; later lines and
+  files that name the documented port get the real one.
+- ``export DYNO_STORE=postgresql://…`` starts a server and gives the rest of the page an empty database there.
+- A ``python`` block without a file name is run as a script, an ``sql`` block against the page's store. A ``yaml``
+  block without one is checked as a suite, as ``dyno.yaml`` or as a spec, whichever its keys belong to.
+- Nothing leaves the machine: there are no API keys, and only the local model and simulated ones are called.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Literal, get_args
 
 import click
+import psycopg
 import pytest
 import yaml
 
 import agentdyno
+from agentdyno.agents.http_json import HttpJson
+from agentdyno.agents.ollama_chat import NUMBERS, OllamaChat
+from agentdyno.agents.openai_chat import OpenAIChat
+from agentdyno.agents.resolve import COMMAND_KEYS
 from agentdyno.cli.main import COMMANDS, dyno
-from agentdyno.model import ArmResult, Environment, MetricSummary, RunResult, RunWarning, Sample
+from agentdyno.model import (
+    AgentUse,
+    ArmResult,
+    BaselineScores,
+    Benchmark,
+    Case,
+    CaseFigures,
+    Constraints,
+    Environment,
+    Event,
+    MetricSummary,
+    Reducer,
+    Response,
+    Rubric,
+    RunResult,
+    RunWarning,
+    Sample,
+    Score,
+    ScorerUse,
+    Suite,
+    Usage,
+)
 from agentdyno.model.metric import _KNOWN
 from agentdyno.model.result import Artifact, Vcs
 from agentdyno.model.sample import Failure, FailureKind, Status
+from agentdyno.pricing import CostSource
 from agentdyno.registry import KINDS
-from agentdyno.specs import json_schema, parse_spec
+from agentdyno.registry.describe import signature_of
+from agentdyno.servers.model_wheel import find_model
+from agentdyno.specs import json_schema, parse_spec, parse_suite
+from agentdyno.specs.workspace import read_workspace
+from agentdyno.specs.yaml_text import parse_yaml
+from agentdyno.store.executions_view import CREATE_VIEW
+
+from .postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -41,7 +86,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml))`:$")
+_FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml|jsonl|csv|json))`:$")
 _EXITS = re.compile(r"\s+# exits with ([\d or]+)$")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -97,9 +142,14 @@ _PRELOADED = [
         "agentdyno.workbench.api",
         "agentdyno.workbench.doctor",
         "agentdyno.workbench.reporting",
+        "agentdyno.workbench.suite_run",
+        "agentdyno.workbench.rescore",
+        "agentdyno.workbench.try_agent",
         "agentdyno.store.store",
     ),
     *("agentdyno.reports.console", "agentdyno.specs.file_format", "scipy.special", "sqlalchemy.dialects.sqlite"),
+    *("agentdyno.specs.suite_format", "agentdyno.specs.workspace_format", "agentdyno.analysis.agent_board"),
+    *("agentdyno.cli.suite_run", "agentdyno.reports.case_view", "sqlalchemy.dialects.postgresql.psycopg", "yaml"),
 ]
 
 
@@ -135,14 +185,37 @@ def dyno_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands
     served.close()
 
 
+@pytest.fixture(scope="module")
+def databases() -> Iterator[Callable[[], str]]:
+    """Gives the URL of an empty PostgreSQL database; the server is started by the first page that asks."""
+    with contextlib.ExitStack() as stack:
+        servers: list[Postgres] = []
+
+        def fresh() -> str:
+            if not servers:
+                servers.append(stack.enter_context(running_postgres()))
+            return servers[0].url(servers[0].create_database())
+
+        yield fresh
+
+
+_NOT_PASSED_ON = re.compile(r"^(DYNO_|GIT_|PYTHON|OLLAMA_)|(KEY|TOKEN|SECRET|PASSWORD)$")
+_PORTS = {"serve": "8080", "simulate": "8081"}
+
+
 class Folder:
     """The folder of one page, where its files are written and its commands run."""
 
-    def __init__(self, root: Path, served: Commands | None = None) -> None:
+    def __init__(
+        self, root: Path, served: Commands | None = None, databases: Callable[[], str] | None = None
+    ) -> None:
         self.here = root
         self._served = served
+        self._databases = databases
+        self._models: list[subprocess.Popen[str]] = []
+        self._addresses: dict[str, str] = {}
         self.environ = {
-            **{key: value for key, value in os.environ.items() if not key.startswith(("DYNO_", "GIT_", "PYTHON"))},
+            **{key: value for key, value in os.environ.items() if not _NOT_PASSED_ON.search(key)},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "160",
             "GIT_AUTHOR_NAME": "Reader",
@@ -156,7 +229,7 @@ class Folder:
         assert block.file is not None
         path = self.here / block.file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.text)
+        path.write_text(self._real(block.text))
         if path.suffix == ".py":
             compile(block.text, block.file, "exec")
 
@@ -164,7 +237,7 @@ class Folder:
         """Runs one line of a shell block if it is of a kind that is run; what it printed."""
         exits = _EXITS.search(line)
         allowed = {int(code) for code in re.findall(r"\d+", exits[1])} if exits else {0}
-        command = _EXITS.sub("", line).strip()
+        command = self._real(_EXITS.sub("", line).strip())
         word = command.partition(" ")[0]
         if word in ("cd", "mkdir"):
             folder = self.here / shlex.split(command)[-1]
@@ -172,7 +245,14 @@ class Folder:
             self.here = folder if word == "cd" else self.here
         elif word == "make":
             self._shell(f"make --no-print-directory --dry-run {command.partition(' ')[2]}", ROOT, {0})
+        elif word == "export":
+            name, _, value = command.removeprefix("export ").partition("=")
+            self.environ[name] = self._databases() if self._databases and value.startswith("postgresql:") else value
+        elif command.startswith(("dyno model serve", "dyno model simulate")):
+            self._start_model(command)
         elif word in ("dyno", "git"):
+            if command.startswith("dyno model install"):
+                assert find_model() is not None, "the local model is not here: run `dyno model install` first"
             if "--calibrate" in command and "--comparisons" not in command:
                 command += " --comparisons 5"
             return self._shell(command, self.here, allowed)
@@ -180,6 +260,49 @@ class Folder:
 
     def python(self, text: str) -> str:
         return self._checked([sys.executable, "-W", "error", "-c", text], "the python block", self.here, {0})
+
+    def sql(self, text: str) -> list[tuple[object, ...]]:
+        """The rows that a statement gives; at least one, or the page shows nothing."""
+        url = self.environ.get("DYNO_STORE", "")
+        if url:
+            with psycopg.connect(url) as there:
+                rows = there.execute(text.encode()).fetchall()
+        else:
+            with contextlib.closing(sqlite3.connect(self.here / ".dyno" / "dyno.db")) as here:
+                rows = here.execute(text).fetchall()
+        assert rows, f"no rows: {text}"
+        return rows
+
+    def close(self) -> None:
+        """Ends the models that the page has started."""
+        for model in self._models:
+            model.send_signal(signal.SIGINT)
+            model.communicate(timeout=30)
+
+    def _start_model(self, command: str) -> None:
+        words = shlex.split(command)
+        documented = words[words.index("--port") + 1] if "--port" in words else _PORTS[words[2]]
+        if "--port" in words:
+            del words[words.index("--port") : words.index("--port") + 2]
+        model = subprocess.Popen(
+            [*words, "--port", "0"],
+            cwd=self.here,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._models.append(model)
+        assert model.stdout is not None
+        url = re.search(r"127\.0\.0\.1:\d+", model.stdout.readline())
+        assert url is not None, f"{command} does not say where it listens"
+        self._addresses[f"127.0.0.1:{documented}"] = url[0]
+
+    def _real(self, text: str) -> str:
+        """With the addresses of the models that run in place of the documented ones."""
+        for documented, real in self._addresses.items():
+            text = text.replace(documented, real)
+        return text
 
     def _shell(self, command: str, folder: Path, allowed: set[int]) -> str:
         if self._served is not None and command.startswith("dyno ") and not re.search(r"[>|;&$]", command):
@@ -222,6 +345,8 @@ def run_page(page: Path, folder: Folder) -> None:
             run_console(block, folder)
         elif block.language == "python":
             folder.python(block.text)
+        elif block.language == "sql":
+            folder.sql(block.text)
 
 
 def run_console(block: Block, folder: Folder) -> None:
@@ -237,25 +362,68 @@ def run_console(block: Block, folder: Folder) -> None:
         shown, output = [], folder.run(line[1:])
 
 
-RUNNABLE = [page for page in PAGES if any(block.language in ("bash", "console", "python") for block in blocks(page))]
+_RUN = ("bash", "console", "python", "sql")
+RUNNABLE = [page for page in PAGES if any(block.language in _RUN for block in blocks(page))]
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
-def test_everything_a_page_shows_works(page: Path, tmp_path: Path, dyno_commands: Commands) -> None:
-    run_page(page, Folder(tmp_path, dyno_commands))
+def test_everything_a_page_shows_works(
+    page: Path, tmp_path: Path, dyno_commands: Commands, databases: Callable[[], str]
+) -> None:
+    with contextlib.closing(Folder(tmp_path, dyno_commands, databases)) as folder:
+        run_page(page, folder)
+
+
+Kind = Literal["spec", "suite", "workspace"]
+
+
+def properties_of(kind: Kind) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Every key of a kind of file, with what the schema says of it."""
+    schema = json_schema(kind)
+    definitions = schema.get("$defs", {})
+    assert isinstance(definitions, dict)
+    for table in (schema, *definitions.values()):
+        yield from table.get("properties", {}).items()
+
+
+def has_keys_of(kind: Kind, document: Mapping[str, object]) -> bool:
+    own = json_schema(kind)["properties"]
+    return isinstance(own, dict) and document.keys() <= own.keys()
+
+
+def kind_of(document: Mapping[str, object]) -> Kind:
+    """What a block of YAML is: whole or in part, its keys are those of one kind of file."""
+    if {"dataset", "benchmarks"} & document.keys():
+        return "suite"
+    if isinstance(document.get("agents"), dict):
+        return "workspace"
+    kinds: tuple[Kind, ...] = ("workspace", "spec", "suite")
+    return next(kind for kind in kinds if has_keys_of(kind, document))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_specs_on_a_page_are_valid(page: Path, tmp_path: Path) -> None:
+def test_suites_specs_and_workspaces_on_a_page_are_valid(page: Path, tmp_path: Path) -> None:
     for block in blocks(page):
+        if block.file is not None:
+            Folder(tmp_path).write(block)
         if block.language != "yaml":
             continue
-        document = yaml.safe_load(block.text)
+        document = parse_yaml(block.text, name_of(page))
+        assert isinstance(document, dict)
         if "jobs" in document:  # a workflow of the continuous integration
             continue
-        if not {"experiment", "experiments"} & document.keys():
-            document = {"experiment": "retrieval", **document}
-        parse_spec(document, source=name_of(page), base_dir=tmp_path)
+        kind = kind_of(document)
+        if kind == "workspace":
+            (tmp_path / "checked.yaml").write_text(block.text)
+            read_workspace(tmp_path / "checked.yaml")
+        elif kind == "suite":
+            whole = {"dataset", "benchmarks"} & document.keys()
+            suite = document if whole else {**document, "dataset": [{"input": "?"}]}
+            parse_suite(suite, source=name_of(page), base_dir=tmp_path)
+        else:
+            whole = {"experiment", "experiments"} & document.keys()
+            spec = document if whole else {**document, "experiment": "retrieval"}
+            parse_spec(spec, source=name_of(page), base_dir=tmp_path)
 
 
 @pytest.mark.parametrize("page", PROSE, ids=name_of)
@@ -344,16 +512,35 @@ def test_the_spec_reference_names_every_field_and_default() -> None:
                 )
 
 
+@pytest.mark.parametrize("kind", ["suite", "workspace"])
+def test_the_references_of_suites_and_workspaces_name_every_key_and_default(kind: Kind) -> None:
+    page = (DOCS / "reference" / f"{kind}-file.md").read_text()
+    rows = {line.partition("` |")[0].removeprefix("| `"): line for line in page.splitlines() if line[:3] == "| `"}
+    zero_means_none = {"cached", "compute_price_per_cpu_hour", "size", "limit"}
+    for name, row in properties_of(kind):
+        assert name in rows, f"the key {name} is not described"
+        default = row.get("default")
+        if not default or isinstance(default, bool) or name in zero_means_none:
+            continue
+        shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+        assert shown in rows[name], f"the default of {name} is {default}"
+
+
 @pytest.mark.parametrize(
     "kind",
-    [RunResult, ArmResult, MetricSummary, Sample, Failure, Environment, Vcs, RunWarning, Artifact],
+    [
+        *(RunResult, ArmResult, MetricSummary, Sample, Failure, Environment, Vcs, RunWarning, Artifact, CaseFigures),
+        *(Suite, Benchmark, Rubric, ScorerUse, Constraints, BaselineScores, AgentUse),
+        *(Case, Response, Usage, Event, Score),
+    ],
     ids=lambda kind: str(kind.__name__),
 )
 def test_the_result_reference_names_every_field(kind: type) -> None:
     assert is_dataclass(kind)
     page = (DOCS / "reference" / "result-json.md").read_text()
     for field in fields(kind):
-        assert f"`{field.name}`" in page, f"{kind.__name__}.{field.name} is not described"
+        if not field.name.startswith("_"):
+            assert f"`{field.name}`" in page, f"{kind.__name__}.{field.name} is not described"
 
 
 def test_the_result_reference_names_every_status_and_kind_of_failure() -> None:
@@ -366,6 +553,61 @@ def test_the_metrics_reference_names_every_built_in_metric() -> None:
     page = (DOCS / "reference" / "metrics.md").read_text()
     for name in _KNOWN:
         assert f"| `{name}` |" in page
+
+
+def scorers() -> list[tuple[str, str]]:
+    found = entry_points(group="agentdyno.scorers")
+    return [(item.name, item.value) for item in found if item.value.startswith("agentdyno.")]
+
+
+@pytest.mark.parametrize(("name", "place"), scorers(), ids=lambda item: item.rpartition(":")[2])
+def test_the_guide_to_scorers_names_every_scorer_and_option(name: str, place: str) -> None:
+    module, _, attribute = place.partition(":")
+    page = (DOCS / "guides" / "scorers.md").read_text()
+    assert f"\n### {name}\n" in page, f"the scorer {name} is not described"
+    section = page.partition(f"\n### {name}\n")[2].partition("\n##")[0]
+    options, _ = signature_of(getattr(import_module(module), attribute).__init__, skip_first=True)
+    wanted = {option.name for option in options} - {"judge", "prices"}  # those two are given by the runner
+    assert {row[1] for row in re.finditer(r"^\| `(\w+)` \|", section, re.MULTILINE)} == wanted
+
+
+def test_the_guide_to_scorers_names_every_reducer() -> None:
+    page = (DOCS / "guides" / "scorers.md").read_text()
+    assert all(f"| `{reducer}` |" in page for reducer in Reducer)
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"), [("HTTP endpoints", HttpJson), ("OpenAI-compatible endpoints", OpenAIChat)]
+)
+def test_the_guide_to_agents_names_the_configuration_of_endpoints(heading: str, kind: type) -> None:
+    section = (DOCS / "guides" / "agents.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    options, _ = signature_of(kind.__init__, skip_first=True)  # type: ignore[misc]
+    for option in options:
+        if option.name not in ("name", "version", "environ", "url", "model") or (
+            option.name == "model" and kind is HttpJson
+        ):
+            assert re.search(rf"^\| [^|]*`{option.name}`", section, re.MULTILINE), f"{option.name} is not described"
+
+
+def test_the_guide_to_agents_names_the_configuration_of_commands_and_ollama() -> None:
+    page = (DOCS / "guides" / "agents.md").read_text()
+    shared = {item.name for item in signature_of(OpenAIChat.__init__, skip_first=True)[0]}
+    own = {item.name for item in signature_of(OllamaChat.__init__, skip_first=True)[0]} - shared
+    for name in (*COMMAND_KEYS, *NUMBERS, *own):
+        assert f"`{name}`" in page, f"{name} is not described"
+
+
+def test_the_guide_to_costs_names_every_source() -> None:
+    page = (DOCS / "guides" / "costs.md").read_text()
+    assert all(f"| `{source}` |" in page for source in get_args(CostSource))
+
+
+def test_the_page_about_the_store_names_every_column_of_the_view() -> None:
+    page = (DOCS / "concepts" / "store.md").read_text()
+    columns = re.findall(r" AS (\w+)(?=,\n|\nFROM executions)", CREATE_VIEW["sqlite"])
+    assert len(columns) > 20
+    for column in columns:
+        assert f"`{column}`" in page, f"the column {column} is not described"
 
 
 def test_the_python_reference_names_every_public_name() -> None:

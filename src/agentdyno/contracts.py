@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -115,6 +116,10 @@ class Agent(Protocol):
 
     async def close(self) -> None:
         """After the last case, whatever happened."""
+
+
+MAY_BLOCK_S: ContextVar[float | None] = ContextVar("agentdyno_may_block_s", default=None)
+"""Set while an agent is alone in its event loop: it may block the loop, for so many seconds at most."""
 
 
 class CaseFailed(Exception):

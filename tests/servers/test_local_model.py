@@ -24,7 +24,7 @@ CHAT = "/chat/completions"
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LocalModel]:
-    with LocalModel(threads=1, context=256) as running:
+    with LocalModel(threads=1, context=512) as running:
         yield running
 
 
@@ -75,8 +75,9 @@ def test_its_cpu_time_is_read_by_pid_and_grows_with_work(model: LocalModel) -> N
 
 
 def test_each_slot_has_the_whole_context(model: LocalModel) -> None:
-    assert ask(model.url, CHAT, question("word " * 150)).status == 200
-    assert ask(model.url, CHAT, question("word " * 250)).status == 400
+    slot = ask(model.url.removesuffix("/v1"), "/props").json["default_generation_settings"]
+    assert slot["n_ctx"] == 512
+    assert ask(model.url, CHAT, question("word " * 600)).status == 400
 
 
 def test_a_port_in_use_is_told_before_the_model_is_loaded(model: LocalModel) -> None:

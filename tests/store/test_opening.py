@@ -12,7 +12,7 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.store import Store, default_url, revision
-from agentdyno.store.schema import VERSION_TABLE
+from agentdyno.store.schema import REVISIONS, VERSION_TABLE
 
 from .builders import begin, sample
 
@@ -99,9 +99,9 @@ def test_a_newer_store_asks_for_a_newer_agentdyno(path: Path) -> None:
 
 def test_an_older_store_asks_to_be_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store.open(path).close()
-    monkeypatch.setattr(revision, "HEAD", "0002")
-    monkeypatch.setattr(revision, "REVISIONS", ("0001", "0002"))
-    with pytest.raises(StoreError, match="has schema revision 0001") as caught:
+    monkeypatch.setattr(revision, "HEAD", "0009")
+    monkeypatch.setattr(revision, "REVISIONS", (*REVISIONS, "0009"))
+    with pytest.raises(StoreError, match="has schema revision 0002") as caught:
         Store.open(path)
     assert "dyno store migrate" in remedy_of(caught)
 
@@ -180,7 +180,8 @@ def test_a_full_disk_is_explained_and_what_was_committed_stays(path: Path) -> No
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresql://me:secret@host/db", "stores in postgresql are not supported"),
+        ("mysql://me:secret@host/db", "stores in mysql are not supported"),
+        ("mysql://me:secret@host:x/db", "not a database URL"),
         ("nonsense://x", "not supported|not a database URL"),
         ("sqlite:///:memory:", "needs a file"),
         ("sqlite://", "needs a file"),

@@ -10,8 +10,10 @@ from agentdyno.agents.answer import collected
 from agentdyno.agents.calling import Call, Conversation, callee_of
 from agentdyno.agents.failures import case_failed
 from agentdyno.agents.recorder import recording
-from agentdyno.agents.threads import DaemonThreads
+from agentdyno.agents.threads import BlockedTooLong, DaemonThreads
+from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
 from agentdyno.model.case import Case, Response
+from agentdyno.model.sample import FailureKind, Status
 
 
 class CallableAgent:
@@ -66,8 +68,20 @@ class CallableAgent:
             self._threads.close()
 
     async def _made(self, call: Call) -> object:
-        returned = call() if self._is_async else await self._threads.run(call)
+        if self._is_async:
+            returned = call()
+        elif (limit_s := MAY_BLOCK_S.get()) is not None:
+            returned = self._blocking(call, limit_s)
+        else:
+            returned = await self._threads.run(call)
         return await returned if inspect.isawaitable(returned) else returned
+
+    def _blocking(self, call: Call, limit_s: float) -> object:
+        try:
+            return self._threads.run_blocking(call, limit_s)
+        except BlockedTooLong:
+            message = f"took longer than {limit_s:g} s (time limit of a case)"
+            raise CaseFailed(FailureKind.TIMEOUT, message, status=Status.TIMEOUT) from None
 
     async def _hook(self, name: str) -> None:
         hook = getattr(self._callee.subject, name, None)

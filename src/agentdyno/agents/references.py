@@ -74,7 +74,7 @@ def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Pa
     if at and name in registered:
         return _of_version(registered[name], version)
     folder = Path(base_dir)
-    if reference.endswith(".py"):
+    if reference.endswith(".py") and scheme_of(reference) == "name":
         raise PluginError(
             f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
         )

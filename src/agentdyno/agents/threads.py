@@ -5,11 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+from _thread import allocate_lock
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 
-_Job = tuple[Callable[[], object], "asyncio.Future[object]", asyncio.AbstractEventLoop]
+
+class _Outcome:
+    """What a call came to, for a caller that waits for it by a lock: a loop takes four times as long to wake."""
+
+    __slots__ = ("done", "error", "value")
+
+    def __init__(self) -> None:
+        self.done = allocate_lock()
+        self.done.acquire()
+        self.value: object = None
+        self.error: BaseException | None = None
+
+
+_Job = tuple[Callable[[], object], "asyncio.Future[object] | _Outcome", asyncio.AbstractEventLoop | None]
+
+
+class BlockedTooLong(Exception):
+    """A call did not return in time; its thread is left to it."""
 
 
 class DaemonThreads:
@@ -30,6 +48,19 @@ class DaemonThreads:
         worker = self._idle.pop() if self._idle else _Worker(self._returned)
         worker.jobs.put((lambda: context.run(call), outcome, loop))
         return await outcome
+
+    def run_blocking(self, call: Callable[[], object], limit_s: float) -> object:
+        """The same for a caller that has nothing else to do; raises ``BlockedTooLong`` after ``limit_s`` seconds."""
+        outcome = _Outcome()
+        context = contextvars.copy_context()
+        worker = self._idle.pop() if self._idle else _Worker(self._returned)
+        worker.jobs.put((lambda: context.run(call), outcome, None))
+        if not outcome.done.acquire(timeout=limit_s):
+            raise BlockedTooLong
+        self._returned(worker)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
 
     def close(self) -> None:
         """Ends the threads that are idle; the others end when they return."""
@@ -59,6 +90,12 @@ class _Worker:
                 value = call()
             except BaseException as raised:  # noqa: BLE001  (it belongs to whoever waits)
                 error = raised
+            if isinstance(outcome, _Outcome) or loop is None:
+                assert isinstance(outcome, _Outcome)
+                outcome.value, outcome.error = value, error
+                outcome.done.release()
+                del job, call, outcome, value, error
+                continue
             with contextlib.suppress(RuntimeError):  # the loop has been closed: nobody waits any more
                 loop.call_soon_threadsafe(self._settle, outcome, value, error)
             del job, call, outcome, value, error

@@ -46,7 +46,7 @@ def command(kind: str | None, limit: int, store: str | None, as_json: bool) -> N
     elif kind == "agents":
         _list_agents(as_json)
     else:
-        _list_objects([kind] if kind else ["experiments", "instruments", "reporters"], as_json)
+        _list_objects([kind] if kind else ["agents", "scorers", "experiments", "instruments", "reporters"], as_json)
 
 
 def _list_objects(kinds: list[str], as_json: bool) -> None:

@@ -74,7 +74,7 @@ def serve(port: int, parallel: int, context: int, threads: int | None, file: Pat
     with LocalModel(file, port=port, parallel=parallel, context=context, threads=threads) as model:
         click.echo(model.url)
         say(f"{model.model} is served, {parallel} requests at once. Ctrl-C stops it. Try it with:")
-        say(f'  dyno try openai:{model.model} --base-url {model.url} "What is 2 + 2?"')
+        say(f'  dyno try openai:{model.model} "What is 2 + 2?" -c base_url={model.url}')
         while model.alive and not stopped.wait(LOOK_S):
             pass
         if not model.alive:
@@ -157,8 +157,8 @@ def simulate(host: str, port: int, log: Path | None, as_json: bool, **settings: 
 def _greet(server: SimulatedServer, as_json: bool) -> None:
     click.echo(server.url, err=as_json)
     say("A simulated model is served. Ctrl-C stops it. Try it with:")
-    say(f'  dyno try openai:any-name --base-url {server.openai_url} "What is 2 + 2?"')
-    say(f'  dyno try ollama:any-name --base-url {server.url} "What is 2 + 2?"')
+    say(f'  dyno try openai:any-name "What is 2 + 2?" -c base_url={server.openai_url}')
+    say(f'  dyno try ollama:any-name "What is 2 + 2?" -c base_url={server.url}')
 
 
 def _served(stats: ServerStats) -> str:

@@ -34,7 +34,7 @@ def command(run: str, scorers: tuple[str, ...], tolerance: float, store: str | N
 
     uses = tuple(parse_scorer(item) for item in scorers)
     with open_store(store, must_exist=True) as opened:
-        done = rescore(opened, opened.find_run(run), load_workspace(Path.cwd()), uses)
+        done = rescore(opened, opened.find_run(run), load_workspace(Path.cwd()), uses, say)
         findings = finish(done.result, opened, (), tolerance, as_json=False) if not as_json else None
     if as_json:
         counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}
@@ -50,7 +50,8 @@ def parse_scorer(text: str) -> ScorerUse:
     from agentdyno.model import ScorerUse
     from agentdyno.specs import parse_param
 
-    name, _, rest = text.partition(":") if "@" not in text else _after_file(text)
+    head = text.partition(":")[0]
+    name, _, rest = _after_file(text) if ".py@" in head else text.partition(":")
     options = dict(parse_param(item) for item in rest.split(",") if item)
     weight = options.pop("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, (int, float)):

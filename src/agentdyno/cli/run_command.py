@@ -88,7 +88,7 @@ EXPERIMENT_ONLY = {
 @click.option("--order", type=click.Choice(["interleaved", "sequential"]), help="How arms take turns.")
 @click.option("--processes", type=click.IntRange(min=1), help="Fresh processes per arm, one after the other.")
 @click.option("--parallelism", type=click.IntRange(min=1), help="Trials at the same time.")
-@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Limit of one trial.")
+@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Limit of one trial, or of one case.")
 @click.option("--time-budget", "time_budget_s", type=float, metavar="SECONDS", help="Limit of the run.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the result.")
 @click.option("--notes", help="A note for the result.")

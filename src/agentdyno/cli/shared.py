@@ -53,11 +53,11 @@ def gate_options(function: F) -> F:
 def store_url(store: str | None) -> str:
     from pathlib import Path
 
-    from agentdyno.store import default_url
     from agentdyno.store.location import is_url, path_url
+    from agentdyno.workbench.location import project_store
 
     if store is None:
-        return default_url(Path.cwd(), os.environ)
+        return project_store(Path.cwd(), os.environ)
     return store if is_url(store) else path_url(Path(store).expanduser())
 
 

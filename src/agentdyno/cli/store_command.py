@@ -50,9 +50,11 @@ def backup(path: Path, store: str | None, as_json: bool) -> None:
     """Copy the store to PATH, consistently, while others may go on writing."""
     with open_store(store, must_exist=True) as opened:
         opened.backup(path)
+        copy = opened.url.startswith("sqlite")
     if as_json:
         print_json({"path": str(path), "size_bytes": path.stat().st_size})
-    say(f"Wrote {path} ({path.stat().st_size:,} bytes). Use it with --store {path}.")
+    how = f"Use it with --store {path}." if copy else f"Restore it with pg_restore --dbname=URL {path}."
+    say(f"Wrote {path} ({path.stat().st_size:,} bytes). {how}")
 
 
 @command.command()

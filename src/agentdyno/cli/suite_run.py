@@ -69,6 +69,10 @@ def make_overrides(options: dict[str, Any]) -> SuiteOverrides:
 
     names = ("epochs", "limit", "concurrency", "warmup", "seed", "notes", "output_dir", "retries", "time_budget_s")
     values: dict[str, Any] = {name: options.get(name) for name in names if options.get(name) is not None}
+    if options.get("timeout_s") is not None:
+        values["time_limit_s"] = options["timeout_s"]
+    if options.get("timeout_s") is not None:
+        values["time_limit_s"] = options["timeout_s"]
     for name in ("benchmarks", "cases", "tags"):
         if options.get(name):
             values[name] = tuple(options[name])
@@ -120,6 +124,9 @@ def confirm(prepared: PreparedSuite, yes: bool) -> None:
     if yes or prepared.options.max_cost_usd is not None or (usd is not None and usd <= ASK_ABOVE_USD):
         return
     if not sys.stdin.isatty():
+        if usd is None:
+            unpriced = ", ".join(prepared.expected.unpriced)
+            raise click.UsageError(f"the price of {unpriced} is unknown; add --yes, or give it in dyno.yaml")
         raise click.UsageError(f"this run may cost {money(usd)}; add --yes, or set a limit with --max-cost DOLLARS")
     click.confirm("Go on?", abort=True, err=True)
 
@@ -139,13 +146,7 @@ def show_plan(prepared: PreparedSuite, as_json: bool) -> None:
 
 
 def is_suite_file(path: Path) -> bool:
-    """Whether a file holds a suite; a file that cannot be read is left to the loader's own message."""
-    from agentdyno.errors import SpecError
-    from agentdyno.specs import is_suite
-    from agentdyno.specs.read import read_document
+    """Whether a file holds a suite rather than a spec. Raises ``SpecError`` where it cannot be read."""
+    from agentdyno.specs import is_suite, read_document
 
-    try:
-        document = read_document(path)
-    except SpecError:
-        return False
-    return is_suite(document)
+    return is_suite(read_document(path))

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
+_ATOMS = frozenset({type(None), str, bool, int})
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -22,8 +23,24 @@ def to_plain(value: object) -> Any:
 
     NaN and infinity become null, which reads back as "unknown": a reading that is null is left out.
     """
-    if value is None or isinstance(value, (str, bool, int)):
-        return value.value if isinstance(value, Enum) else value
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None  # type: ignore[arg-type]
+    if kind is dict:
+        return {key if type(key) is str else str(key): to_plain(item) for key, item in value.items()}  # type: ignore[attr-defined]
+    if kind is list or kind is tuple:
+        return [to_plain(item) for item in value]  # type: ignore[attr-defined]
+    return _to_plain(value)
+
+
+def _to_plain(value: object) -> Any:
+    """What is none of the plain types themselves: their subclasses, dataclasses, enums, other mappings, sets."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (str, bool, int)):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
@@ -34,8 +51,6 @@ def to_plain(value: object) -> Any:
         return [to_plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return [to_plain(item) for item in sorted(value, key=repr)]
-    if isinstance(value, Enum):
-        return value.value
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

@@ -54,7 +54,7 @@ def describe_source(name: str, module: str, attribute: str, origin: str) -> Expe
     """Description and parameters of ``module:attribute``; empty where the source cannot be found or read."""
     found = _find(module, attribute)
     if found is None:
-        return ExperimentInfo(name, origin=origin)
+        return ExperimentInfo(name, _said_in_call(module, attribute), origin=origin)
     description = first_line(ast.get_docstring(found.node))
     if isinstance(found.node, ast.ClassDef):
         signature = _class_signature(found.node, found) or _Signature()
@@ -70,6 +70,16 @@ def describe_source(name: str, module: str, attribute: str, origin: str) -> Expe
         open=signature.open,
         iterations=_iterations(found.node),
     )
+
+
+def _said_in_call(module: str, attribute: str) -> str:
+    """The ``description`` of a value that is made by a call, such as a preset of an agent; else nothing."""
+    parsed = _parse(module)
+    value = parsed.constant(attribute) if parsed is not None else None
+    for keyword in value.keywords if isinstance(value, ast.Call) else ():
+        if keyword.arg == "description" and isinstance(keyword.value, ast.Constant):
+            return first_line(str(keyword.value.value))
+    return ""
 
 
 def _find(module: str, attribute: str, depth: int = 0) -> _Found | None:

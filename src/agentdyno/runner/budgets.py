@@ -15,13 +15,15 @@ class SpendingLimit:
     """Ends the run before a call that may pass ``most``, counting calls in flight at the highest cost seen.
 
     ``spent_by`` reads what a sample used; ``expected`` is what a call of an arm is taken to use until one has been
-    seen. A run never passes the limit by more than the calls in flight turn out dearer than any before them.
+    seen; ``unrecorded`` gives what was spent outside of samples. A run never passes the limit by more than the calls
+    in flight turn out dearer than any before them.
     """
 
     most: float
     spent_by: Callable[[Sample], float]
     describe: Callable[[float, float], str]
     expected: Mapping[str, float] = field(default_factory=dict)
+    unrecorded: Callable[[], float] = lambda: 0.0
     spent: float = 0.0
     _highest: dict[str, float] = field(default_factory=dict)
     _in_flight: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -41,22 +43,26 @@ class SpendingLimit:
     def stop(self, _plan: Plan) -> str | None:
         bound = sum(self._per_call(arm_id) * count for arm_id, count in self._in_flight.items())
         dearest = max((self._per_call(arm_id) for arm_id in {*self._highest, *self.expected}), default=0.0)
-        if self.spent + bound + dearest <= self.most:
+        spent = self.spent + self.unrecorded()
+        if spent + bound + dearest <= self.most:
             return None
-        return self.describe(self.spent, self.most)
+        return self.describe(spent, self.most)
 
     def _per_call(self, arm_id: str) -> float:
         seen = self._highest.get(arm_id)
         return self.expected.get(arm_id, 0.0) if seen is None else seen
 
 
-def cost_limit(most_usd: float, expected: Mapping[str, float]) -> SpendingLimit:
+def cost_limit(
+    most_usd: float, expected: Mapping[str, float], unrecorded: Callable[[], float] = lambda: 0.0
+) -> SpendingLimit:
     """Dollars of agents and judges together."""
     return SpendingLimit(
         most_usd,
         spent_usd,
         lambda spent, most: f"the next call could pass the limit of ${most:.4g}; ${spent:.4g} are spent",
         expected,
+        unrecorded,
     )
 
 

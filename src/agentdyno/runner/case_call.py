@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.contracts import CaseFailed
+from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.plan import Trial
@@ -36,10 +36,15 @@ class Call:
     cached: bool = False
 
 
-async def make_call(trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle) -> Call:
-    """Calls the agent until it answers, its failure is its own, or the infrastructure has failed too often."""
+async def make_call(
+    trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle, *, alone: bool = False
+) -> Call:
+    """Calls the agent until it answers, its failure is its own, or the infrastructure has failed too often.
+
+    ``alone``: nothing else happens in this event loop, so that the agent may block it.
+    """
+    MAY_BLOCK_S.set((job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S) if alone else None)
     call = Call(trial, time.time_ns() // 1_000_000)
-    luck = random.Random(trial.seed)
     waited_s, attempt = 0.0, 1
     while True:
         await throttle.acquire()
@@ -51,7 +56,8 @@ async def make_call(trial: Trial, case: Case, job: CaseJob, conduct: Conduct, th
             throttle.served()
             return call
         limited = failed.kind is FailureKind.RATE_LIMITED
-        wait_s = wait_before(attempt + 1, failed.retry_after_s, luck.random())
+        luck = random.Random(trial.seed + attempt).random()
+        wait_s = wait_before(attempt + 1, failed.retry_after_s, luck)
         if limited:
             throttle.refused(wait_s)
         may_repeat = waited_s + wait_s <= conduct.patience_s if limited else attempt <= conduct.retries

@@ -31,7 +31,7 @@ class CaseExecutor:
     """The ``Executor`` of suites. ``start`` first: it raises where an agent cannot work at all.
 
     ``fatal`` is set when an agent met something that would meet every case alike; it is a ``StopRule`` of its own,
-    so that the schedule ends then.
+    so that the schedule ends then. ``warmup_usd`` is what warm-up calls have cost, which no sample holds.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class CaseExecutor:
         self._warm: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._judging: set[asyncio.Task[None]] = set()
+        self._alone = False
         self._finished: queue.SimpleQueue[Sample | BaseException] | Outbox[Sample | BaseException]
         self._agent_loop: Loop
         self._judge_loop: Loop
         if conduct.concurrency == 1 and not is_running_here():
             driven = DrivenLoop()
+            self._alone = True
             self._agent_loop = self._judge_loop = driven
             self._finished = Outbox(driven)
         else:
@@ -64,6 +66,7 @@ class CaseExecutor:
             self._finished = queue.SimpleQueue()
         self._closed = False
         self.fatal: RunError | None = None
+        self.warmup_usd = 0.0
         self.observed: dict[str, dict[str, Any]] = {}
         self.inner_loops: dict[str, int | None] = {}
         self.overhead_s: float | None = None
@@ -140,7 +143,8 @@ class CaseExecutor:
                 call = Call(trial, 0, kept, cached=True)
             else:
                 await self._warmed(trial, case)
-                call = await make_call(trial, case, job, self._conduct, self._throttles[id(job.agent)])
+                throttle = self._throttles[id(job.agent)]
+                call = await make_call(trial, case, job, self._conduct, throttle, alone=self._alone)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001  (a defect of ours must not leave the caller waiting)
@@ -164,7 +168,8 @@ class CaseExecutor:
         job = self._jobs[trial.arm_id]
         throttle = self._throttles[id(job.agent)]
         for _ in range(job.warmup):
-            call = await make_call(trial, case, job, self._conduct, throttle)
+            call = await make_call(trial, case, job, self._conduct, throttle, alone=self._alone)
+            self.warmup_usd += priced(call, job).usd or 0.0
             if call.fatal is not None:
                 return
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LEAST = "dataset: cases.jsonl"
 DEFAULT_SEED = 42
+SUITE_KEYS = frozenset({"benchmarks", "dataset", "suite_id", "suite_name", "agents", "scoring_rubric", "scorer"})
+"""Keys that no experiment's spec has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class LoadedSuite:
 
 def is_suite(document: object) -> bool:
     """Whether a document (as read from a file) describes a suite and not an experiment."""
-    return isinstance(document, Mapping) and ("benchmarks" in document or "dataset" in document)
+    return isinstance(document, Mapping) and not SUITE_KEYS.isdisjoint(document)
 
 
 def load_suite(path: Path, *, quick: bool = False, overrides: SuiteOverrides | None = None) -> LoadedSuite:

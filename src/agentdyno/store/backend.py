@@ -71,6 +71,9 @@ class Backend(Protocol):
     ) -> None:
         """The driver's fastest way in for many rows, which are taken one by one."""
 
+    def settle(self, connection: Connection, tables: Sequence[Table]) -> None:
+        """Outside a transaction, after many rows of ``tables`` were updated: keeps reading them fast."""
+
     def explain(self, error: BaseException) -> StoreError:
         """The failure in the user's words, with what to do."""
 

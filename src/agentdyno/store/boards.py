@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Suite
 from agentdyno.store.execution_schema import (
-    SCORES,
+    SHOWN,
     SUMMED,
     agents,
     agg_day,
     benchmarks,
-    executions,
     latest,
     suites,
 )
@@ -24,7 +26,8 @@ from agentdyno.store.rows import AgentRow, LeaderboardRow, MatrixRow, SuiteRow
 from agentdyno.store.suites import suite_of
 from agentdyno.store.summaries import CASE_UNITS, DAY_MS, SCALES
 
-_MATRIX_FIGURES = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance")
+_SCALES = [SCALES[name] for name in SUMMED]
+_PLACE = itemgetter(1, -3, -2, -1)
 _COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squares")
 
 
@@ -74,7 +77,16 @@ def suite_key(link: Link, reference: str) -> int:
 
 def matrix_rows(link: Link, suite: str | None, category: str | None) -> list[MatrixRow]:
     """One row per agent and benchmark that met, agents by name, benchmarks in the order of their suite."""
-    success, attempt = executions.alias("success"), executions.alias("attempt")
+    asked = {"suite": None if suite is None else suite_key(link, suite), "category": category}
+    given = {name: value for name, value in asked.items() if value is not None}
+    rows = list(link.execute(_matrix("suite" in given, "category" in given), given).all())
+    rows.sort(key=_PLACE)  # cheaper here than in PostgreSQL
+    return [MatrixRow._make((uid_text(row[0]), *row[1:9], row[9] and uid_text(row[9]), *row[10:-3])) for row in rows]
+
+
+@cache
+def _matrix(of_suite: bool, of_category: bool) -> Select[*tuple[Any, ...]]:
+    """Put together once: that takes as long as running it."""
     asked = (
         select(
             agents.c.uid,
@@ -82,93 +94,74 @@ def matrix_rows(link: Link, suite: str | None, category: str | None) -> list[Mat
             agents.c.version,
             suites.c.digest,
             benchmarks.c.benchmark_id,
-            latest.c.category,
-            latest.c.attempt_at,
-            attempt.c.status,
-            latest.c.success_at,
-            success.c.uid,
-            *(success.c[name] for name in _MATRIX_FIGURES),
+            *(latest.c[name] for name in ("category", "attempt_at", "attempt_status", "success_at", "success_uid")),
+            *(latest.c[name] for name in SHOWN),
+            agents.c.id,
+            suites.c.id,
+            benchmarks.c.position,
         )
         .select_from(latest)
         .join(agents, agents.c.id == latest.c.agent)
         .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
         .join(suites, suites.c.id == benchmarks.c.suite)
-        .join(attempt, attempt.c.id == latest.c.attempt)
-        .outerjoin(success, success.c.id == latest.c.success)
-        .order_by(agents.c.name, agents.c.id, suites.c.id, benchmarks.c.position)
     )
-    if suite is not None:
-        asked = asked.where(benchmarks.c.suite == suite_key(link, suite))
-    if category is not None:
-        asked = asked.where(latest.c.category == category)
-    return [
-        MatrixRow(*[uid_text(row[0]), *row[1:9], None if row[9] is None else uid_text(row[9]), *row[10:]])
-        for row in link.execute(asked)
-    ]
+    if of_suite:
+        asked = asked.where(benchmarks.c.suite == bindparam("suite"))
+    return asked.where(latest.c.category == bindparam("category")) if of_category else asked
 
 
 def leaderboard_rows(link: Link, days: int, category: str | None, now_ms: int) -> list[LeaderboardRow]:
     """One row per category and agent with an execution on one of the last ``days`` days (UTC, today included)."""
     first_day = now_ms // DAY_MS - days + 1
-    recent: list[ColumnElement[bool]] = [agg_day.c.day >= first_day]
-    last_recent: list[ColumnElement[bool]] = [latest.c.success_at >= first_day * DAY_MS]
+    given: dict[str, object] = {"day": first_day, "time": first_day * DAY_MS}
     if category is not None:
-        recent.append(agg_day.c.category == category)
-        last_recent.append(latest.c.category == category)
+        given["category"] = category
+    return [_leaderboard_row(row) for row in link.execute(_leaderboard(category is not None), given).all()]
+
+
+@cache
+def _leaderboard(of_category: bool) -> Select[*tuple[Any, ...]]:
+    """Put together once, as ``_matrix`` is."""
     summed = [*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED)]
-    totals = (
+    sums = (
         select(agg_day.c.agent, agg_day.c.category, *(func.sum(agg_day.c[name]).label(name) for name in summed))
-        .where(*recent)
-        .group_by(agg_day.c.agent, agg_day.c.category)
-        .subquery("totals")
+        .where(agg_day.c.day >= bindparam("day"))
+        .group_by(agg_day.c.category, agg_day.c.agent)
     )
-    lasts = (
+    ends = (
         select(
             latest.c.agent,
             latest.c.category,
             func.count().label("benchmarks"),
             func.max(latest.c.success_at).label("last_success_at"),
         )
-        .where(*last_recent)
+        .where(latest.c.success_at >= bindparam("time"))
         .group_by(latest.c.agent, latest.c.category)
-        .subquery("lasts")
     )
-    same = (lasts.c.agent == totals.c.agent) & (lasts.c.category == totals.c.category)
-    asked = (
-        select(totals, agents.c.uid, agents.c.name, agents.c.version, lasts.c.benchmarks, lasts.c.last_success_at)
+    if of_category:
+        sums = sums.where(agg_day.c.category == bindparam("category"))
+        ends = ends.where(latest.c.category == bindparam("category"))
+    totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
+    return (
+        select(agents.c.uid, agents.c.name, agents.c.version, lasts.c.benchmarks, lasts.c.last_success_at, totals)
         .select_from(totals)
         .join(agents, agents.c.id == totals.c.agent)
-        .outerjoin(lasts, same)
+        .outerjoin(lasts, (lasts.c.agent == totals.c.agent) & (lasts.c.category == totals.c.category))
         .order_by(totals.c.category, agents.c.name, agents.c.id)
     )
-    return [_leaderboard_row(row._mapping) for row in link.execute(asked)]
 
 
-def _leaderboard_row(row: Any) -> LeaderboardRow:  # a mapping of column names to values
-    scored = int(row["scored"])
-    mean, variance = _pooled(scored, int(row["case_sum"]), int(row["case_squares"]))
-    means = {name: _mean(int(row[f"sum_{name}"]), int(row[f"n_{name}"]), SCALES[name]) for name in SUMMED}
-    return LeaderboardRow(
-        agent_uid=uid_text(row["uid"]),
-        agent=row["name"],
-        agent_version=row["version"],
-        category=row["category"],
-        attempts=int(row["attempts"]),
-        n=int(row["n"]),
-        benchmarks=row["benchmarks"] or 0,
-        last_success_at=row["last_success_at"],
-        **means,
-        passed=int(row["passed"]),
-        samples=int(row["samples"]),
-        scored=scored,
-        case_mean=mean,
-        case_variance=variance,
-        known=tuple(int(row[f"n_{name}"]) for name in SUMMED),
-    )
-
-
-def _mean(units: int, count: int, scale: int) -> float | None:
-    return units / (count * scale) if count else None
+def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
+    """By position, because a board has hundreds of rows of many columns."""
+    uid, name, version, ended, last_success_at, _agent, category, *numbers = row
+    attempts, n, passed, samples, scored, case_sum, case_squares, *rest = map(int, numbers)
+    known = rest[len(SUMMED) :]
+    means = [
+        units / (count * scale) if count else None for units, count, scale in zip(rest, known, _SCALES, strict=False)
+    ]
+    head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
+    cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
+    return LeaderboardRow(*[*head, *means, *cases, tuple(known)])
 
 
 def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:

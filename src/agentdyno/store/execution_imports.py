@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from math import isfinite
 from operator import attrgetter
 
 from sqlalchemy import func, select
@@ -19,7 +20,6 @@ from agentdyno.store.rows import Execution
 from agentdyno.store.suites import keep_workspace
 
 _GROUP = 10_000
-_HUGE = float("inf")
 _RESOLVED = (
     "uid",
     "agent",
@@ -62,6 +62,9 @@ class _Resolver:
         taken: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*NUMBERS)
         for row in rows:
             at = row.created_at
+            numbers = taken(row)
+            if not isfinite(sum(filter(None, numbers))):
+                numbers = tuple(None if value is None or not isfinite(value) else value for value in numbers)
             yield (
                 id_bytes(row.uid) if row.uid else timed_uid(at),
                 self._agents.get((row.agent, row.agent_version)) or self._agent(row),
@@ -73,7 +76,7 @@ class _Resolver:
                 int(row.simulated),
                 row.status,
                 row.error_details,
-                *[value if value is None or -_HUGE < value < _HUGE else None for value in taken(row)],
+                *numbers,
             )
 
     def _agent(self, row: Execution) -> int:

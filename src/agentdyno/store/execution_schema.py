@@ -31,7 +31,7 @@ from agentdyno.store.executions_view import CREATE_VIEW
 SCORES = ("accuracy", "speed", "efficiency", "cost", "reliability", "overall")
 """The five dimensions and their weighted mean, each in 0..1."""
 
-SUMMED = (*SCORES, "cost_usd", "tokens_used", "duration_s")
+SUMMED = (*SCORES, "cost_usd")
 """What ``agg_day`` adds up, each with the number of executions where it is known."""
 
 NUMBERS = (
@@ -54,6 +54,9 @@ NUMBERS = (
     "attempts",
 )
 """The columns of ``executions`` with a figure, unknown where null; ``rows.Execution`` has them in this order."""
+
+SHOWN = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance")
+"""What ``latest`` repeats of a success, so that a board reads one small table."""
 
 agents = Table(
     "agents",
@@ -174,17 +177,21 @@ latest = Table(
     Column("category", Words(), nullable=False),
     Column("attempt", ForeignKey("executions.id"), nullable=False),
     Column("attempt_at", BigInteger, nullable=False),
+    Column("attempt_status", Words(), nullable=False),
     Column("success", ForeignKey("executions.id")),
     Column("success_at", BigInteger),
+    Column("success_uid", LargeBinary(16)),
+    *(Column(name, executions.c[name].type) for name in SHOWN),
     PrimaryKeyConstraint("agent", "benchmark"),
+    sqlite_with_rowid=False,
 )
 
 agg_day = Table(
     "agg_day",
     metadata,
     Column("category", Words(), nullable=False),
-    Column("day", Integer, nullable=False),
     Column("agent", ForeignKey("agents.id"), nullable=False),
+    Column("day", Integer, nullable=False),
     Column("workspace", ForeignKey("workspaces.id"), nullable=False),
     Column("attempts", BigInteger, nullable=False),
     Column("n", BigInteger, nullable=False),
@@ -195,7 +202,8 @@ agg_day = Table(
     Column("scored", BigInteger, nullable=False),
     Column("case_sum", BigInteger, nullable=False),
     Column("case_squares", BigInteger, nullable=False),
-    PrimaryKeyConstraint("category", "day", "agent", "workspace"),
+    PrimaryKeyConstraint("category", "agent", "day", "workspace"),
+    sqlite_with_rowid=False,
 )
 
 counters = Table(

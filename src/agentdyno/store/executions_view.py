@@ -40,9 +40,9 @@ SELECT
     e.completeness AS output_completeness,
     e.relevance AS output_relevance,
     CASE WHEN {judged} THEN (
-        SELECT {hundred} * SUM(CASE WHEN o.accuracy < e.accuracy THEN 1 ELSE 0 END) / NULLIF(COUNT(*), 0)
-        FROM latest l JOIN executions o ON o.id = l.success
-        WHERE l.benchmark = e.benchmark AND l.agent <> e.agent AND o.accuracy IS NOT NULL
+        SELECT {hundred} * SUM(CASE WHEN l.accuracy < e.accuracy THEN 1 ELSE 0 END) / NULLIF(COUNT(*), 0)
+        FROM latest l
+        WHERE l.benchmark = e.benchmark AND l.agent <> e.agent AND l.accuracy IS NOT NULL
     ) END AS percentile_rank,
     CASE WHEN {judged} THEN e.accuracy / NULLIF(COALESCE(b.baseline_accuracy, (
         SELECT f.accuracy

@@ -27,7 +27,9 @@ def timed_uid(now_ms: int) -> bytes:
 
 
 def uid_text(uid: bytes) -> str:
-    return str(uuid.UUID(bytes=bytes(uid)))
+    """The usual text of a UUID, by hand: a board has thousands of them."""
+    text = uid.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def split_agent(agent: str, uses: Sequence[AgentUse]) -> tuple[str, str, AgentUse | None]:

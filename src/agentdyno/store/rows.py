@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentdyno.model import RunStatus
 
@@ -121,10 +122,10 @@ class ExecutionFilter:
     run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
+class MatrixRow(NamedTuple):
     """An agent's last success in one benchmark; everything is ``None`` where it never had one.
 
+    A tuple, because a board is made of thousands and a dataclass takes ten times as long to make.
     ``attempt_at`` and ``attempt_status`` are of its last attempt, which may be a later one. ``case_mean`` and
     ``case_variance`` are of the ``scored`` cases.
     """
@@ -158,8 +159,8 @@ class LeaderboardRow:
     """An agent's successes of one category over some days: means of what is known of each.
 
     ``n`` counts successes and ``attempts`` all executions; ``benchmarks`` those with a success in these days, the
-    last one at ``last_success_at``. ``cost_usd``, ``tokens_used`` and ``duration_s`` are per execution. ``case_mean``
-    and ``case_variance`` are of all ``scored`` cases together; ``known`` counts the executions behind each mean.
+    last one at ``last_success_at``. ``cost_usd`` is per execution. ``case_mean`` and ``case_variance`` are of all
+    ``scored`` cases together; ``known`` counts the executions behind each mean.
     """
 
     agent_uid: str
@@ -177,8 +178,6 @@ class LeaderboardRow:
     reliability: float | None
     overall: float | None
     cost_usd: float | None
-    tokens_used: float | None
-    duration_s: float | None
     passed: int
     samples: int
     scored: int

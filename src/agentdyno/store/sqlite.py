@@ -20,6 +20,7 @@ from agentdyno.store.records import dumps
 from agentdyno.store.upserts import Upserts
 
 _LOCK_RETRY_S = 0.005
+_BULK_CACHE_KIB = 64 * 1024
 
 _EXPLAINED = (
     (
@@ -148,7 +149,12 @@ class SqliteBackend(Upserts):
         self, connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]
     ) -> None:
         marks = ", ".join("?" * len(columns))
-        _driver(connection).executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
+        driver = _driver(connection)
+        driver.execute(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")  # indexes of many rows do not fit the usual 2 MB
+        driver.executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def settle(self, connection: Connection, tables: Sequence[Table]) -> None:
+        """Rows that were updated leave nothing behind."""
 
     def explain(self, error: BaseException) -> StoreError:
         if isinstance(error, ResourceClosedError) or "closed database" in str(error):

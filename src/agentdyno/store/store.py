@@ -218,8 +218,11 @@ class Store:
         Made for many rows: they are taken one by one. Agents and workspaces that are new are made, a suite has to
         be known (``add_suite``).
         """
-        with self._link as link, link.transaction(durable=True):
-            return execution_imports.add_executions(link, rows)
+        with self._link as link:
+            with link.transaction(durable=True):
+                count = execution_imports.add_executions(link, rows)
+            link.backend.settle(link.connection, summaries.TABLES)
+        return count
 
     def executions(self, wanted: ExecutionFilter | None = None, *, limit: int | None = 100) -> list[Execution]:
         """Executions that match, newest first."""
@@ -258,8 +261,10 @@ class Store:
 
     def rebuild_summaries(self) -> None:
         """Works all summaries out anew from the executions; what boards show stays the same."""
-        with self._link as link, link.transaction(durable=True):
-            summaries.rebuild(link)
+        with self._link as link:
+            with link.transaction(durable=True):
+                summaries.rebuild(link)
+            link.backend.settle(link.connection, summaries.TABLES)
 
     def save_calibration(self, calibration: Calibration) -> None:
         with self._link as link, link.transaction(durable=True):

@@ -33,21 +33,24 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from agentdyno.store.execution_schema import SCORES, SUMMED, agg_day, benchmarks, counters, executions, latest
+from agentdyno.store.execution_schema import SCORES, SHOWN, SUMMED, agg_day, benchmarks, counters, executions, latest
 from agentdyno.store.link import Link
 
 DAY_MS = 86_400_000
 SCORE_UNITS = 10**12
 CASE_UNITS = 10**9
-SCALES = {**dict.fromkeys(SCORES, SCORE_UNITS), "cost_usd": 10**9, "tokens_used": 1, "duration_s": 10**6}
+SCALES = {**dict.fromkeys(SCORES, SCORE_UNITS), "cost_usd": 10**9}
 """How many units of a sum make 1: a score is added up in millionths of a millionth, money in nano-dollars."""
 _MOST_UNITS = 1e15
 """One execution adds no more than this, so that a nonsensical value cannot make a sum pass 63 bits."""
 _MOST_SCORE = 1e3
-_KEY = ("category", "day", "agent", "workspace")
+_LEAST = 1e-20
+_KEY = ("category", "agent", "day", "workspace")
 _GENERATION = "generation"
 _SUCCESS = executions.c.status == "success"
 _REAL = executions.c.simulated == 0
+
+TABLES = (latest, agg_day)
 
 Pair = tuple[int, int]
 """The keys of an agent and of a benchmark."""
@@ -129,9 +132,8 @@ def _last() -> Select[*tuple[Any, ...]]:
         _REAL,
     )
     newest = (executions.c.created_at.desc(), executions.c.id.desc())
-    columns = [executions.c[name] for name in ("id", "agent", "benchmark", "created_at")]
-    attempt = select(*columns).where(own).order_by(*newest).limit(1).subquery("attempt")
-    success = select(*columns).where(own, _SUCCESS).order_by(*newest).limit(1).subquery("success")
+    attempt = select(executions).where(own).order_by(*newest).limit(1).subquery("attempt")
+    success = select(executions).where(own, _SUCCESS).order_by(*newest).limit(1).subquery("success")
     return (
         select(
             attempt.c.agent,
@@ -139,8 +141,11 @@ def _last() -> Select[*tuple[Any, ...]]:
             benchmarks.c.category,
             attempt.c.id,
             attempt.c.created_at,
+            attempt.c.status,
             success.c.id,
             success.c.created_at,
+            success.c.uid,
+            *(success.c[name] for name in SHOWN),
         )
         .select_from(attempt)
         .join(benchmarks, benchmarks.c.id == attempt.c.benchmark)
@@ -155,7 +160,7 @@ def _add_up(link: Link, which: ColumnElement[bool], sign: int) -> None:
 def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """What executions add to ``agg_day`` times ``sign``, in the order of its columns."""
     day = executions.c.created_at.op("/")(literal_column(str(DAY_MS)))  # both databases cut whole numbers off
-    key = [benchmarks.c.category, day, executions.c.agent, executions.c.workspace]
+    key = [benchmarks.c.category, executions.c.agent, day, executions.c.workspace]
     return (
         select(*key, *_figures())
         .select_from(executions)
@@ -195,8 +200,10 @@ def _units(value: ColumnElement[Any], scale: int) -> ColumnElement[int]:
 
 
 def _within(value: ColumnElement[Any], most: float) -> ColumnElement[float]:
+    """PostgreSQL refuses a product that is too large or too small to be told from 0."""
     low, high = _number(-most), _number(most)
-    return case((value > high, high), (value < low, low), else_=value)
+    nothing = value.between(_number(-_LEAST), _number(_LEAST))
+    return case((nothing, _number(0)), (value > high, high), (value < low, low), else_=value)
 
 
 def _number(value: float) -> ColumnElement[float]:

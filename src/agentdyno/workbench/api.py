@@ -12,8 +12,9 @@ from agentdyno.errors import SpecError
 from agentdyno.model import Comparison, Progress, RunResult, Spec
 from agentdyno.registry.local import file_being_loaded
 from agentdyno.specs import Overrides, load_spec, parse_spec
-from agentdyno.store import Store, default_url
+from agentdyno.store import Store
 from agentdyno.workbench.judge import compare_operands
+from agentdyno.workbench.location import project_store
 from agentdyno.workbench.operands import Results
 from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.run import Runner
@@ -49,7 +50,7 @@ def run_spec(
         from dataclasses import replace
 
         loaded = replace(loaded, against=against)
-    url = store or default_url(Path.cwd(), os.environ)
+    url = store or project_store(Path.cwd(), os.environ)
     prepared = prepare(loaded, overridden=changes.params)
     with Store.open(url) as opened:
         return Runner(opened, output_root(url), on_progress).start(prepared)
@@ -59,7 +60,7 @@ def compare(
     baseline: str | RunResult, candidate: str | RunResult, *, store: str | None = None, tolerance: float = 0.03
 ) -> Comparison:
     """Two results side by side: files, runs of the store, ``RUN:ARM``, or results at hand. Read-only."""
-    url = store or default_url(Path.cwd(), os.environ)
+    url = store or project_store(Path.cwd(), os.environ)
     opened: list[Store] = []
 
     def open_store() -> Store:

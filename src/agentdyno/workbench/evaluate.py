@@ -10,13 +10,15 @@ from pathlib import Path
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model import Benchmark, Case, Progress, Rubric, RunResult, ScorerUse, Spec, Suite
+from agentdyno.registry.local import file_being_loaded
 from agentdyno.registry.names import register
 from agentdyno.specs import Dataset, LoadedSuite, SuiteOverrides, load_suite, load_workspace, parse_suite
 from agentdyno.specs.suite_load import DEFAULT_SEED
 from agentdyno.specs.suite_select import Selection, choose_benchmarks, select_cases
-from agentdyno.store import Store, default_url
+from agentdyno.store import Store
 from agentdyno.workbench.api import output_root
 from agentdyno.workbench.lineup import Named
+from agentdyno.workbench.location import project_store
 from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 from agentdyno.workbench.suite_run import SuiteRunner
 
@@ -43,8 +45,15 @@ def evaluate(
     ``concurrency``, ``warmup``, ``seed``, ``cases``, ``benchmarks``, ``tags``, ``notes``, ``output_dir``,
     ``retries``. ``max_cost`` is in dollars.
     """
+    loading = file_being_loaded()
+    if loading is not None:
+        raise SpecError(
+            "evaluate is called at the top level of a file that is being loaded for an agent or a scorer in it",
+            where=loading,
+            remedy='Put the call under `if __name__ == "__main__":`.',
+        )
     loaded = _load(suite, quick, _overrides(overrides), _scorers(scorer))
-    url = store or default_url(Path.cwd(), os.environ)
+    url = store or project_store(Path.cwd(), os.environ)
     named = tuple(agents) if isinstance(agents, (list, tuple)) else (agents,)
     options = SuiteOptions(named, max_cost_usd=max_cost)
     with Store.open(url) as opened, preparing(loaded, load_workspace(Path.cwd()), options, opened) as prepared:
@@ -63,8 +72,23 @@ def _load(suite: Asked, quick: bool, changes: SuiteOverrides, scorers: tuple[Sco
         loaded = parse_suite(suite, source="suite", base_dir=Path.cwd(), quick=quick, overrides=changes)
     else:
         made = suite if isinstance(suite, Suite) else _of_cases(suite, scorers)
+        _check(made, changes)
         loaded = LoadedSuite(*_overridden(made, changes))
     return loaded if not scorers else _rescored(loaded, scorers)
+
+
+def _check(suite: Suite, changes: SuiteOverrides) -> None:
+    """What a file is checked for, where there is none: ids, and the values of options."""
+    from agentdyno.specs.suite_format import SuiteLayer
+    from agentdyno.specs.validate import validate_as
+
+    validate_as(SuiteLayer, changes.document(), "evaluate")
+    seen: set[str] = set()
+    for item in suite.benchmarks:
+        Dataset(item.cases)
+        if item.benchmark_id in seen:
+            raise SpecError(f"two benchmarks have the id {item.benchmark_id!r}", where=suite.name)
+        seen.add(item.benchmark_id)
 
 
 def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
@@ -72,20 +96,15 @@ def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
     known = [item.benchmark_id for item in suite.benchmarks]
     chosen = [suite.benchmarks[i] for i in choose_benchmarks(changes.benchmarks, known, suite.name)]
     selected = select_cases(chosen, Selection(ids=changes.cases, limit=changes.limit), suite.name)
-    if changes.epochs is not None or changes.warmup is not None:
-        selected = tuple(
-            replace(
-                item,
-                epochs=item.epochs if changes.epochs is None else changes.epochs,
-                warmup=item.warmup if changes.warmup is None else changes.warmup,
-            )
-            for item in selected
-        )
+    limits = suite.constraints
+    if changes.max_cost_usd is not None:
+        limits = replace(limits, cost_limit_usd=changes.max_cost_usd)
     suite = replace(
         suite,
-        benchmarks=selected,
+        benchmarks=tuple(_changed(item, changes) for item in selected),
         concurrency=changes.concurrency or suite.concurrency,
         retries=suite.retries if changes.retries is None else changes.retries,
+        constraints=limits,
     )
     settings = Spec(
         suite.name,
@@ -102,9 +121,21 @@ def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
     return suite, settings
 
 
+def _changed(item: Benchmark, changes: SuiteOverrides) -> Benchmark:
+    limits = item.constraints
+    if changes.time_limit_s is not None:
+        limits = replace(limits, time_limit_s=changes.time_limit_s)
+    return replace(
+        item,
+        epochs=item.epochs if changes.epochs is None else changes.epochs,
+        warmup=item.warmup if changes.warmup is None else changes.warmup,
+        constraints=limits,
+    )
+
+
 def _of_cases(cases: Iterable[Case], scorers: tuple[ScorerUse, ...]) -> Suite:
     rubric = Rubric(scorers) if scorers else Rubric()
-    return Suite("cases", (Benchmark("cases", tuple(cases), rubric=rubric),), base_dir=str(Path.cwd()))
+    return Suite("cases", (Benchmark("cases", Dataset(cases).cases, rubric=rubric),), base_dir=str(Path.cwd()))
 
 
 def _rescored(loaded: LoadedSuite, scorers: tuple[ScorerUse, ...]) -> LoadedSuite:
@@ -118,7 +149,12 @@ def _scorers(given: Scoring | Sequence[Scoring] | None) -> tuple[ScorerUse, ...]
     if given is None:
         return ()
     items = given if isinstance(given, (list, tuple)) else (given,)
-    return tuple(_scorer(item) for item in items)
+    uses = tuple(_scorer(item) for item in items)
+    names = [use.name for item, use in zip(items, uses, strict=True) if callable(item)]
+    if len(names) > len(set(names)):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SpecError(f"two scorers are called {twice!r}", where="evaluate", remedy="Give one another name.")
+    return uses
 
 
 def _scorer(item: Scoring) -> ScorerUse:

@@ -26,6 +26,14 @@ class Expected:
     unpriced: tuple[str, ...] = ()
 
 
+def has_price(entrant: Entrant, prices: PriceBook) -> bool:
+    """Whether the user gave a price for the model of an agent that is asked at an address of one's own."""
+    model, hint = _model(entrant), entrant.use.config.get("base_url")
+    if model is None or not isinstance(hint, str):
+        return False
+    return bool(prices.estimate(model, 1, 1, provider_hint=hint).usd)
+
+
 def expect(
     arms: Mapping[str, tuple[Arm, Benchmark, Entrant]], paid: Mapping[str, bool], prices: PriceBook
 ) -> Expected:

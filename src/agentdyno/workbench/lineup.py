@@ -29,7 +29,10 @@ Named = str | AgentUse | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent that takes part: complete configuration, version, and the object where only this process has it."""
+    """An agent that takes part: complete configuration, version, and the object where only this process has it.
+
+    ``use.version`` is the declared one alone: without one, a resume works it out again and sees a changed agent.
+    """
 
     use: AgentUse
     version: AgentVersion
@@ -83,12 +86,24 @@ def find_agent(reference: str, workspace: Workspace, base_dir: Path) -> AgentUse
     return _uses(reference, workspace, base_dir)[0]
 
 
+def find_judge(reference: str, workspace: Workspace, base_dir: Path) -> Entrant:
+    """The one agent that a scorer asks; a sweep is refused, as answers would depend on which of it was taken."""
+    entrants = line_up([reference], workspace, base_dir)
+    if len(entrants) > 1:
+        raise SpecError(
+            f"{reference} stands for {len(entrants)} agents",
+            where=f"judge {reference}",
+            remedy="Judge with an agent that has no sweep.",
+        )
+    return entrants[0]
+
+
 def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path) -> Sequence[AgentUse]:
     """An agent that dyno.yaml sweeps stands for all its combinations."""
     asked = agent_use(item, base_dir=str(base_dir)) if isinstance(item, str) else item
     found = resolve_agents([asked], workspace)
     if isinstance(item, str) and found[0] is asked:
-        return (parse_agent(item, {}, base_dir),)  # says what is wrong with it
+        return (parse_agent(item, workspace.agents, base_dir),)  # says what is wrong with it
     return found
 
 
@@ -99,8 +114,7 @@ def _entrants(item: Named, workspace: Workspace, base_dir: Path) -> list[Entrant
 
 
 def _versioned(use: AgentUse) -> Entrant:
-    version = version_of(use)
-    return Entrant(replace(use, version=version.version), version)
+    return Entrant(use, version_of(use))
 
 
 def _of_this_process(target: Callable[..., Any]) -> Entrant:

@@ -179,14 +179,14 @@ class _Writer:
         self._thread.join()
         if self._error is not None:
             raise self._error
+        self._save()
 
     def _work(self) -> None:
         try:
-            ended = False
-            while not ended:
+            while not self._ended.is_set():
                 self._wanted.wait()
-                ended = self._ended.wait(COMMIT_WITHIN_S)
-                self._wanted.clear()
+                self._wanted.clear()  # before the pause: `close` sets both, and neither may be missed
+                self._ended.wait(COMMIT_WITHIN_S)
                 self._save()
         except StoreError as error:
             self._error = error

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import (
     Arm,
     ArmResult,
+    Benchmark,
     Case,
     Event,
     Response,
@@ -30,12 +34,23 @@ from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
 from agentdyno.store import Store
-from agentdyno.workbench.lineup import Maker, line_up
+from agentdyno.workbench.judging import Judging, LocalServer, load_imports
+from agentdyno.workbench.lineup import Maker
 from agentdyno.workbench.marking import Marking, marking_for
 from agentdyno.workbench.run import make_folder, now_ms, run_folder
+from agentdyno.workbench.sides import Say
 from agentdyno.workbench.suite_close import close_run
 
 COMMIT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Jury:
+    """Who judges each benchmark, where, and what takes secrets out of what is said."""
+
+    markings: Mapping[str, Marking]
+    runner: asyncio.Runner
+    redact: Callable[[object], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,42 +63,49 @@ class Rescored:
     now_wrong: int
 
 
-def rescore(store: Store, run_id: str, workspace: Workspace, scorers: Sequence[ScorerUse] = ()) -> Rescored:
+def rescore(
+    store: Store,
+    run_id: str,
+    workspace: Workspace,
+    scorers: Sequence[ScorerUse] = (),
+    say: Say = lambda _: None,
+) -> Rescored:
     """A new run with the answers of an old one and new judgements; the old run stays as it is."""
     before = store.load_run(run_id, samples=False)
     if before.suite is None:
         raise SpecError("it measured an experiment; there are no answers to judge", where=f"run {run_id[:13]}")
     suite = _with_scorers(before.suite, scorers)
-    maker = Maker()
-    prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
-    made: dict[str, Agent] = {}
+    with ExitStack() as stack:
+        load_imports(suite)
+        base_dir = Path(suite.base_dir)
+        judging = Judging(workspace, base_dir, Maker(), LocalServer(1, stack, say))
+        prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
+        markings = {
+            item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks
+        }
+        redact = redactor_for((*suite.agents, *judging.uses), os.environ).value
+        runner = stack.enter_context(asyncio.Runner())
+        for agent in judging.made.values():
+            runner.run(agent.start())
+            stack.callback(_let_go, runner, agent)
+        return _record(store, before, suite, _Jury(markings, runner, redact))
 
-    def judge_named(reference: str) -> Agent:
-        if reference not in made:
-            (entrant,) = line_up([reference], workspace, Path(suite.base_dir))
-            made[reference] = entrant.make(maker, None)
-        return made[reference]
 
-    markings = {
-        item.benchmark_id: marking_for(item, Path(suite.base_dir), judge_named, prices) for item in suite.benchmarks
-    }
+def _let_go(runner: asyncio.Runner, agent: Agent) -> None:
+    runner.run(agent.close())
+
+
+def _record(store: Store, before: RunResult, suite: Suite, jury: _Jury) -> Rescored:
     header, arms = _header(before, suite)
     folder = run_folder(header.spec, header.run_id)
     make_folder(folder)
     store.begin_run(header, list(arms.values()), {arms[arm.arm_id].arm_id: arm.planned for arm in before.arms})
     tally = [0, 0, 0]
-    with asyncio.Runner() as runner:
-        for agent in made.values():
-            runner.run(agent.start())
-        try:
-            for count, sample in enumerate(_judged(store, before, arms, markings, runner, tally), 1):
-                store.append(header.run_id, sample)
-                if count % COMMIT_EVERY == 0:
-                    store.commit()
+    for count, sample in enumerate(_judged(store, before, arms, jury, tally), 1):
+        store.append(header.run_id, sample)
+        if count % COMMIT_EVERY == 0:
             store.commit()
-        finally:
-            for agent in made.values():
-                runner.run(agent.close())
+    store.commit()
     observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in before.arms}
     closed = close_run(store, replace(header, finished_at=now_ms()), observed=observed)
     write_result(closed, folder / "result.json")
@@ -94,10 +116,20 @@ def rescore(store: Store, run_id: str, workspace: Workspace, scorers: Sequence[S
 def _with_scorers(suite: Suite, scorers: Sequence[ScorerUse]) -> Suite:
     if not scorers:
         return suite
+    base_dir = Path(suite.base_dir)
+    scorers = [replace(use, name=_seen_from(base_dir, use.name)) for use in scorers]
     benchmarks = tuple(
         replace(item, rubric=replace(item.rubric, scorers=tuple(scorers))) for item in suite.benchmarks
     )
     return replace(suite, benchmarks=benchmarks)
+
+
+def _seen_from(base_dir: Path, name: str) -> str:
+    """``judge.py@polite`` of the current folder, as the suite would spell it."""
+    file, at, attribute = name.partition("@")
+    if not at or not Path(file).is_file() or base_dir.resolve() == Path.cwd():
+        return name
+    return f"{os.path.relpath(file, base_dir)}@{attribute}"
 
 
 def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]:
@@ -124,14 +156,7 @@ def _arm(arm: ArmResult, suite: Suite) -> Arm:
     return Arm(arm_id, arm.name, arm.experiment, arm.params, arm.benchmark, arm.agent, arm.side)
 
 
-def _judged(
-    store: Store,
-    before: RunResult,
-    arms: dict[str, Arm],
-    markings: dict[str, Marking],
-    runner: asyncio.Runner,
-    tally: list[int],
-) -> Iterator[Sample]:
+def _judged(store: Store, before: RunResult, arms: dict[str, Arm], jury: _Jury, tally: list[int]) -> Iterator[Sample]:
     suite = before.suite
     assert suite is not None
     cases = {item.benchmark_id: {case.id: case for case in item.cases} for item in suite.benchmarks}
@@ -141,18 +166,18 @@ def _judged(
         moved = replace(sample, arm_id=arm.arm_id)
         if sample.status in (Status.OK, Status.FAILED):
             case = cases[benchmark.benchmark_id][sample.case_id]
-            moved = runner.run(_again(moved, case, markings[benchmark.benchmark_id], benchmark.rubric.pass_threshold))
+            moved = jury.runner.run(_again(moved, case, jury, benchmark))
             tally[0] += 1
             tally[1] += sample.status is Status.FAILED and moved.status is Status.OK
             tally[2] += sample.status is Status.OK and moved.status is Status.FAILED
         yield moved
 
 
-async def _again(sample: Sample, case: Case, marking: Marking, pass_threshold: float) -> Sample:
-    judgement = await marking(case, answer_of(sample))
+async def _again(sample: Sample, case: Case, jury: _Jury, benchmark: Benchmark) -> Sample:
+    judgement = await jury.markings[benchmark.benchmark_id](case, answer_of(sample))
     main = judgement.scores.get("score")
-    status = Status.FAILED if main is not None and main < pass_threshold else Status.OK
-    details = {**sample.details, "scoring": list(judgement.scoring)}
+    status = Status.FAILED if main is not None and main < benchmark.rubric.pass_threshold else Status.OK
+    details = {**sample.details, "scoring": jury.redact(list(judgement.scoring))}
     details.pop("judge_cost_usd", None)
     if judgement.cost_usd != 0.0:
         details["judge_cost_usd"] = judgement.cost_usd

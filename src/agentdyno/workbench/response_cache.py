@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentdyno.model import Case, Response
@@ -22,11 +22,12 @@ class FileCache:
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, response TEXT NOT NULL)")
-        self.agents: Mapping[str, str] = {}
+        self._agents: Mapping[str, str] = {}
+        self._redact: Callable[[object], object] = lambda value: value
 
-    def knows(self, agents: Mapping[str, str]) -> None:
-        """Which agent (its digest) stands behind each arm."""
-        self.agents = dict(agents)
+    def prepare(self, agents: Mapping[str, str], redact: Callable[[object], object]) -> None:
+        """Which agent (its digest) stands behind each arm, and what takes secrets out of its answers."""
+        self._agents, self._redact = dict(agents), redact
 
     def get(self, arm_id: str, case: Case, epoch: int) -> Response | None:
         with self._lock:
@@ -37,7 +38,7 @@ class FileCache:
 
     def put(self, arm_id: str, case: Case, epoch: int, response: Response) -> None:
         try:
-            text = encode(response)
+            text = encode(self._redact(to_plain(response)))
         except (TypeError, ValueError):
             return  # an answer that is no JSON cannot be kept
         with self._lock:
@@ -51,4 +52,4 @@ class FileCache:
 
     def _key(self, arm_id: str, case: Case, epoch: int) -> str:
         asked = to_plain([case.input, case.turns, case.metadata])
-        return digest([self.agents.get(arm_id, arm_id), asked, epoch], 40)
+        return digest([self._agents.get(arm_id, arm_id), asked, epoch], 40)

@@ -10,7 +10,7 @@ from agentdyno.analysis.suite_close import close_suite
 from agentdyno.model import RunResult, RunStatus, Sample, Status
 from agentdyno.store import Store
 
-KEPT_SAMPLES = 5_000
+KEPT_SAMPLES = 2_000
 """Samples in the result at hand, of all arms together; of more, evenly spaced ones. The store keeps them all."""
 KEPT_TRAJECTORIES = 1_000
 """Above so many samples the result at hand has no trajectories; the store has."""

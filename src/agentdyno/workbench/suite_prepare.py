@@ -13,25 +13,30 @@ from agentdyno.analysis.dimensions import targets_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import Plan, Response, RunWarning, Spec, Suite, Workspace
+from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.case_job import CaseJob, Conduct, Priced, ResponseCache
+from agentdyno.runner.case_job import CaseJob, Conduct, Priced
 from agentdyno.runner.cpu_share import CpuShare
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
-from agentdyno.workbench.foresee import Expected, expect
+from agentdyno.workbench.foresee import Expected, expect, has_price
+from agentdyno.workbench.judging import Judging, LocalServer, load_imports
 from agentdyno.workbench.lineup import Entrant, Maker, Named, line_up
 from agentdyno.workbench.marking import marking_for
-
-Say = Callable[[str], None]
+from agentdyno.workbench.response_cache import FileCache
+from agentdyno.workbench.sides import Say
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteOptions:
-    """What a user says beside the suite itself. ``agents`` go before those of the suite and of dyno.yaml."""
+    """What a user says beside the suite itself.
+
+    ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    """
 
     agents: tuple[Named, ...] = ()
     max_cost_usd: float | None = None
-    cache: ResponseCache | None = None
+    cache: FileCache | None = None
     patience_s: float = 120.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
@@ -80,7 +85,10 @@ def preparing(
     """Finds agents and scorers, checks every case, plans; what was started for the run ends with the block."""
     suite = loaded.suite
     base_dir = Path(suite.base_dir)
-    named: Sequence[Named] = options.agents or suite.agents or workspace.run_agents or tuple(workspace.agents)
+    load_imports(suite)
+    named: Sequence[Named] = (
+        _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
+    )
     if not named:
         raise SpecError(
             "no agent to run it with",
@@ -91,14 +99,17 @@ def preparing(
     entrants = line_up(named, workspace, start)
     suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
     with ExitStack() as stack:
-        maker, meter = _maker(entrants, suite, options, stack, say)
-        judging = _Judging(workspace, base_dir, maker)
+        local = LocalServer(suite.concurrency, stack, say)
+        maker, meter = Maker(suite.concurrency, options.environ), None
+        if any(entrant.wants_local_model for entrant in entrants):
+            maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
+        judging = Judging(workspace, base_dir, maker, local)
         prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
         markings = {
             item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks
         }
         agents = _Agents(maker)
-        paid = {entrant.label: agents.of(entrant, None).paid for entrant in entrants}
+        paid = {entrant.label: agents.of(entrant, None).paid or has_price(entrant, prices) for entrant in entrants}
         plan = plan_suite(
             suite,
             [(entrant.use, entrant.version.version) for entrant in entrants],
@@ -114,7 +125,7 @@ def preparing(
                 agent,
                 {case.id: case for case in benchmark.cases},
                 markings[benchmark.benchmark_id],
-                _pricing(prices, entrant, metered=meter is not None or not agent.paid),
+                _pricing(prices, entrant, metered=not agent.paid),
                 benchmark.constraints,
                 benchmark.rubric.pass_threshold,
                 plan.warmups.get(arm.arm_id, 0),
@@ -124,13 +135,11 @@ def preparing(
             arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
         }
         expected = expect(arms, paid, prices)
-        if options.max_cost_usd is not None and expected.unpriced:
-            raise SpecError(
-                f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
-                where="--max-cost",
-                remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
-            )
-        redactor = redactor_for(suite.agents, options.environ)
+        _check_limit(suite, options, expected)
+        redactor = redactor_for((*suite.agents, *judging.uses), options.environ)
+        if options.cache is not None:
+            known = {arm_id: digest([item.label, item.version.digest]) for arm_id, (_, _, item) in arms.items()}
+            options.cache.prepare(known, redactor.value)
         yield PreparedSuite(
             suite=suite,
             settings=loaded.settings,
@@ -161,34 +170,24 @@ class _Agents:
         return self._made[key]
 
 
-@dataclass(slots=True)
-class _Judging:
-    """Agents that scorers ask, one object per reference."""
-
-    workspace: Workspace
-    base_dir: Path
-    maker: Maker
-    made: dict[str, Agent] = field(default_factory=dict)
-
-    def named(self, reference: str) -> Agent:
-        if reference not in self.made:
-            (entrant,) = line_up([reference], self.workspace, self.base_dir)
-            self.made[reference] = entrant.make(self.maker, None)
-        return self.made[reference]
+def _of_suite(agents: Sequence[Named], suite: Suite) -> tuple[Named, ...]:
+    """``agents`` with the suite's own in place of their names; a name stands for its whole sweep."""
+    found: list[Named] = []
+    for item in agents:
+        own = [use for use in suite.agents if use.name == item or use.name.startswith(f"{item} ")]
+        found += own or [item]
+    return tuple(found)
 
 
-def _maker(
-    entrants: Sequence[Entrant], suite: Suite, options: SuiteOptions, stack: ExitStack, say: Say
-) -> tuple[Maker, CpuShare | None]:
-    """Starts the bundled model where an agent, or a judge, wants it."""
-    workers = suite.concurrency
-    if not any(entrant.wants_local_model for entrant in entrants):
-        return Maker(workers, options.environ), None
-    from agentdyno.servers.local_model import LocalModel
-
-    say("Starting the local model ...")
-    server = stack.enter_context(LocalModel(parallel=max(1, workers)))
-    return Maker(workers, options.environ, server.url), CpuShare(server.cpu_s)
+def _check_limit(suite: Suite, options: SuiteOptions, expected: Expected) -> None:
+    """Dollars can only be limited where the price of every call is known."""
+    limited = options.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
+    if limited and expected.unpriced:
+        raise SpecError(
+            f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
+            where="--max-cost" if options.max_cost_usd is not None else "constraints.cost_limit_usd",
+            remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
+        )
 
 
 def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:

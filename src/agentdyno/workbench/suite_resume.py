@@ -7,7 +7,8 @@ from agentdyno.model import RunResult, Workspace
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
 from agentdyno.workbench.lineup import IN_PROCESS
-from agentdyno.workbench.suite_prepare import Say, SuiteOptions, preparing
+from agentdyno.workbench.sides import Say
+from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 from agentdyno.workbench.suite_run import SuiteRunner
 
 

@@ -119,7 +119,7 @@ class SuiteRunner:
                 warnings=(*header.warnings, *extra),
                 stopped_because=reason,
                 finished_at=now_ms(),
-                pricing=prepared.prices.snapshot(),
+                pricing={**prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
             ),
             observed=_observed(prepared, executor),
         )
@@ -127,7 +127,7 @@ class SuiteRunner:
         self.store.finish_run(closed, folder=folder)
         log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
         if executor.fatal is not None:
-            kept = closed.arms and any(arm.samples_total for arm in closed.arms)
+            kept = any(status != Status.CANCELLED for arm in closed.arms for status in arm.statuses)
             error = executor.fatal
             note = f"What was measured is kept: `dyno resume {header.run_id[:13]}` goes on." if kept else ""
             raise RunError(error.message, where=error.where, remedy=" ".join(filter(None, (error.remedy, note))))
@@ -138,7 +138,7 @@ class SuiteRunner:
         rules: list[StopRule] = [executor, failing]
         dollars = [value for value in (prepared.options.max_cost_usd, limits.cost_limit_usd) if value is not None]
         if dollars:
-            rules.append(cost_limit(min(dollars), prepared.expected.usd_per_call))
+            rules.append(cost_limit(min(dollars), prepared.expected.usd_per_call, lambda: executor.warmup_usd))
         if limits.token_limit is not None:
             rules.append(token_limit(limits.token_limit))
         seconds = [value for value in (settings.time_budget_s, limits.time_limit_s) if value is not None]
@@ -172,7 +172,8 @@ def _observed(prepared: PreparedSuite, executor: CaseExecutor) -> dict[str, dict
     """What the other side says it is, with where the agent's code stands in its history."""
     observed: dict[str, dict[str, object]] = {}
     for arm_id, entrant in prepared.entrants.items():
-        mine: dict[str, object] = dict(executor.observed.get(arm_id, {}))
+        told = prepared.conduct.redact(executor.observed.get(arm_id, {}))
+        mine: dict[str, object] = dict(told) if isinstance(told, Mapping) else {}
         if entrant.version.commit is not None:
             mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
         observed[arm_id] = mine

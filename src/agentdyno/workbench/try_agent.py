@@ -11,7 +11,8 @@ from agentdyno.runner.case_executor import CaseExecutor
 from agentdyno.runner.case_job import Judgement
 from agentdyno.specs import LoadedSuite
 from agentdyno.workbench.lineup import Named
-from agentdyno.workbench.suite_prepare import Say, SuiteOptions, preparing
+from agentdyno.workbench.sides import Say
+from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 
 CASE = "try"
 

@@ -71,13 +71,15 @@ class StructuredAgent:
 class ToolsAgent(StructuredAgent):
     """Plans with the model, then uses a calculator or a document search, then answers from what they returned.
 
-    The model writes a plan under a schema: an expression to calculate, words to look up, or neither. A plan counts
-    only where every number and word of it occurs in the question: a small model invents the rest. Long inputs are
-    searched for the paragraph that fits the question, and earlier turns of a conversation are read as a text.
+    The model writes a plan under a schema: an expression to calculate, words to look up, or neither. It is asked for
+    one only where the question has two numbers, and a plan counts only where every number and word of it occurs in
+    the question: a small model invents the rest. A question that the documents know the words of is looked up. Long
+    inputs are searched for the paragraph that fits the question, earlier turns of a conversation are read as a text.
     """
 
     calculator: Callable[[str], float] = staticmethod(calculate)
     checks_plan = True
+    enough_shared = ENOUGH_SHARED
     reads_excerpts = True
     remembers = True
 
@@ -116,17 +118,21 @@ class ToolsAgent(StructuredAgent):
 
     async def plan(self, question: str) -> tuple[str, str]:
         """An expression and a query, each empty where that tool has no part in the answer."""
-        written = await self.ask(PLAN, question)
-        expression, query = ("", "") if not isinstance(written, dict) else (written["sum"], written["find"])
-        if not self.checks_plan:
-            return str(expression).strip(), str(query).strip()
-        numbers = _NUMBER.findall(str(expression))
-        if len(numbers) > 1 and set(numbers) <= set(_NUMBER.findall(question)):
-            return str(expression).strip(), ""
-        if self.documents.coverage(question) < ENOUGH_SHARED:
+        given = _NUMBER.findall(question)
+        expression, query = await self.written_plan(question) if len(given) > 1 else ("", "")
+        if expression and (not self.checks_plan or _is_drawn_from(expression, given)):
+            return expression, ""
+        if self.documents.coverage(question) < self.enough_shared:
             return "", ""
-        invented = set(words_of(str(query))) - set(words_of(question))
-        return "", question if invented or not query else str(query)
+        invented = self.checks_plan and set(words_of(query)) - set(words_of(question))
+        return "", question if invented or not query else query
+
+    async def written_plan(self, question: str) -> tuple[str, str]:
+        """What the model wants to calculate and to look up."""
+        written = await self.ask(PLAN, question)
+        if not isinstance(written, dict):
+            return "", ""
+        return str(written.get("sum", "")).strip(), str(written.get("find", "")).strip()
 
     def passage(self, text: str, question: str) -> str:
         """What of a document the model gets to read."""
@@ -148,9 +154,20 @@ class ToolsAgent(StructuredAgent):
 
 
 class FirstToolsAgent(ToolsAgent):
-    """``smollm2-tools`` as it was first: it believes every plan, calculates from left to right and forgets turns."""
+    """``smollm2-tools`` as it was first.
+
+    It believes every plan, looks up whatever it cannot calculate and hands the model whole documents, calculates from
+    left to right, and forgets what was said before.
+    """
 
     calculator = staticmethod(calculate_left_to_right)
     checks_plan = False
+    enough_shared = 0.0
     reads_excerpts = False
     remembers = False
+
+
+def _is_drawn_from(expression: str, given: list[str]) -> bool:
+    """Whether an expression has at least two numbers, and none but those given."""
+    numbers = _NUMBER.findall(expression)
+    return len(numbers) > 1 and set(numbers) <= set(given)

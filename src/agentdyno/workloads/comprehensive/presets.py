@@ -37,7 +37,7 @@ SMOLLM2_TOOLS_FIRST = AgentUse(
     uses=f"{_AGENTS}:FirstToolsAgent",
     version="1",
     config={"base_url": "local"},
-    description="SmolLM2 with tools as first released: plans unchecked, no precedence, no memory",
+    description="SmolLM2 with tools as first released: nothing checked, no precedence, no memory",
 )
 RULES = AgentUse(
     name="rules",

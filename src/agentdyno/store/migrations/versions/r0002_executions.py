@@ -23,8 +23,6 @@ SUMMED = (
     "reliability",
     "overall",
     "cost_usd",
-    "tokens_used",
-    "duration_s",
 )
 
 
@@ -204,13 +202,20 @@ def _latest() -> None:
         sa.Column("category", WORDS, nullable=False),
         sa.Column("attempt", KEY, nullable=False),
         sa.Column("attempt_at", sa.BigInteger(), nullable=False),
+        sa.Column("attempt_status", WORDS, nullable=False),
         sa.Column("success", KEY),
         sa.Column("success_at", sa.BigInteger()),
+        sa.Column("success_uid", sa.LargeBinary(16)),
+        *(sa.Column(name, sa.Double()) for name in (*SUMMED[:6], "cost_usd", "duration_s")),
+        sa.Column("tokens_used", sa.BigInteger()),
+        sa.Column("scored", sa.Integer()),
+        *(sa.Column(name, sa.Double()) for name in ("case_mean", "case_variance")),
         sa.PrimaryKeyConstraint("agent", "benchmark", name="pk_latest"),
         sa.ForeignKeyConstraint(["agent"], ["agents.id"], name="fk_latest_agent_agents"),
         sa.ForeignKeyConstraint(["benchmark"], ["benchmarks.id"], name="fk_latest_benchmark_benchmarks"),
         sa.ForeignKeyConstraint(["attempt"], ["executions.id"], name="fk_latest_attempt_executions"),
         sa.ForeignKeyConstraint(["success"], ["executions.id"], name="fk_latest_success_executions"),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_latest_benchmark", "latest", ["benchmark"])
 
@@ -219,8 +224,8 @@ def _agg_day() -> None:
     op.create_table(
         "agg_day",
         sa.Column("category", WORDS, nullable=False),
-        sa.Column("day", sa.Integer(), nullable=False),
         sa.Column("agent", KEY, nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False),
         sa.Column("workspace", KEY, nullable=False),
         *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("attempts", "n")),
         *(sa.Column(f"sum_{name}", sa.BigInteger(), nullable=False) for name in SUMMED),
@@ -229,7 +234,8 @@ def _agg_day() -> None:
             sa.Column(name, sa.BigInteger(), nullable=False)
             for name in ("passed", "samples", "scored", "case_sum", "case_squares")
         ),
-        sa.PrimaryKeyConstraint("category", "day", "agent", "workspace", name="pk_agg_day"),
+        sa.PrimaryKeyConstraint("category", "agent", "day", "workspace", name="pk_agg_day"),
         sa.ForeignKeyConstraint(["agent"], ["agents.id"], name="fk_agg_day_agent_agents"),
         sa.ForeignKeyConstraint(["workspace"], ["workspaces.id"], name="fk_agg_day_workspace_workspaces"),
+        sqlite_with_rowid=False,
     )
