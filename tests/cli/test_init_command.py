@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-
-from ..command import DYNO, Bench
+from ..command import Bench
 
 
 def test_an_empty_folder_becomes_a_workspace_that_runs(bench: Bench) -> None:
@@ -20,10 +18,10 @@ def test_an_empty_folder_becomes_a_workspace_that_runs(bench: Bench) -> None:
     assert "First steps: 1 agent × 12 cases, 42 calls, no charge" in done.err
     assert "36 of 36 planned executions done" in done.out
     assert "word-problem" in done.out
-    below = subprocess.run(
-        [DYNO, "run", "--quick"], cwd=bench.folder / "suites", env=bench.environ, capture_output=True, text=True, check=False
-    )
-    assert below.returncode == 0, below.stderr
+    below = Bench(bench.folder / "suites")
+    below.environ = bench.environ
+    again = below.dyno("run", "--quick")
+    assert again.code == 0, again.err
     assert len(bench.dyno("list", "runs", "--json").json) == 2, "dyno.yaml and the store are found from below"
 
 

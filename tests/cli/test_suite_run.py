@@ -27,6 +27,12 @@ benchmarks:
     dataset: {cases: [{id: c, input: c, target: C}, {id: d, input: d, target: Q}]}
 quick: {limit: 2, epochs: 1}
 """
+COUNTING = """
+def answer(text):
+    with open("calls", "a") as log:
+        log.write("x")
+    return text.upper()
+"""
 WORKSPACE = """
 workspace: letters
 agents:
@@ -59,7 +65,20 @@ def test_a_run_says_what_it_spends_and_which_cases_failed_with_the_command_that_
 
 
 def test_options_change_epochs_cases_benchmarks_and_limits(bench: Bench) -> None:
-    options = ("--epochs", "2", "--warmup", "0", "--benchmark", "first", "--case", "a", "--timeout", "7", "--tag", "t")
+    options = (
+        "--epochs",
+        "2",
+        "--warmup",
+        "0",
+        "--benchmark",
+        "first",
+        "--case",
+        "a",
+        "--timeout",
+        "7",
+        "--tag",
+        "t",
+    )
     done = bench.dyno("run", "suites/letters.yaml", *options, "--notes", "n", "--seed", "5", "--json")
     assert done.code == 0, done.err
     result = done.json
@@ -101,8 +120,7 @@ def test_what_is_there_is_listed_without_being_imported(bench: Bench) -> None:
 
 
 def test_answers_are_reused_on_request_and_are_no_measurement(bench: Bench) -> None:
-    counting = 'import pathlib\ndef answer(text):\n    with open("calls", "a") as f: f.write("x")\n    return text.upper()\n'
-    bench.write("agent.py", counting)
+    bench.write("agent.py", COUNTING)
     options = ("--agent", "agent.py@answer", "--quick", "--warmup", "0", "--cache", "--json")
     first = bench.dyno("run", "suites/letters.yaml", *options)
     bench.write("suites/letters.yaml", SUITE.replace("scorer: exact", "scorer: {name: exact, ignore_case: true}"))

@@ -64,7 +64,9 @@ def test_a_model_is_asked_at_any_address_and_what_it_reports_is_shown(bench: Ben
         return Reply(f"you said {asked.text}", output_tokens=4)
 
     with serving(answer) as server:
-        done = bench.dyno("try", "openai:small", "hello", "-c", f"base_url={server.url}", "-c", "temperature=0.5", "--json")
+        done = bench.dyno(
+            "try", "openai:small", "hello", "-c", f"base_url={server.url}", "-c", "temperature=0.5", "--json"
+        )
     assert done.code == 0, done.err
     sample = done.json["sample"]
     assert sample["output"] == "you said hello"

@@ -18,7 +18,12 @@ warmup: 0
 dataset:
   cases: [{id: a, input: a, target: A}, {id: b, input: b, target: B}]
 """
+ZEROS = """
+constraints: {token_limit: 0, cost_limit_usd: 0}
+case_constraints: {time_limit_ms: 0, memory_limit_mb: 0}
+"""
 NOBODY = "http://127.0.0.1:9/v1"
+SWEPT = f'agents: {{many: {{use: "openai:a", config: {{base_url: "{NOBODY}"}}, sweep: {{temperature: [0, 1]}}}}}}'
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,7 @@ MISTAKES = {
     ),
     "limits of zero": Mistake(
         ("constraints.token_limit", "constraints.cost_limit_usd", "case_constraints.time_limit_ms", "more than 0"),
-        suite=SUITE
-        + "constraints: {token_limit: 0, cost_limit_usd: 0}\ncase_constraints: {time_limit_ms: 0, memory_limit_mb: 0}\n",
+        suite=SUITE + ZEROS,
     ),
     "a cost limit of zero": Mistake(("--max-cost", "not in the range"), options=("--max-cost", "0")),
     "a time limit of zero": Mistake(("time_limit_ms", "more than 0"), options=("--timeout", "0")),
@@ -85,7 +89,7 @@ MISTAKES = {
     "a judge that is a sweep": Mistake(
         ("judge many", "stands for 2 agents"),
         suite=SUITE.replace("exact", "{name: model_graded, agent: many}"),
-        workspace=f'agents: {{many: {{use: "openai:a", config: {{base_url: "{NOBODY}"}}, sweep: {{temperature: [0, 1]}}}}}}',
+        workspace=SWEPT,
     ),
 }
 
@@ -144,7 +148,9 @@ def test_a_key_that_is_refused_after_some_cases_leaves_them_and_resume_goes_on(b
             f'agents: {{healthy: agent.py@answer, m: {{use: "openai:small", config: {{base_url: "{server.url}"}}}}}}',
         )
         done = bench.dyno("run", "suite.yaml", "--agent", "m", "--agent", "healthy")
-        assert_clear(done, "401 Unauthorized: key revoked", "OPENAI_API_KEY", "What was measured is kept: `dyno resume")
+        assert_clear(
+            done, "401 Unauthorized: key revoked", "OPENAI_API_KEY", "What was measured is kept: `dyno resume"
+        )
         before = bench.dyno("show", "last", "--json").json
         assert before["status"] == "partial"
         assert sum(arm["statuses"].get("ok", 0) for arm in before["arms"] if arm["agent"].startswith("m@")) == 2

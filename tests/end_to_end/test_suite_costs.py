@@ -30,7 +30,7 @@ def shouted(asked: Asked) -> Reply:
 
 
 def spent(result: Any) -> float:
-    return sum(sample["readings"].get("cost_usd", 0.0) for arm in result["arms"] for sample in arm["samples"])
+    return sum(float(sample["readings"]["cost_usd"]) for arm in result["arms"] for sample in arm["samples"])
 
 
 def test_a_run_above_a_dollar_wants_a_yes_and_a_dry_run_spends_nothing(bench: Bench) -> None:

@@ -68,7 +68,9 @@ def test_an_interrupted_suite_keeps_its_answers_and_resume_completes_it(bench: B
 def test_an_agent_that_has_changed_since_is_not_mixed_with_what_it_was(bench: Bench) -> None:
     bench.write("agent.py", CODE)
     bench.write("suite.yaml", SUITE)
-    bench.write("cases.jsonl", '{"id": "c09", "input": "9", "target": "9"}\n{"id": "c10", "input": "1", "target": "1"}\n')
+    bench.write(
+        "cases.jsonl", '{"id": "c09", "input": "9", "target": "9"}\n{"id": "c10", "input": "1", "target": "1"}\n'
+    )
     run = bench.start("run", "suite.yaml")
     wait_for(bench.folder / "waiting")
     run.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Killed at any moment, a suite loses no answer that was there, asks no agent twice, and is finished by ``dyno resume``.
+"""Killed at any moment, a suite loses no answer, asks no agent twice, and is finished by ``dyno resume``.
 
 ``make test`` kills a small suite three times, ``make soak`` one of 500 cases twenty times.
 """

@@ -85,10 +85,8 @@ def test_a_key_reaches_neither_store_nor_files_nor_logs(bench: Bench) -> None:
 
 def test_a_key_that_is_written_into_a_file_is_refused(bench: Bench) -> None:
     bench.write("suite.yaml", SUITE)
-    bench.write(
-        "dyno.yaml",
-        'agents: {m: {use: "openai:small", config: {base_url: "http://127.0.0.1:9/v1", api_key: sk-abcdefghij0123456789}}}',
-    )
+    config = '{base_url: "http://127.0.0.1:9/v1", api_key: sk-abcdefghij0123456789}'
+    bench.write("dyno.yaml", f'agents: {{m: {{use: "openai:small", config: {config}}}}}')
     done = bench.dyno("run", "suite.yaml", "--agent", "m")
     assert done.code == 2
     assert "sk-abcdefghij0123456789" not in done.out + done.err

@@ -36,7 +36,7 @@ def test_calls_go_on_as_long_as_one_more_fits() -> None:
 def test_the_reason_names_the_limit_and_what_is_spent() -> None:
     limit = cost_limit(0.5, {})
     spend(limit, 0.4, 10)
-    assert limit.stop(PLAN) == "the next call could pass the limit of $0.5; $0.4 are spent"
+    assert limit.stop(PLAN) == "the next call could pass the limit of $0.5; $0.4 are spent or under way"
 
 
 def test_calls_in_flight_count_at_the_highest_cost_seen() -> None:

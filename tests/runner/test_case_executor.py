@@ -192,6 +192,18 @@ def test_a_rate_limit_is_waited_for_as_long_as_patience_lasts() -> None:
     assert sample.attempts == 6
 
 
+def test_a_wait_longer_than_patience_holds_up_nobody() -> None:
+    def closed(case: Case, call: int) -> Response:
+        raise CaseFailed(FailureKind.RATE_LIMITED, "come back tomorrow", retryable=True, retry_after_s=86_400.0)
+
+    agent, healthy = Scripted(closed), Scripted(good, name="healthy")
+    samples = run({"a": job(agent), "b": job(healthy)}, Conduct(patience_s=5.0))
+    refused = [sample for sample in samples if sample.arm_id == "a"]
+    assert [sample.failure.kind for sample in refused if sample.failure] == [FailureKind.RATE_LIMITED] * 3
+    assert sum(agent.calls.values()) == 1
+    assert [sample.status for sample in samples if sample.arm_id == "b"] == [Status.OK] * 3
+
+
 @pytest.mark.parametrize(
     ("constraints", "kind"),
     [(Constraints(token_limit=14), FailureKind.TOKENS), (Constraints(cost_limit_usd=0.2), FailureKind.COST)],

@@ -28,6 +28,7 @@ def broken(text):
         raise RuntimeError("broken")
     return text.upper()
 """
+EMPTY = Workspace()
 ROWS = [{"id": name, "input": name, "target": name.upper()} for name in ("a", "b", "c", "d")]
 
 
@@ -44,21 +45,28 @@ class Room:
         return SuiteRunner(self.store, self.folder / "runs", self.seen.append)
 
     def suite(self, **changes: object) -> LoadedSuite:
-        document = {"name": "room", "dataset": {"cases": ROWS}, "scorer": "exact", "epochs": 1, "warmup": 0, **changes}
+        document = {
+            "name": "room",
+            "dataset": {"cases": ROWS},
+            "scorer": "exact",
+            "epochs": 1,
+            "warmup": 0,
+            **changes,
+        }
         return parse_suite(document, base_dir=self.folder)
 
     def workspace(self, text: str = "") -> Workspace:
         (self.folder / "dyno.yaml").write_text(text)
         return load_workspace(self.folder)
 
-    def run(self, loaded: LoadedSuite, *agents: str, workspace: Workspace | None = None, **options: object) -> RunResult:
+    def run(self, loaded: LoadedSuite, *agents: str, workspace: Workspace = EMPTY, **options: object) -> RunResult:
         chosen = SuiteOptions(agents, **options)  # type: ignore[arg-type]
-        with preparing(loaded, workspace or Workspace(), chosen, self.store) as prepared:
+        with preparing(loaded, workspace, chosen, self.store) as prepared:
             return self.runner.start(prepared)
 
-    def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace | None = None) -> RunResult:
+    def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace = EMPTY) -> RunResult:
         header = self.store.load_run(result.run_id, samples=False)
-        return resume_suite(self.runner, header, workspace or Workspace(), SuiteOptions(), retry_errors=retry_errors)
+        return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
 
     def calls(self) -> list[str]:
         return (self.folder / "calls.log").read_text().split()

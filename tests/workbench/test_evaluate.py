@@ -74,9 +74,8 @@ def test_the_result_is_what_the_store_and_the_file_hold(folder: Path) -> None:
 
 
 def as_file(folder: Path) -> object:
-    (folder / "suite.yaml").write_text(
-        "scorer: exact\nepochs: 2\nwarmup: 0\ndataset: {cases: [{id: a, input: a, target: A}, {id: b, input: b, target: B}]}"
-    )
+    cases = "[{id: a, input: a, target: A}, {id: b, input: b, target: B}]"
+    (folder / "suite.yaml").write_text(f"scorer: exact\nepochs: 2\nwarmup: 0\ndataset: {{cases: {cases}}}\n")
     return folder / "suite.yaml"
 
 
@@ -85,7 +84,9 @@ def as_objects(_: Path) -> object:
     return Suite("made", (Benchmark("one", tuple(Dataset(ROWS[:2])), rubric=rubric),), epochs=2, warmup=0)
 
 
-@pytest.mark.parametrize("form", [as_file, as_objects, lambda _: Dataset(ROWS[:2]), lambda _: list(Dataset(ROWS[:2]))])
+@pytest.mark.parametrize(
+    "form", [as_file, as_objects, lambda _: Dataset(ROWS[:2]), lambda _: list(Dataset(ROWS[:2]))]
+)
 def test_a_suite_is_a_file_an_object_a_data_set_or_cases(form: Callable[[Path], object], folder: Path) -> None:
     result = evaluate(form(folder), shout, epochs=2, warmup=0)  # type: ignore[arg-type]
     assert statuses(result) == {"shout": {"ok": 4}}
@@ -93,7 +94,9 @@ def test_a_suite_is_a_file_an_object_a_data_set_or_cases(form: Callable[[Path], 
 
 def test_options_change_a_suite_that_was_made_in_python() -> None:
     suite = Suite("made", (Benchmark("one", tuple(Dataset(ROWS))), Benchmark("two", tuple(Dataset(ROWS)))), epochs=5)
-    result = evaluate(suite, shout, epochs=1, warmup=0, benchmarks=("two",), cases=("a", "c"), time_limit_s=9.0, seed=3)
+    result = evaluate(
+        suite, shout, epochs=1, warmup=0, benchmarks=("two",), cases=("a", "c"), time_limit_s=9.0, seed=3
+    )
     assert [(arm.benchmark, dict(arm.statuses)) for arm in result.arms] == [("two", {"ok": 2})]
     assert result.seed == 3
     assert result.suite is not None
@@ -182,7 +185,10 @@ def test_what_an_agent_raises_is_a_record_and_the_others_go_on() -> None:
         (lambda: evaluate(DOCUMENT, [shout, shout]), "takes part twice"),
         (lambda: evaluate([Case("a", 1), Case("a", 2)], shout), "the id 'a' appears twice"),
         (lambda: evaluate(Suite("s", (Benchmark("x", (Case("a", 1), Case("a", 2))),)), shout), "appears twice"),
-        (lambda: evaluate(Suite("s", (Benchmark("x", (Case("a", 1),)),) * 2), shout), "two benchmarks have the id 'x'"),
+        (
+            lambda: evaluate(Suite("s", (Benchmark("x", (Case("a", 1),)),) * 2), shout),
+            "two benchmarks have the id 'x'",
+        ),
         (lambda: evaluate(DOCUMENT, "nobody"), "unknown agent 'nobody'"),
         (lambda: evaluate("absent.yaml", shout), "absent.yaml"),
     ],

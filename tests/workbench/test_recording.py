@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,18 +19,18 @@ from agentdyno.workbench.recording import QUICK_S, UNSAVED, Recording, is_quick
 FULL = StoreError("the disk is full", where="dyno.db", remedy="Make room.")
 
 
-def sample(number: int, duration_s: float = 0.0, **changes: object) -> Sample:
-    return Sample("a", Phase.MEASURED, number, Status.OK, 0, readings={"duration_s": duration_s}, case_id="c", **changes)  # type: ignore[arg-type]
+def sample(number: int, duration_s: float = 0.0, details: Mapping[str, object] | None = None) -> Sample:
+    readings = {"duration_s": duration_s}
+    return Sample("a", Phase.MEASURED, number, Status.OK, 0, readings, "c", details=details or {})
 
 
 class Scripted:
     """An executor whose samples are known beforehand; ``before`` is called when the next one is asked for."""
 
-    overhead_s = None
-
     def __init__(self, samples: list[Sample], before: Callable[[int], None] = lambda _: None) -> None:
         self.samples, self.before, self.given = samples, before, 0
         self.left: list[Sample] = []
+        self.overhead_s: float | None = None
         self.observed: dict[str, dict[str, object]] = {}
         self.inner_loops: dict[str, int | None] = {}
         self.teardown_failures: list[tuple[str, Failure]] = []
@@ -84,7 +85,12 @@ def take(executor: Scripted, shelf: Shelf, folder: Path, seen: Callable[[Progres
 def test_what_took_long_or_cost_money_is_safe_before_the_next_call_begins(tmp_path: Path) -> None:
     shelf = Shelf()
     safe: list[list[int]] = []
-    samples = [sample(0, QUICK_S), sample(1, details={"judge_cost_usd": None}), sample(2, QUICK_S), sample(3, QUICK_S)]
+    samples = [
+        sample(0, QUICK_S),
+        sample(1, details={"judge_cost_usd": None}),
+        sample(2, QUICK_S),
+        sample(3, QUICK_S),
+    ]
     take(Scripted(samples, lambda _: safe.append(list(shelf.committed))), shelf, tmp_path)
     assert safe == [[], [0], [0, 1], [0, 1, 2]]
     assert shelf.committed == [0, 1, 2, 3]
@@ -101,9 +107,7 @@ def test_quick_answers_share_a_commit_in_a_thread_of_its_own_and_none_is_left_at
 def test_an_answer_is_quick_when_asking_again_costs_neither_time_nor_money() -> None:
     assert is_quick(sample(0, 0.001))
     assert not is_quick(sample(0, 1.0))
-    costly = sample(0)
-    costly.readings["cost_usd"] = 0.001  # type: ignore[index]
-    assert not is_quick(costly)
+    assert not is_quick(replace(sample(0), readings={"cost_usd": 0.001}))
 
 
 def test_when_a_commit_fails_everything_that_is_not_safe_goes_into_a_file(tmp_path: Path) -> None:

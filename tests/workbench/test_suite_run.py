@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentdyno.errors import RunError, StoreError
+from agentdyno.errors import PluginError, RunError, StoreError
 from agentdyno.model import RunStatus, Sample, Status
 from agentdyno.store import Store
 from agentdyno.workbench.operands import read_result
@@ -65,7 +65,7 @@ def test_an_agent_that_keeps_failing_is_given_up_and_the_others_go_on(room: Room
 
 def test_an_agent_that_cannot_start_leaves_no_run_behind(room: Room) -> None:
     (room.folder / "late.py").write_text("import absent_module\n")
-    with pytest.raises(Exception, match="absent_module"):
+    with pytest.raises(PluginError, match="absent_module"):
         room.run(room.suite(), "agent.py@good", "late.py@answer")
     assert room.store.list_runs() == []
     assert not (room.folder / "calls.log").exists()

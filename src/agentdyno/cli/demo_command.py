@@ -9,17 +9,17 @@ import click
 
 from agentdyno.cli.shared import say, store_option
 
-MODEL_AGENTS = ("smollm2", "smollm2-structured", "smollm2-tools@1", "smollm2-tools@2", "rules")
-RULE_AGENTS = ("rules@1", "rules@2")
+MODEL_AGENTS = ("smollm2", "smollm2-structured", "smollm2-tools@1", "smollm2-tools", "rules")
+RULE_AGENTS = ("rules@1", "rules")
 CPU_HOUR_USD = 0.04
 """About what a cloud asks for an hour of one virtual CPU; dyno.yaml says otherwise."""
 NEXT = """\
 What to type next:
-  dyno show last --case {case}                one case: question, answers, trajectories
-  dyno try {agent} "What is 17 * 23?"         ask an agent yourself
-  dyno init                                   a suite and an agent of your own
-  dyno run retrieval -p documents=500 --against index=scan     measure code instead
-  dyno list agents                            who else is there"""
+  dyno show last --case arith-07       one case: question, answers, trajectories
+  dyno try rules "What is 17 * 23?"    ask an agent yourself
+  dyno init                            a suite and an agent of your own
+  dyno list agents                     who else is there
+  dyno run workload:retrieval/sweep    measure code instead of agents"""
 
 
 @click.command()
@@ -45,5 +45,5 @@ def command(model: str | None, store: str | None) -> int:
     agents = MODEL_AGENTS if model == "local" else RULE_AGENTS
     options = {"store": store, "formats": "html", "quick": True, "agents": agents, "workspace": workspace}
     code = run("workload:comprehensive/comprehensive", options)
-    say("\n" + NEXT.format(case="arith-01", agent=agents[-1].partition("@")[0]))
+    say(f"\n{NEXT}")
     return code

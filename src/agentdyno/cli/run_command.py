@@ -38,6 +38,8 @@ SUITE_ONLY = {
     "cache": "--cache",
 }
 EXPERIMENT_ONLY = {
+    "gate": "--gate",
+    "strict": "--strict",
     "params": "--param",
     "iterations": "--iterations",
     "against": "--against",

@@ -43,10 +43,10 @@ class SpendingLimit:
     def stop(self, _plan: Plan) -> str | None:
         bound = sum(self._per_call(arm_id) * count for arm_id, count in self._in_flight.items())
         dearest = max((self._per_call(arm_id) for arm_id in {*self._highest, *self.expected}), default=0.0)
-        spent = self.spent + self.unrecorded()
-        if spent + bound + dearest <= self.most:
+        committed = self.spent + self.unrecorded() + bound
+        if committed + dearest <= self.most:
             return None
-        return self.describe(spent, self.most)
+        return self.describe(committed, self.most)
 
     def _per_call(self, arm_id: str) -> float:
         seen = self._highest.get(arm_id)
@@ -60,7 +60,7 @@ def cost_limit(
     return SpendingLimit(
         most_usd,
         spent_usd,
-        lambda spent, most: f"the next call could pass the limit of ${most:.4g}; ${spent:.4g} are spent",
+        lambda spent, most: f"the next call could pass the limit of ${most:.4g}; ${spent:.4g} are spent or under way",
         expected,
         unrecorded,
     )
@@ -70,7 +70,9 @@ def token_limit(most: int) -> SpendingLimit:
     return SpendingLimit(
         float(most),
         lambda sample: sample.readings.get("total_tokens", 0.0),
-        lambda spent, most: f"the next call could pass the limit of {most:,.0f} tokens; {spent:,.0f} are used",
+        lambda spent, most: (
+            f"the next call could pass the limit of {most:,.0f} tokens; {spent:,.0f} are used"
+        ),
     )
 
 

@@ -47,6 +47,11 @@ async def make_call(
     call = Call(trial, time.time_ns() // 1_000_000)
     waited_s, attempt = 0.0, 1
     while True:
+        closed_s = throttle.closed_for_s()
+        if waited_s + closed_s > conduct.patience_s:
+            message = f"the other side wants no call for {closed_s:,.0f} s more (patience: {conduct.patience_s:g} s)"
+            _give_up(call, CaseFailed(FailureKind.RATE_LIMITED, message))
+            return call
         await throttle.acquire()
         try:
             failed = await _attempt(call, case, job)

@@ -48,6 +48,10 @@ class Throttle:
     def now(self) -> float:
         return self._clock() if self._clock is not None else asyncio.get_running_loop().time()
 
+    def closed_for_s(self) -> float:
+        """Seconds until the other side wants to hear from us again."""
+        return max(0.0, self.allowance.open_at - self.now())
+
     async def acquire(self) -> None:
         if self._in_flight < self.allowance.limit and self.allowance.open_at <= self.now():
             self._in_flight += 1

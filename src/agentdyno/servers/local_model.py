@@ -157,7 +157,7 @@ def _serve(settings: Mapping[str, Any], ready: Ready) -> None:
     params.n_parallel = settings["parallel"]
     params.n_ctx = settings["context"] * settings["parallel"]  # llama.cpp divides it among the slots
     params.fit_params = False  # the context asked for, not one that suits the free memory of the moment
-    params.cache_ram_mib = 0  # prompts of the past are not kept beyond their slot
+    params.cache_ram_mib = 512  # agents take turns; without it each turn computes its examples anew
     params.use_jinja = True
     params.offline = True
     params.ui = False

@@ -7,7 +7,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, cast, func, or_, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Suite
@@ -124,7 +124,11 @@ def _leaderboard(of_category: bool) -> Select[*tuple[Any, ...]]:
     """Put together once, as ``_matrix`` is."""
     summed = [*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED)]
     sums = (
-        select(agg_day.c.agent, agg_day.c.category, *(func.sum(agg_day.c[name]).label(name) for name in summed))
+        select(
+            agg_day.c.agent,
+            agg_day.c.category,
+            *(cast(func.sum(agg_day.c[name]), BigInteger).label(name) for name in summed),
+        )
         .where(agg_day.c.day >= bindparam("day"))
         .group_by(agg_day.c.category, agg_day.c.agent)
     )

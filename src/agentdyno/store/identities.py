@@ -37,7 +37,8 @@ def split_agent(agent: str, uses: Sequence[AgentUse]) -> tuple[str, str, AgentUs
     for use in uses:
         if agent == f"{use.name}@{use.version}":
             return use.name, use.version or "", use
-    for use in sorted(uses, key=lambda use: len(use.name), reverse=True):
+    undeclared = [use for use in uses if use.version is None]
+    for use in sorted(undeclared, key=lambda use: len(use.name), reverse=True):
         if agent == use.name or agent.startswith(use.name + "@"):
             return use.name, agent[len(use.name) + 1 :], use
     name, at, version = agent.rpartition("@")

@@ -246,12 +246,12 @@ class Store:
 
     def matrix_rows(self, *, suite: str | None = None, category: str | None = None) -> list[MatrixRow]:
         """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version."""
-        with self._link as link, link.snapshot():
+        with self._link as link:
             return boards.matrix_rows(link, suite, category)
 
     def leaderboard_rows(self, *, days: int, now_ms: int, category: str | None = None) -> list[LeaderboardRow]:
         """What each agent achieved per category of benchmarks over the last ``days`` days (UTC, today included)."""
-        with self._link as link, link.snapshot():
+        with self._link as link:
             return boards.leaderboard_rows(link, days, category, now_ms)
 
     def generation(self) -> int:

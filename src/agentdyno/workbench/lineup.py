@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agentdyno.agents.callable_agent import CallableAgent
 from agentdyno.agents.references import locate
@@ -24,7 +24,14 @@ LOCAL = "local"
 IN_PROCESS = "python:"
 """How an agent is spelled that only the program has which started the run."""
 
-Named = str | AgentUse | Callable[..., Any]
+
+class Answering(Protocol):
+    """An object of the program that started the run: ``run`` is given a case and returns, or awaits, its answer."""
+
+    def run(self, case: Any, /) -> Any: ...
+
+
+Named = str | AgentUse | Callable[..., Any] | Answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +124,9 @@ def _versioned(use: AgentUse) -> Entrant:
     return Entrant(use, version_of(use))
 
 
-def _of_this_process(target: Callable[..., Any]) -> Entrant:
+def _of_this_process(target: Callable[..., Any] | Answering) -> Entrant:
     name = getattr(target, "name", None) or getattr(target, "__name__", None) or type(target).__name__
-    subject = target if hasattr(target, "__qualname__") else type(target)
+    subject: Any = target if hasattr(target, "__qualname__") else type(target)
     where = f"{getattr(subject, '__module__', '?')}:{getattr(subject, '__qualname__', name)}"
     try:
         source = inspect.getsource(subject)

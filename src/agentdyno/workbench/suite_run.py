@@ -85,6 +85,7 @@ class SuiteRunner:
             executor.close()
             raise
         done = {key: status for key, status in recorded.items() if status not in again}
+        header = replace(header, warnings=prepared.warnings)
         return self._execute(header, prepared, executor, folder, done)
 
     def _executor(self, prepared: PreparedSuite) -> CaseExecutor:

@@ -42,8 +42,14 @@ SMOLLM2_TOOLS_FIRST = AgentUse(
 RULES = AgentUse(
     name="rules",
     uses="agentdyno.workloads.comprehensive.rules:RulesAgent",
-    version="1",
+    version="2",
     description="No model: patterns and keywords",
+)
+RULES_FIRST = AgentUse(
+    name="rules",
+    uses="agentdyno.workloads.comprehensive.rules:FirstRulesAgent",
+    version="1",
+    description="The rules as first released: no precedence, no memory",
 )
 
 PRESETS = (SMOLLM2, SMOLLM2_STRUCTURED, SMOLLM2_TOOLS, RULES)

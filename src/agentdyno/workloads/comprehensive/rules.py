@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 from agentdyno import Case, tool_call
-from agentdyno.workloads.comprehensive.calculator import CannotCalculate, as_text, calculate
+from agentdyno.workloads.comprehensive.calculator import (
+    CannotCalculate,
+    as_text,
+    calculate,
+    calculate_left_to_right,
+)
 from agentdyno.workloads.comprehensive.search import words_of
 
+Compute = Callable[[str], float]
 UNKNOWN = "I do not know."
 _EXPRESSION = re.compile(r"\(?\d[\d.]*(?:\s*[-+*/]\s*\(?\s*\d[\d.]*\s*\)?)+")
 _KEYWORDS = {
@@ -44,7 +51,14 @@ class RulesAgent:
         return answer(unicodedata.normalize("NFKC", str(case.input)))
 
 
-def answer(text: str) -> object:
+class FirstRulesAgent:
+    """The rules as first released: text as it comes, sums from left to right, only the last turn is heard."""
+
+    async def run(self, case: Case) -> object:
+        return answer(str(case.turns[-1] if case.turns else case.input), calculate_left_to_right)
+
+
+def answer(text: str, compute: Compute = calculate) -> object:
     """The answer of the first rule that fits."""
     if not text.strip(" \n\t?"):
         return "How can I help?"
@@ -60,17 +74,17 @@ def answer(text: str) -> object:
     if found := re.match(r"Is (\d+) greater than (\d+)\?", text):
         return "yes" if int(found[1]) > int(found[2]) else "no"
     if found := _EXPRESSION.search(text):
-        return calculated(found[0])
+        return calculated(found[0], compute)
     for word, known in _FREQUENT.items():
         if word in text.lower():
             return known
     return UNKNOWN
 
 
-def calculated(expression: str) -> str:
+def calculated(expression: str, compute: Compute = calculate) -> str:
     with tool_call("calculator", {"expression": expression}) as result:
         try:
-            result.append(as_text(calculate(expression)))
+            result.append(as_text(compute(expression)))
         except CannotCalculate:
             result.append(UNKNOWN)
     return str(result[0])
