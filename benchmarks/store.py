@@ -1,6 +1,6 @@
 """A million executions in the store: how fast they go in, how large they are, and what a board costs to read.
 
-    python benchmarks/bench_executions.py [--rows N] [--only sqlite|postgresql]
+    python benchmarks/store.py [--rows N] [--only sqlite|postgresql]
 
 Boards come from summaries that are kept up to date in the transaction that adds the rows; beside them, the same board
 worked out from all rows. PostgreSQL is started by the script, with its data on this disk and ``fsync`` on.

@@ -86,7 +86,7 @@ def test_simulate_serves_until_stopped_and_says_what_it_served(tmp_path: Path) -
             assert len(text_of(ask(url, path, chat()).events).split()) == 3
         out, err = stop(process)
     assert out == ""
-    assert f"--base-url {url}/v1" in err
+    assert f"-c base_url={url}/v1" in err
     assert "Served 2 requests (2 ok), 6 tokens. Send lag in ms: p50 " in err
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(entry["path"], len(entry["token_ns"])) for entry in entries] == [(OPENAI, 3), (OLLAMA, 3)]
@@ -140,7 +140,7 @@ def test_serve_prints_its_url_and_a_line_to_try_and_nothing_of_llama_cpp() -> No
         assert ask(url, "/chat/completions", body).json["usage"]["completion_tokens"] > 0
         out, err = stop(process)
     assert out == ""
-    assert f"dyno try openai:smollm2-135m-instruct --base-url {url}" in err
+    assert f'dyno try openai:smollm2-135m-instruct "What is 2 + 2?" -c base_url={url}' in err
     assert "of CPU time" in err
     assert len(err.splitlines()) == 3
 

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from agentdyno.runner import affinity
 from agentdyno.runner.affinity import CpuUse, choose_cpu, uses_one_cpu
 from tests.runner.building import job, run, trial
 from tests.runner.conftest import Pool
@@ -28,7 +29,10 @@ def after(wall_s: float, own_s: float, thread_s: float, children_s: float = 0.0)
         (after(1.0, 0.5, 0.5, children_s=0.001), False),
     ],
 )
-def test_code_uses_one_cpu_when_neither_other_threads_nor_children_take_part(use: CpuUse, one: bool) -> None:
+def test_code_uses_one_cpu_when_neither_other_threads_nor_children_take_part(
+    use: CpuUse, one: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(affinity, "_has_children", lambda: False)  # other tests' servers are children of this process
     assert uses_one_cpu(START, use) is one
 
 

@@ -39,7 +39,7 @@ def ask(use: AgentUse, case: Case, model: LocalModel) -> Response:
 
 def test_the_agents_have_names_and_versions_of_their_own() -> None:
     labels = [f"{use.name}@{use.version}" for use in (*presets.PRESETS, presets.SMOLLM2_TOOLS_FIRST)]
-    assert labels == ["smollm2@1", "smollm2-structured@1", "smollm2-tools@2", "rules@1", "smollm2-tools@1"]
+    assert labels == ["smollm2@1", "smollm2-structured@1", "smollm2-tools@2", "rules@2", "smollm2-tools@1"]
 
 
 def test_the_plain_agent_answers_in_its_own_words(model: LocalModel) -> None:
