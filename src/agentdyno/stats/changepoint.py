@@ -1,0 +1,242 @@
+"""Where a series changed its level for good, in noise that is correlated, heavy-tailed and spiky.
+
+Spikes are clipped against a running median; the clipped series is partitioned optimally, every change at the price
+of 2 * long-run variance * ln(n / 0.01), as if about one series in a hundred might show one by chance; among the
+partitions of falling price the one that describes the series in the least space is kept; then changes go whose rank
+test, effect or gain over the noise beside them does not hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .distributions import normal_quantile, two_sided_p
+from .long_run_variance import Noise, description_cost, estimate_noise, starting_variance
+from .partition import partition
+from .samples import Array, Values
+from .significance import mann_whitney
+from .spikes import clip_spikes
+
+MIN_SIZE = 4
+"""Fewest points of a confirmed regime."""
+_FALSE_ALARM = 0.01
+_HALVINGS = 6
+_PRIOR_POINTS = 10.0
+"""Weight of the whole series' variance, in points, when that around one change is judged."""
+_MOVE = 10
+_MOVE_CORRELATION = 0.2
+_TAIL = range(2 * MIN_SIZE - 1, 1, -1)
+_TAIL_SIGMAS = 2.5
+_TAIL_ALPHA = 0.01
+_RELATIVE_RESOLUTION = 1e-12
+_LEAST_P = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A new level from `index` on, the place of its first point in the values given.
+
+    `before` and `after` are medians of the two regimes and `absolute` is after - before, in the unit of the values;
+    `relative` is absolute / |before|, None when that is zero. `effect` is the size in sigmas of the noise around
+    both levels (infinite without noise), `p_value` that of the rank test between them, corrected for correlation.
+    Not `confirmed`: seen in the last 2 to 7 points only, and later ones will confirm or withdraw it.
+    """
+
+    index: int
+    before: float
+    after: float
+    absolute: float
+    relative: float | None
+    effect: float
+    p_value: float
+    confirmed: bool
+
+    @property
+    def direction(self) -> Literal["up", "down"]:
+        """Where the values went; whether that is good only the caller knows."""
+        return "up" if self.absolute > 0.0 else "down"
+
+
+def detect(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> list[int]:
+    """Index of the first point of each new regime, ascending: the confirmed changes of `analyse`."""
+    return [change.index for change in analyse(values, min_effect, alpha) if change.confirmed]
+
+
+def analyse(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> tuple[Change, ...]:
+    """Every change of level in the order of the values, at most the last one provisional.
+
+    A change needs `min_effect` sigmas of the noise between the two medians, p at most `alpha` in the rank test, and
+    4 points a side. NaN and infinite values are missing measurements: skipped, while indices keep counting them.
+    Fewer than 8 finite values, or values that are all equal (but for spikes), have no change. Steps below 1e-12 of
+    the typical size of the values are rounding, not change.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1:
+        raise ValueError(f"values must be one-dimensional, got {given.ndim} dimensions")
+    if not min_effect >= 0.0:
+        raise ValueError(f"min_effect must not be negative, got {min_effect}")
+    if not 0.0 < alpha <= 1.0:
+        raise ValueError(f"alpha must lie above 0 and at most at 1, got {alpha}")
+    present = np.flatnonzero(np.isfinite(given))
+    if present.size < 2 * MIN_SIZE:
+        return ()
+    # Halved, so that the distance of two finite values is finite.
+    series = _Series(given[present] / 2.0, min_effect, alpha)
+    return tuple(_report(series, present))
+
+
+class _Series:
+    """One series of finite values with its clipped and scaled form, and the noise found in it."""
+
+    def __init__(self, halves: Array, min_effect: float, alpha: float) -> None:
+        self.halves = halves
+        self.min_effect = min_effect
+        self.alpha = alpha
+        clipped = clip_spikes(halves)
+        self.unit = float(np.ptp(clipped)) or 1.0
+        self.clipped = (clipped - np.median(clipped)) / self.unit
+        self.price = 2.0 * math.log(halves.size / _FALSE_ALARM)
+        resolution = _RELATIVE_RESOLUTION * float(np.median(np.abs(halves))) / self.unit
+        # Noiseless series keep a sigma of a billionth of their range, to divide by.
+        self.least_variance = max(resolution, 1e-9) ** 2
+        self.noise = Noise(0.0, 0.0, 0.0)
+
+    def find(self) -> list[int]:
+        """Confirmed changes, as positions among the finite values."""
+        changes = self._partition()
+        self.noise = estimate_noise(self.clipped, changes)
+        kept = self._prune(changes)
+        return self._move(kept) if self.noise.correlation > _MOVE_CORRELATION else kept
+
+    def level(self, start: int, stop: int) -> float:
+        return float(np.median(self.halves[start:stop]))
+
+    def judge(self, start: int, at: int, stop: int) -> tuple[float, float]:
+        """Effect in sigmas and corrected p-value of a change between two stretches."""
+        distance = abs(self.level(at, stop) - self.level(start, at)) / self.unit
+        p = mann_whitney(self.halves[start:at], self.halves[at:stop]).p_value
+        return distance / math.sqrt(self._variance(start, at, stop)), self._correct(p, self.noise.inflation)
+
+    def tail(self, start: int) -> int | None:
+        """Start of a provisional new level at the end of the stretch from `start` on, None without one.
+
+        All of the last 2 or 3 points, or all but one of the last 4 to 7, lie over 2.5 sigmas to one side.
+        """
+        n = self.halves.size
+        for size in _TAIL:
+            at = n - size
+            if at - start < 2 * MIN_SIZE:
+                continue
+            sigma = math.sqrt(self._variance(start, at, at)) * self.unit
+            distances = self.halves[at:] - self.level(start, at)
+            needed = size if size < MIN_SIZE else size - 1
+            side = math.copysign(1.0, float(distances[0]))
+            far = side * distances > _TAIL_SIGMAS * sigma
+            if not far[0] or int(far.sum()) < needed:
+                continue
+            p = mann_whitney(self.halves[start:at], self.halves[at:]).p_value
+            # That few points cannot be worth less than one.
+            if self._correct(p, min(self.noise.inflation, float(size))) <= _TAIL_ALPHA:
+                return at
+        return None
+
+    def _partition(self) -> list[int]:
+        """The partition of least description cost, over penalties that fall by halves until it rises.
+
+        Changes not yet found inflate the variance that finding them is held against; falling from it leads past.
+        """
+        long_run = max(starting_variance(self.clipped), self.least_variance)
+        best: list[int] = []
+        least = math.inf
+        previous: list[int] | None = None
+        for _ in range(_HALVINGS):
+            found = partition(self.clipped, self.price * long_run, MIN_SIZE)
+            if found != previous:
+                cost = description_cost(self.clipped, found, self.price)
+                if previous is not None and cost >= least:
+                    break
+                best, least, previous = found, cost, found
+            long_run /= 2.0
+        long_run = max(estimate_noise(self.clipped, best).long_run_variance, self.least_variance)
+        found = partition(self.clipped, self.price * long_run, MIN_SIZE)
+        return found if description_cost(self.clipped, found, self.price) <= least else best
+
+    def _prune(self, changes: Sequence[int]) -> list[int]:
+        """The changes that hold against their neighbours, after taking away the weakest one at a time."""
+        kept = list(changes)
+        known: dict[tuple[int, int, int], float] = {}
+        while kept:
+            bounds = [0, *kept, self.halves.size]
+            places = list(zip(bounds, kept, bounds[2:], strict=False))
+            for place in places:
+                if place not in known:
+                    known[place] = self._strength(*place)
+            weakest = min(range(len(kept)), key=lambda i: known[places[i]])
+            if known[places[weakest]] >= 1.0:
+                break
+            del kept[weakest]
+        return kept
+
+    def _strength(self, start: int, at: int, stop: int) -> float:
+        """How well a change holds: the least of gain, effect and evidence, each as a multiple of what it needs."""
+        left, right = at - start, stop - at
+        shift = float(self.clipped[at:stop].mean() - self.clipped[start:at].mean())
+        variance = self._variance(start, at, stop)
+        gain = left * right / (left + right) * shift * shift / (self.price * variance * self.noise.inflation)
+        effect, p = self.judge(start, at, stop)
+        evidence = math.log(max(p, _LEAST_P)) / math.log(self.alpha) if self.alpha < 1.0 else 1.0
+        return min(gain, effect / self.min_effect if self.min_effect > 0.0 else math.inf, evidence)
+
+    def _variance(self, start: int, at: int, stop: int) -> float:
+        """Variance of the clipped values around the means of one or two stretches, leaning on the whole series'."""
+        squares, points = 0.0, 0
+        for part in (self.clipped[start:at], self.clipped[at:stop]):
+            if part.size:
+                squares += float(part.var()) * part.size
+                points += part.size - 1
+        pooled = (squares + _PRIOR_POINTS * self.noise.variance) / (points + _PRIOR_POINTS)
+        return max(pooled, self.least_variance)
+
+    def _move(self, changes: list[int]) -> list[int]:
+        """The changes, each moved by up to 10 points to where the correlated noise around it is least surprising."""
+        bounds = [0, *changes, self.halves.size]
+        moved = []
+        for start, at, stop in zip(bounds, changes, bounds[2:], strict=False):
+            before, after = float(self.clipped[start:at].mean()), float(self.clipped[at:stop].mean())
+            first, last = max(start + MIN_SIZE, at - _MOVE), min(stop - MIN_SIZE, at + _MOVE)
+            places = np.arange(first, last + 1)
+            points = np.arange(first - 1, min(last + 2, stop))
+            levels = np.where(points < places[:, None], before, after)
+            left = self.clipped[points] - levels
+            surprises = left[:, 1:] - self.noise.correlation * left[:, :-1]
+            moved.append(int(places[np.square(surprises).sum(axis=1).argmin()]))
+        # Neighbours that moved towards each other must still leave a regime between them.
+        ends = [0, *moved, self.halves.size]
+        apart = all(b - a >= MIN_SIZE for a, b in zip(ends, ends[1:], strict=False))
+        return moved if apart else changes
+
+    @staticmethod
+    def _correct(p: float, inflation: float) -> float:
+        """The p-value had the same evidence come from 1 / inflation as many points."""
+        return p if inflation <= 1.0 else two_sided_p(normal_quantile(max(p, _LEAST_P) / 2.0) / math.sqrt(inflation))
+
+
+def _report(series: _Series, present: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Change]:
+    """The changes with their sizes, placed among all the values given."""
+    changes = series.find()
+    tail = series.tail(changes[-1] if changes else 0)
+    places = changes if tail is None else [*changes, tail]
+    bounds = [0, *places, series.halves.size]
+    report = []
+    for start, at, stop in zip(bounds, places, bounds[2:], strict=False):
+        before, after = 2.0 * series.level(start, at), 2.0 * series.level(at, stop)
+        effect, p = series.judge(start, at, stop)
+        absolute = after - before
+        relative = absolute / abs(before) if before != 0.0 else None
+        report.append(Change(int(present[at]), before, after, absolute, relative, effect, p, at != tail))
+    return report
