@@ -70,9 +70,7 @@ def token_limit(most: int) -> SpendingLimit:
     return SpendingLimit(
         float(most),
         lambda sample: sample.readings.get("total_tokens", 0.0),
-        lambda spent, most: (
-            f"the next call could pass the limit of {most:,.0f} tokens; {spent:,.0f} are used"
-        ),
+        lambda spent, most: f"the next call could pass the limit of {most:,.0f} tokens; {spent:,.0f} are used",
     )
 
 

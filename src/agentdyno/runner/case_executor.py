@@ -86,7 +86,10 @@ class CaseExecutor:
             raise
 
     def submit(self, trial: Trial) -> None:
-        self._agent_loop.start(lambda: self._begin(trial))
+        if self._alone:
+            self._begin(trial)  # the loop is this thread's
+        else:
+            self._agent_loop.start(lambda: self._begin(trial))
 
     def wait(self) -> Sample:
         sample = self._finished.get()
@@ -152,7 +155,10 @@ class CaseExecutor:
             return
         if call.fatal is not None and self.fatal is None:
             self.fatal = self._explain(call)
-        self._judge_loop.start(lambda: self._judge(call, job, case))
+        if self._alone:
+            await self._finish(call, job, case)
+        else:
+            self._judge_loop.start(lambda: self._judge(call, job, case))
 
     async def _warmed(self, trial: Trial, case: Case) -> None:
         job = self._jobs[trial.arm_id]

@@ -11,6 +11,8 @@ from agentdyno.runner.case_call import Call
 from agentdyno.runner.case_job import CaseJob, Conduct, Judgement, Priced
 from agentdyno.runner.trajectory import OUTPUT_CHARACTERS, cut, keep_events
 
+_BARE = frozenset({"scorer", "weight", "values"})
+"""What a scorer says that has no words for it: numbers, and its name."""
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
 
@@ -51,7 +53,6 @@ def make_case_sample(
     elif status in (Status.TIMEOUT, Status.LIMIT):
         scores = {"score": 0.0}
     usage = {} if response is None or response.usage is None else _usage(response)
-    details = _details(call, price, judgement)
     failure = call.failure
     redact = conduct.redact
     if failure is not None:
@@ -61,7 +62,6 @@ def make_case_sample(
             traceback=None if failure.traceback is None else str(redact(failure.traceback)),
             output_tail=None if failure.output_tail is None else str(redact(failure.output_tail)),
         )
-    kept = redact(details)
     return Sample(
         arm_id=trial.arm_id,
         phase=trial.phase,
@@ -75,7 +75,7 @@ def make_case_sample(
         scores=scores,
         usage=usage,
         output=None if response is None else redact(cut(response.output, OUTPUT_CHARACTERS)),
-        details=kept if isinstance(kept, Mapping) else {},
+        details=_details(call, price, judgement, conduct),
         failure=failure,
     )
 
@@ -106,24 +106,27 @@ def _readings(call: Call, price: Priced) -> dict[str, float]:
     return readings
 
 
-def _details(call: Call, price: Priced, judgement: Judgement | None) -> dict[str, object]:
+def _details(call: Call, price: Priced, judgement: Judgement | None, conduct: Conduct) -> dict[str, object]:
+    """What is worth keeping beside the figures; texts from outside are cut to size and rid of secrets."""
     details: dict[str, object] = {"cost": {"usd": price.usd, "source": price.source}}
-    response = call.response
+    response, redact = call.response, conduct.redact
     if response is not None:
         if response.events:
-            details["events"] = keep_events(response.events)
+            details["events"] = redact(keep_events(response.events))
         if response.observed:
-            details["observed"] = cut(dict(response.observed))
+            details["observed"] = redact(cut(dict(response.observed)))
         if response.model is not None:
-            details["model"] = response.model
+            details["model"] = redact(response.model)
         if response.simulated:
             details["simulated"] = True
     if judgement is not None and judgement.scoring:
-        details["scoring"] = [cut(item, 20_000) for item in judgement.scoring]
+        details["scoring"] = [
+            item if item.keys() <= _BARE else redact(cut(item, 20_000)) for item in judgement.scoring
+        ]
         if judgement.cost_usd != 0.0:
             details["judge_cost_usd"] = judgement.cost_usd
     if call.attempts:
-        details["attempts"] = list(call.attempts)
+        details["attempts"] = redact(list(call.attempts))
     if call.cached:
         details["cached"] = True
     return details

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 
 from agentdyno.errors import SpecError
 from agentdyno.model.identity import derive_seed, suite_arm_id
@@ -104,6 +105,12 @@ def _warmup(suite: Suite, benchmark: Benchmark, costs: bool) -> int:
     return 0 if costs else FREE_WARMUPS
 
 
+def _case_seed(seed: int, epoch: int, case_id: str) -> int:
+    """32 bits, the same for every agent; there may be a hundred thousand cases, so by plain text."""
+    text = f"{seed}/{epoch}/{case_id}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=4).digest(), "big")
+
+
 def _trials(
     suite: Suite, arm_ids: Mapping[tuple[str, str], str], labels: Sequence[str], seed: int
 ) -> Iterator[Trial]:
@@ -120,6 +127,6 @@ def _trials(
         for benchmark_id, case_id in rows:
             block = blocks[benchmark_id][:]
             rng.shuffle(block)
-            case_seed = derive_seed(seed, epoch, case_id)
+            case_seed = _case_seed(seed, epoch, case_id)
             for arm_id in block:
                 yield Trial(arm_id, Phase.MEASURED, epoch, case_id, seed=case_seed)

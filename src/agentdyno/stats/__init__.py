@@ -4,6 +4,7 @@ Values are sequences or one-dimensional arrays of finite numbers; anything else 
 """
 
 from .bootstrap import Statistic, bca, hierarchical
+from .changepoint import Change
 from .describe import Description, describe, median_absolute_deviation, quantile
 from .effects import (
     Estimate,
@@ -34,6 +35,7 @@ from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
 from .warmup import warmup_end
 
 __all__ = [
+    "Change",
     "Description",
     "Estimate",
     "Interval",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,10 +55,10 @@ def estimate_noise(values: Array, changes: Sequence[int]) -> Noise:
     """
     n, stretches = values.size, len(changes) + 1
     left = residuals(values, changes)
-    at_0 = float(left @ left) / n
+    at_0 = _dot(left, left) / n
     if at_0 <= 0.0:
         return Noise(0.0, 0.0, 0.0)
-    at_1 = float(left[1:] @ left[:-1]) / n
+    at_1 = _dot(left[1:], left[:-1]) / n
     long_run = at_0
     variance, correlation = at_0, 0.0
     for _ in range(4):
@@ -79,7 +80,7 @@ def starting_variance(values: Array) -> float:
     changes: list[int] = []
     for _ in range(_GREEDY_SPLITS):
         bounds = [0, *changes, values.size]
-        splits = [(_best_split(values[a:b]), a) for a, b in zip(bounds, bounds[1:], strict=False)]
+        splits = [(_best_split(values[a:b]), a) for a, b in pairwise(bounds)]
         (saved, at), offset = max(splits)
         if saved <= 0.0:
             break
@@ -96,7 +97,7 @@ def description_cost(values: Array, changes: Sequence[int], price: float) -> flo
     """
     n = values.size
     left = residuals(values, changes)
-    covariances = [float(left[k:] @ left[: n - k]) / n for k in range(min(_HIGHEST_ORDER, n - 1) + 1)]
+    covariances = [_dot(left[k:], left[: n - k]) / n for k in range(min(_HIGHEST_ORDER, n - 1) + 1)]
     variance = covariances[0]
     if variance <= 0.0:
         return -math.inf
@@ -108,6 +109,11 @@ def description_cost(values: Array, changes: Sequence[int], price: float) -> flo
         variance *= max(1.0 - reflection * reflection, 1e-12)
         cost = min(cost, n * math.log(variance) + order * math.log(n))
     return cost + price * len(changes)
+
+
+def _dot(x: Array, y: Array) -> float:
+    # The matrix product would start threads, whose number sways time and the last digits.
+    return float(np.einsum("i,i->", x, y))
 
 
 def _bounded(correlation: float) -> float:
@@ -122,7 +128,7 @@ def _bartlett(left: Array, variance: float) -> float:
     """Sum of the autocovariances with linearly falling weights, over twice the cube root of n lags."""
     n = left.size
     lags = min(int(2.0 * n ** (1.0 / 3.0)), n - 1)
-    terms = (2.0 * (1.0 - k / (lags + 1.0)) * float(left[k:] @ left[:-k]) / n for k in range(1, lags + 1))
+    terms = (2.0 * (1.0 - k / (lags + 1.0)) * _dot(left[k:], left[:-k]) / n for k in range(1, lags + 1))
     return variance + sum(terms)
 
 
@@ -132,11 +138,11 @@ def _difference_variance(values: Array) -> float:
     for distance in (1, 2):
         steps = np.abs(values[distance:] - values[:-distance])
         inner = steps[steps <= _TRIM_SIGMAS * robust_sigma(steps)]
-        trimmed.append(float(inner @ inner) / max(inner.size, 1))
+        trimmed.append(_dot(inner, inner) / max(inner.size, 1))
     growth = trimmed[1] / trimmed[0] - 1.0 if trimmed[0] > 0.0 else 0.0
     correlation = _bounded(growth)
     steps = np.diff(values)
-    variance = float(steps @ steps) / (2.0 * steps.size) / (1.0 - correlation)
+    variance = _dot(steps, steps) / (2.0 * steps.size) / (1.0 - correlation)
     return _autoregressive(variance, _bounded(growth + 1.0 / math.sqrt(values.size)))
 
 

@@ -41,6 +41,5 @@ def robust_sigma(deviations: Array) -> float:
 def clip_spikes(values: Array) -> Array:
     """The values, none further than three robust sigmas from its running median."""
     centre = running_median(values)
-    deviations = values - centre
-    reach = _REACH * robust_sigma(deviations)
-    return np.asarray(centre + np.clip(deviations, -reach, reach), dtype=np.float64)
+    reach = _REACH * robust_sigma(values - centre)
+    return np.clip(values, centre - reach, centre + reach)

@@ -85,7 +85,8 @@ def _check(suite: Suite, changes: SuiteOverrides) -> None:
     validate_as(SuiteLayer, changes.document(), "evaluate")
     seen: set[str] = set()
     for item in suite.benchmarks:
-        Dataset(item.cases)
+        if len({case.id for case in item.cases}) < len(item.cases) or not all(case.id for case in item.cases):
+            Dataset(item.cases)  # says which, and refuses them
         if item.benchmark_id in seen:
             raise SpecError(f"two benchmarks have the id {item.benchmark_id!r}", where=suite.name)
         seen.add(item.benchmark_id)

@@ -33,7 +33,7 @@ class Waiting(Protocol):
 
 @dataclass(slots=True)
 class Recording:
-    """One run's way into the store. ``on_progress`` is called between samples.
+    """One run's way into the store. ``on_progress`` is called between samples, ``on_sample`` with each.
 
     Each sample is committed before the next trial begins, so that no more than the calls in flight are repeated
     after a crash. Only in a suite (``waiting`` is set) answers that come fast and cost nothing share a commit, which
@@ -46,6 +46,7 @@ class Recording:
     on_progress: Callable[[Progress], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     waiting: Waiting | None = None
+    on_sample: Callable[[Sample], None] = lambda _: None
     _uncommitted: list[Sample] = field(default_factory=list)
     _writer: _Writer | None = None
     _tally: _Tally = field(default_factory=lambda: _Tally())
@@ -61,6 +62,7 @@ class Recording:
         try:
             for sample in samples:
                 self._record(sample)
+                self.on_sample(sample)
                 new += 1
                 self._tally.add(sample)
                 elapsed = self.clock() - started
@@ -82,6 +84,7 @@ class Recording:
             samples.close()  # type: ignore[attr-defined]
             for sample in self.waiting.leftover() if self.waiting is not None else ():
                 self._record(sample)
+                self.on_sample(sample)
             return True
         except BaseException:
             samples.close()  # type: ignore[attr-defined]

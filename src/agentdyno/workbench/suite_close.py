@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.suite_close import close_suite
-from agentdyno.model import RunResult, RunStatus, Sample, Status
+from agentdyno.model import ArmResult, RunResult, RunStatus, Sample, Status, Suite
 from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
@@ -16,28 +16,54 @@ KEPT_TRAJECTORIES = 1_000
 """Above so many samples the result at hand has no trajectories; the store has."""
 
 
-def close_run(store: Store, header: RunResult, *, observed: Mapping[str, Mapping[str, object]]) -> RunResult:
-    """``header`` with the arms of the stored run, their figures, scores, warnings and the final status."""
+class Collected:
+    """Figures of every arm, and some of the samples, gathered while samples pass by in any order."""
+
+    def __init__(self, suite: Suite, arms: Mapping[str, str], planned: int) -> None:
+        """``arms`` gives the benchmark of each arm id; ``planned`` is how many samples may come."""
+        self.figures = {arm_id: ArmFigures(suite.benchmark(benchmark)) for arm_id, benchmark in arms.items()}
+        self._kept: dict[str, list[Sample]] = {arm_id: [] for arm_id in arms}
+        self._counts = dict.fromkeys(arms, 0)
+        self._stride = max(1, -(-planned // KEPT_SAMPLES))
+        self._whole = planned <= KEPT_TRAJECTORIES
+        self._seen = 0
+
+    def add(self, sample: Sample) -> None:
+        self.figures[sample.arm_id].add(sample)
+        self._counts[sample.arm_id] += 1
+        if self._seen % self._stride == 0:
+            self._kept[sample.arm_id].append(sample if self._whole else _without_events(sample))
+        self._seen += 1
+
+    def fill(self, arm: ArmResult) -> ArmResult:
+        """The arm with the samples that were kept, in the order in which a store gives them."""
+        kept = sorted(self._kept[arm.arm_id], key=lambda sample: (sample.iteration, sample.case_id))
+        return replace(arm, samples=tuple(kept), samples_total=self._counts[arm.arm_id])
+
+
+def close_run(
+    store: Store,
+    header: RunResult,
+    *,
+    observed: Mapping[str, Mapping[str, object]],
+    collected: Collected | None = None,
+) -> RunResult:
+    """``header`` with the arms of the stored run, their figures, scores, warnings and the final status.
+
+    ``collected`` has seen every sample of the run; without it they are read from the store, once.
+    """
     stored = store.load_run(header.run_id, samples=False)
     suite = header.suite
     assert suite is not None, "only runs of suites are closed here"
-    arms = {
-        arm.arm_id: replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})}) for arm in stored.arms
-    }
-    figures = {arm.arm_id: ArmFigures(suite.benchmark(arm.benchmark or "")) for arm in stored.arms}
-    total = len(store.recorded(header.run_id))
-    stride = max(1, -(-total // KEPT_SAMPLES))
-    kept: dict[str, list[Sample]] = {arm_id: [] for arm_id in arms}
-    counts = dict.fromkeys(arms, 0)
-    for position, sample in enumerate(store.iter_samples(header.run_id, details=True)):
-        figures[sample.arm_id].add(sample)
-        counts[sample.arm_id] += 1
-        if position % stride == 0:
-            kept[sample.arm_id].append(sample if total <= KEPT_TRAJECTORIES else _without_events(sample))
-    filled = tuple(
-        replace(arm, samples=tuple(kept[arm_id]), samples_total=counts[arm_id]) for arm_id, arm in arms.items()
+    if collected is None:
+        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in stored.arms}
+        collected = Collected(suite, benchmarks, sum(arm.planned for arm in stored.arms))
+        for sample in store.iter_samples(header.run_id, details=True):
+            collected.add(sample)
+    arms = tuple(
+        collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
-    closed = close_suite(replace(header, arms=filled), figures)
+    closed = close_suite(replace(header, arms=arms), collected.figures)
     return replace(closed, status=_status(closed))
 
 

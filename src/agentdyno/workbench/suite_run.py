@@ -22,7 +22,7 @@ from agentdyno.workbench.closing import teardown_warnings
 from agentdyno.workbench.environment import capture_environment, capture_vcs
 from agentdyno.workbench.recording import Recording
 from agentdyno.workbench.run import INTERRUPTED, make_folder, now_ms, planned_counts, run_folder
-from agentdyno.workbench.suite_close import close_run
+from agentdyno.workbench.suite_close import Collected, close_run
 from agentdyno.workbench.suite_prepare import PreparedSuite
 
 log = logging.getLogger("agentdyno.run")
@@ -106,7 +106,11 @@ class SuiteRunner:
         rules = self._rules(prepared, executor, failing)
         self._replay(header.run_id, rules, done.keys())
         schedule = Schedule(prepared.plan, executor, rules, done.keys(), prepared.conduct.concurrency)
-        recording = Recording(self.store, header.run_id, folder, self.on_progress, self.clock, executor)
+        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in prepared.plan.arms}
+        collected = Collected(prepared.suite, benchmarks, len(prepared.plan.trials))
+        recording = Recording(
+            self.store, header.run_id, folder, self.on_progress, self.clock, executor, collected.add
+        )
         interrupted = recording.take(schedule, len(done))
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         reason = INTERRUPTED if interrupted else schedule.stopped_because
@@ -123,6 +127,7 @@ class SuiteRunner:
                 pricing={**prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
             ),
             observed=_observed(prepared, executor),
+            collected=None if done else collected,
         )
         write_result(closed, folder / "result.json")
         self.store.finish_run(closed, folder=folder)
