@@ -41,7 +41,7 @@ soak:  ## The long fault campaigns (kill -9 at 50 random moments)
 
 bench:  ## Ours beside peers: prints ratio tables
 	@scripts/install.sh dev,peers
-	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(RUN)/python $$script || exit 1; done
+	@for script in benchmarks/bench_*.py benchmarks/ttft.py benchmarks/evaluate.py benchmarks/store.py; do echo "== $$script"; $(RUN)/python $$script || exit 1; done
 
 clean:  ## Remove .venv and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -90,6 +90,20 @@ def test_noise_alone_raises_at_most_a_tenth_of_an_alarm_in_a_thousand_points(kin
     assert alarms <= most
 
 
+def test_a_quarter_twice_as_noisy_raises_at_most_a_tenth_of_an_alarm_in_a_thousand_points() -> None:
+    alarms = 0
+    for seed in range(150):
+        values = noise("gauss", 400, seed)
+        values[300:] *= 2.0
+        alarms += len(detect(values))
+    assert alarms <= 6
+
+
+def test_correlation_does_not_blur_where_a_level_changed() -> None:
+    for seed in range(40):
+        assert detect(noise("ar1", 400, seed) + stepped(400, (200, 4.5))) == [200]
+
+
 def test_drift_without_a_jump_is_not_cut_into_steps() -> None:
     wander = np.cumsum(np.random.default_rng(12).standard_normal(400))
     assert detect(wander) == []
@@ -154,6 +168,11 @@ def test_a_provisional_change_is_withdrawn_when_the_old_level_returns() -> None:
     assert [(c.index, c.confirmed, c.direction) for c in analyse(values[:63])] == [(60, False, "up")]
     assert analyse(values[:70]) == ()
     assert analyse(values) == ()
+
+
+def test_three_points_of_a_new_level_are_not_filled_up_to_four_with_an_old_one() -> None:
+    (change,) = analyse([1.0] * 20 + [9.0] * 3)
+    assert (change.index, change.confirmed, change.before, change.after) == (20, False, 1.0, 9.0)
 
 
 def test_points_far_to_both_sides_are_no_provisional_change() -> None:

@@ -78,7 +78,8 @@ def analyse(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> tup
     A change needs `min_effect` sigmas of the noise between the two medians, p at most `alpha` in the rank test, and
     4 points a side. NaN and infinite values are missing measurements: skipped, while indices keep counting them.
     Fewer than 8 finite values, or values that are all equal (but for spikes), have no change. Steps below 1e-12 of
-    the typical size of the values are rounding, not change.
+    the typical size of the values are rounding, not change. Noise is taken as alike all along: a stretch over
+    twice as noisy as the rest may seem to change its level (0.03 alarms in 1,000 points at 2x, 0.2 at 3x, 0.9 at 5x).
     """
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1:
@@ -111,6 +112,9 @@ class _Series:
         # Noiseless series keep a sigma of a billionth of their range, to divide by.
         self.least_variance = max(resolution, 1e-9) ** 2
         self.noise = Noise(0.0, 0.0, 0.0)
+        self._sums = np.concatenate([[0.0], np.cumsum(self.clipped)])
+        self._squares = np.concatenate([[0.0], np.cumsum(np.square(self.clipped))])
+        self._judged: dict[tuple[int, int, int], tuple[float, float]] = {}
 
     def find(self) -> list[int]:
         """Confirmed changes, as positions among the finite values."""
@@ -124,12 +128,15 @@ class _Series:
 
     def judge(self, start: int, at: int, stop: int) -> tuple[float, float]:
         """Effect in sigmas and corrected p-value of a change between two stretches."""
-        distance = abs(self.level(at, stop) - self.level(start, at)) / self.unit
-        near = slice(max(start, at - _RANKED), at), slice(at, min(stop, at + _RANKED))
-        p = mann_whitney(self.values[near[0]], self.values[near[1]]).p_value
-        # Few points, however correlated, are not worth less than one.
-        inflation = min(self.noise.inflation, float(min(at - start, stop - at)))
-        return distance / math.sqrt(self._variance(start, at, stop)), _correct(p, inflation)
+        if (start, at, stop) not in self._judged:
+            distance = abs(self.level(at, stop) - self.level(start, at)) / self.unit
+            near = slice(max(start, at - _RANKED), at), slice(at, min(stop, at + _RANKED))
+            p = mann_whitney(self.values[near[0]], self.values[near[1]]).p_value
+            # Few points, however correlated, are not worth less than one.
+            inflation = min(self.noise.inflation, float(min(at - start, stop - at)))
+            effect = distance / math.sqrt(self._variance(start, at, stop))
+            self._judged[start, at, stop] = effect, _correct(p, inflation)
+        return self._judged[start, at, stop]
 
     def tail(self, start: int) -> int | None:
         """Start of a provisional new level at the end of the stretch from `start` on, None without one.
@@ -212,7 +219,7 @@ class _Series:
     def _strength(self, start: int, at: int, stop: int) -> float:
         """How well a change holds: the least of gain, effect and evidence, each as a multiple of what it needs."""
         left, right = at - start, stop - at
-        shift = float(self.clipped[at:stop].mean() - self.clipped[start:at].mean())
+        shift = self._mean(at, stop) - self._mean(start, at)
         variance = self._variance(start, at, stop)
         gain = left * right / (left + right) * shift * shift / (self.price * variance * self.noise.inflation)
         effect, p = self.judge(start, at, stop)
@@ -221,20 +228,24 @@ class _Series:
 
     def _variance(self, start: int, at: int, stop: int) -> float:
         """Variance of the clipped values around the means of one or two stretches, leaning on the whole series'."""
-        squares, points = 0.0, 0
-        for part in (self.clipped[start:at], self.clipped[at:stop]):
-            if part.size:
-                squares += float(part.var()) * part.size
-                points += part.size - 1
-        pooled = (squares + _PRIOR_POINTS * self.noise.variance) / (points + _PRIOR_POINTS)
+        squares = float(self._squares[stop] - self._squares[start])
+        points = stop - start
+        for first, last in ((start, at), (at, stop)):
+            if last > first:
+                squares -= self._mean(first, last) ** 2 * (last - first)
+                points -= 1
+        pooled = (max(squares, 0.0) + _PRIOR_POINTS * self.noise.variance) / (points + _PRIOR_POINTS)
         return max(pooled, self.least_variance)
+
+    def _mean(self, start: int, stop: int) -> float:
+        return float(self._sums[stop] - self._sums[start]) / (stop - start)
 
     def _move(self, changes: list[int]) -> list[int]:
         """The changes, each moved by up to 10 points to where the correlated noise around it is least surprising."""
         bounds = [0, *changes, self.values.size]
         moved = []
         for start, at, stop in zip(bounds, changes, bounds[2:], strict=False):
-            before, after = float(self.clipped[start:at].mean()), float(self.clipped[at:stop].mean())
+            before, after = self._mean(start, at), self._mean(at, stop)
             first, last = max(start + MIN_SIZE, at - _MOVE), min(stop - MIN_SIZE, at + _MOVE)
             places = np.arange(first, last + 1)
             points = np.arange(first - 1, min(last + 2, stop))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -111,7 +113,8 @@ class SuiteRunner:
         recording = Recording(
             self.store, header.run_id, folder, self.on_progress, self.clock, executor, collected.add
         )
-        interrupted = recording.take(schedule, len(done))
+        with plan_not_scanned():
+            interrupted = recording.take(schedule, len(done))
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if reason is None and given_up:
@@ -160,6 +163,16 @@ class SuiteRunner:
             if sample.key in done:
                 for rule in rules:
                     rule.observe(sample)
+
+
+@contextmanager
+def plan_not_scanned() -> Iterator[None]:
+    """Cases and trials live as long as the run: the garbage collector need not look at them again and again."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _given_up(arm_ids: list[str]) -> list[RunWarning]:
