@@ -90,18 +90,19 @@ def test_noise_alone_raises_at_most_a_tenth_of_an_alarm_in_a_thousand_points(kin
     assert alarms <= most
 
 
-def test_a_quarter_twice_as_noisy_raises_at_most_a_tenth_of_an_alarm_in_a_thousand_points() -> None:
+@pytest.mark.parametrize(("times", "per_1000"), [(2.0, 0.1), (3.0, 0.25)])
+def test_a_noisier_quarter_raises_no_more_alarms_than_documented(times: float, per_1000: float) -> None:
     alarms = 0
     for seed in range(150):
         values = noise("gauss", 400, seed)
-        values[300:] *= 2.0
+        values[300:] *= times
         alarms += len(detect(values))
-    assert alarms <= 6
+    assert alarms <= per_1000 * 150 * 400 / 1_000
 
 
 def test_correlation_does_not_blur_where_a_level_changed() -> None:
-    for seed in range(40):
-        assert detect(noise("ar1", 400, seed) + stepped(400, (200, 4.5))) == [200]
+    for seed in range(60):
+        assert detect(noise("ar1", 400, seed) + stepped(400, (200, 4.0))) == [200]
 
 
 def test_drift_without_a_jump_is_not_cut_into_steps() -> None:
