@@ -62,3 +62,14 @@ def test_scorers_that_the_suite_imports_are_there_again(room: Room) -> None:
     assert statuses(first)["bad"] == {"ok": 4}
     (room.folder / "mended").touch()
     assert statuses(room.resume(first, retry_errors=True))["broken"] == {"ok": 4}
+
+
+def test_a_run_goes_on_with_the_prices_that_it_began_with(room: Room) -> None:
+    workspace = room.workspace("compute_price_per_cpu_hour: 3.6")
+    first = room.run(room.suite(max_failure_rate=1.0), "agent.py@broken", workspace=workspace)
+    (room.folder / "mended").touch()
+    mended = room.resume(first, retry_errors=True, workspace=room.workspace("workspace: other"))
+    (arm,) = mended.arms
+    assert mended.pricing["compute_price_per_cpu_hour"] == 3.6
+    for sample in arm.samples:
+        assert sample.readings["cost_usd"] == pytest.approx(sample.readings["cpu_s"] * 3.6 / 3600)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape as escape_html
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ class Chart:
     svg: str
     caption: str
     told: str
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +207,24 @@ def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple
 
     if not standing.agents:
         return ()
-    charts = [_chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")]
-    drawn = [data for data in (arm_values(arm, "duration_s") for arm in result.arms) if data.values]
+    scores = _chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")
+    charts = [replace(scores, wide=True)]
+    drawn = [data for data in (arm_values(arm, "duration_s") for arm in _by_agent(result.arms)) if data.values]
     if drawn:
-        caption = "Duration of every arm: each dot an execution, box from quartile to quartile."
+        caption = "Duration of every agent's answers: each dot an execution, box from quartile to quartile."
         charts.append(_chart(overview(drawn), f"{key}-o", caption))
     return tuple(charts)
+
+
+def _by_agent(arms: Sequence[ArmResult]) -> list[ArmResult]:
+    """The answers of each agent over all benchmarks, as one arm."""
+    merged: dict[str, ArmResult] = {}
+    for arm in arms:
+        agent = arm.agent or arm.name
+        before = merged.get(agent)
+        samples = arm.samples if before is None else (*before.samples, *arm.samples)
+        merged[agent] = replace(before or arm, name=agent, samples=samples)
+    return list(merged.values())
 
 
 def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:

@@ -13,6 +13,7 @@ from agentdyno.analysis.dimensions import targets_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import Plan, Response, RunWarning, Spec, Suite, Workspace
+from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.case_job import CaseJob, Conduct, Priced
@@ -58,6 +59,16 @@ class PreparedSuite:
     workspace: Workspace
     options: SuiteOptions
     warnings: tuple[RunWarning, ...] = ()
+
+    @property
+    def rates(self) -> dict[str, object]:
+        """The prices that the user gave, as they stood when the run began; a resume goes on with them."""
+        given: dict[str, object] = {}
+        if self.workspace.prices:
+            given["prices"] = to_plain(self.workspace.prices)
+        if self.workspace.compute_price_per_cpu_hour is not None:
+            given["compute_price_per_cpu_hour"] = self.workspace.compute_price_per_cpu_hour
+        return given
 
     @property
     def calls(self) -> int:

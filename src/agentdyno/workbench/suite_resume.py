@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from agentdyno.errors import RunError
-from agentdyno.model import RunResult, Workspace
+from agentdyno.model import Price, RunResult, Workspace
+from agentdyno.model.codec import from_plain
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
 from agentdyno.workbench.lineup import IN_PROCESS
@@ -27,7 +31,7 @@ def resume_suite(
     assert suite is not None, "only runs of suites are resumed here"
     _refuse_functions(header)
     loaded = LoadedSuite(suite, header.spec)
-    with preparing(loaded, workspace, options, store, say) as prepared:
+    with preparing(loaded, _as_priced(workspace, header), options, store, say) as prepared:
         planned = {arm.arm_id: arm for arm in prepared.plan.arms}
         known = {arm.arm_id: arm for arm in header.arms}
         if planned.keys() != known.keys():
@@ -39,6 +43,16 @@ def resume_suite(
                 remedy="Start a new run; the answers of the old one stay as they are.",
             )
         return runner.go_on(header, prepared, retry_errors=retry_errors)
+
+
+def _as_priced(workspace: Workspace, header: RunResult) -> Workspace:
+    """The workspace with the prices that the run began with: one run has one price list."""
+    prices, hour = header.pricing.get("prices"), header.pricing.get("compute_price_per_cpu_hour")
+    return replace(
+        workspace,
+        prices={name: from_plain(Price, row) for name, row in prices.items()} if isinstance(prices, Mapping) else {},
+        compute_price_per_cpu_hour=float(hour) if isinstance(hour, (int, float)) else None,
+    )
 
 
 def _refuse_functions(header: RunResult) -> None:

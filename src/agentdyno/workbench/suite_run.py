@@ -61,6 +61,7 @@ class SuiteRunner:
             warnings=prepared.warnings,
             suite=prepared.suite,
             targets=prepared.targets,
+            pricing=prepared.rates,
             workspace=prepared.workspace.name,
         )
         try:
@@ -127,7 +128,7 @@ class SuiteRunner:
                 warnings=(*header.warnings, *extra),
                 stopped_because=reason,
                 finished_at=now_ms(),
-                pricing={**prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
+                pricing={**prepared.rates, **prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
             ),
             observed=_observed(prepared, executor),
             collected=None if done else collected,
