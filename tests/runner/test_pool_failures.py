@@ -51,7 +51,7 @@ MORE = [
     ("interrupts_itself", "error", "exit", "ended its process with status 0", 2),
     ("becomes_another_program", "error", "exit", "ended its process with status 7", 1),
     ("closes_descriptors", "error", "exit", "ended its process with status", 2),
-    ("writes_to_every_descriptor", "error", "exit", "lost its connection to the runner and went on running", 1),
+    ("writes_to_every_descriptor", "error", "exit", "broke off its connection and went on running", 1),
     ("starts_daemon_and_exits", "error", "exit", "ended its process with status 3", 1),
 ]
 NAMES = ("way", "status", "kind", "message", "torn_down")

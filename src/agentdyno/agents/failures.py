@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,20 +65,6 @@ def _own_frames(frames: traceback.StackSummary) -> traceback.StackSummary:
 
 def _leads_in(filename: str) -> bool:
     return filename.startswith(_PACKAGE) or any(part in filename for part in _MACHINERY)
-
-
-def cause_of_death(code: int | None) -> tuple[FailureKind, str]:
-    """How a process ended, by its exit status (negative for a signal)."""
-    if code is None:
-        return FailureKind.EXIT, "broke off its connection and went on running"
-    if code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        hint = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
-        return FailureKind.SIGNAL, f"killed by {name}{hint}"
-    return FailureKind.EXIT, f"ended its process with status {code}"
 
 
 def failure_to_plain(failed: CaseFailed) -> dict[str, object]:

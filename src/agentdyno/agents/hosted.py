@@ -12,7 +12,7 @@ from typing import Any
 
 import agentdyno
 from agentdyno.agents.answer import OUTPUT_LIMIT_BYTES
-from agentdyno.agents.failures import cause_of_death, failure_from_plain
+from agentdyno.agents.failures import failure_from_plain
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, PluginError, RunError, SpecError
 from agentdyno.model.case import Case, Response
@@ -20,6 +20,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
+from agentdyno.sandbox.endings import cause_of_death
 from agentdyno.sandbox.peer import Peer, PeerFlooded, PeerLost
 
 # The current folder may hold a json.py, so it leaves the path before anything is imported.

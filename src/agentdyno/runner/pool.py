@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import selectors
-import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from agentdyno.runner.job import ArmJob
 from agentdyno.runner.link import Link
 from agentdyno.runner.spawn import spawn
 from agentdyno.sandbox import LimitedProcess
+from agentdyno.sandbox.endings import cause_of_death
 
 GRACE_S = 2.0
 """How long an interrupted worker may take to tear down, and one that has torn down to end, before it is killed."""
@@ -232,7 +232,7 @@ class ProcessExecutor:
     def _on_death(self, worker: _Worker) -> None:
         code = worker.process.wait(GRACE_S)
         worker.process.drain()
-        kind, message = _cause_of_death(code)
+        kind, message = cause_of_death(code)
         self._fail(worker, Status.ERROR, kind, message)
         self._discard(worker)
 
@@ -266,7 +266,7 @@ class ProcessExecutor:
             worker.process.wait(timeout_s, worker.link.fileno())
         code = worker.process.wait(GRACE_S)  # threads that it left behind may keep it from ending
         if not self._discard(worker):
-            kind, message = _cause_of_death(code)
+            kind, message = cause_of_death(code)
             if code is None:
                 kind, message = FailureKind.TIMEOUT, f"took longer than {timeout_s:g} s (timeout_s)"
             self.teardown_failures.append((worker.job.arm_id, Failure(kind, message, "teardown")))
@@ -291,16 +291,3 @@ class ProcessExecutor:
             if message.get("failure"):
                 self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, message["failure"])))
         return bool(said)
-
-
-def _cause_of_death(code: int | None) -> tuple[FailureKind, str]:
-    if code is None:
-        return FailureKind.EXIT, "lost its connection to the runner and went on running"
-    if code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        hint = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
-        return FailureKind.SIGNAL, f"killed by {name}{hint}"
-    return FailureKind.EXIT, f"ended its process with status {code}"
