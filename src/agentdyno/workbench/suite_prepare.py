@@ -97,17 +97,7 @@ def preparing(
     suite = loaded.suite
     base_dir = Path(suite.base_dir)
     load_imports(suite)
-    named: Sequence[Named] = (
-        _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
-    )
-    if not named:
-        raise SpecError(
-            "no agent to run it with",
-            where=suite.source or suite.name,
-            remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
-        )
-    start = Path.cwd() if options.agents else base_dir
-    entrants = line_up(named, workspace, start)
+    entrants = _entrants(suite, workspace, options)
     suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
@@ -165,6 +155,20 @@ def preparing(
             workspace=workspace,
             options=options,
         )
+
+
+def _entrants(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
+    """The agents that the user names, else those of the suite, else those of dyno.yaml."""
+    named: Sequence[Named] = (
+        _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
+    )
+    if not named:
+        raise SpecError(
+            "no agent to run it with",
+            where=suite.source or suite.name,
+            remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
+        )
+    return line_up(named, workspace, Path.cwd() if options.agents else Path(suite.base_dir))
 
 
 class _Agents:
