@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "agentdyno"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("workbench",),
-    ("specs", "runner", "agents", "scorers", "store", "reports", "instruments"),
+    ("specs", "runner", "agents", "scorers", "store", "reports", "instruments", "importers"),
     ("registry",),
     ("contracts",),
     ("pricing", "servers"),

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
         Reporter,
         Scorer,
     )
-    from agentdyno.errors import DynoError, NotComparable, PluginError, ResultError, RunError, SpecError, StoreError
+    from agentdyno.errors import (
+        DynoError,
+        ImportFailed,
+        NotComparable,
+        PluginError,
+        ResultError,
+        RunError,
+        SpecError,
+        StoreError,
+    )
     from agentdyno.model import (
         AgentUse,
         Benchmark,
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
         register_agent,
         register_dataset,
         register_experiment,
+        register_importer,
         register_instrument,
         register_reporter,
         register_scorer,
@@ -72,6 +82,7 @@ _HOMES = {
     ),
     "agentdyno.errors": (
         "DynoError",
+        "ImportFailed",
         "NotComparable",
         "PluginError",
         "ResultError",
@@ -103,6 +114,7 @@ _HOMES = {
         "register_agent",
         "register_dataset",
         "register_experiment",
+        "register_importer",
         "register_instrument",
         "register_reporter",
         "register_scorer",
@@ -160,6 +172,7 @@ __all__ = [
     "register_agent",
     "register_dataset",
     "register_experiment",
+    "register_importer",
     "register_instrument",
     "register_reporter",
     "register_scorer",

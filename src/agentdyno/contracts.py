@@ -180,6 +180,23 @@ class Reporter(Protocol):
     def write(self, report: Report, output_dir: Path) -> Sequence[Path]: ...
 
 
+class Importer(Protocol):
+    """Reads what another tool wrote.
+
+    ``recognises`` looks at the beginning of a file (at most 64 KiB) and its name, and says whether the format is this
+    one; it answers no when unsure. ``read`` gives closed runs with their samples, ``origin`` filled in; a file that
+    is cut off or does not hold together is an ``ImportFailed`` that says where. Their ids follow from the content,
+    so that a file imported twice is seen to be the same.
+    """
+
+    name: str
+    description: str
+
+    def recognises(self, path: Path, head: bytes) -> bool: ...
+
+    def read(self, path: Path) -> Sequence[RunResult]: ...
+
+
 class StopRule(Protocol):
     """Decides between trials whether the run, or one arm, has seen enough."""
 

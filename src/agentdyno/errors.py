@@ -6,6 +6,7 @@ DynoError
 ├── RunError        a run cannot start or go on (a broken interpreter, an unwritable folder)
 ├── StoreError      the store is locked, read-only, unreachable, or holds something else
 ├── ResultError     a result file is cut off, of a newer schema, or not one of ours
+├── ImportFailed    a file of another tool is of no known format, or does not hold together
 └── NotComparable   two results have nothing that may be set side by side
 
 Each carries what happened, where (file and key) and what to do about it.
@@ -52,6 +53,10 @@ class StoreError(DynoError):
 
 class ResultError(DynoError):
     """A result file is cut off, of a newer schema, or not one of ours."""
+
+
+class ImportFailed(DynoError):
+    """A file of another tool is of no known format, or does not hold together."""
 
 
 class NotComparable(DynoError):

@@ -18,6 +18,7 @@ from agentdyno.registry import (
     register_agent,
     register_dataset,
     register_experiment,
+    register_importer,
     register_instrument,
     register_reporter,
     register_scorer,
@@ -61,6 +62,10 @@ def test_each_decorator_makes_its_object_known_and_gives_it_back() -> None:
     def rows() -> list[str]:
         return []
 
+    @register_importer("f")
+    class Read:
+        pass
+
     found = {kind: {name: item.target for name, item in registered(kind).items()} for kind in KINDS}
     assert found == {
         "experiments": {"e": Work},
@@ -69,6 +74,7 @@ def test_each_decorator_makes_its_object_known_and_gives_it_back() -> None:
         "agents": {"a": answer},
         "scorers": {"s": judge},
         "datasets": {"d": rows},
+        "importers": {"f": Read},
     }
     assert registered("experiments")["e"].origin.startswith(f"{__file__}:")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -97,6 +97,55 @@ def test_two_versions_of_one_agent_are_told_apart() -> None:
     use = AgentUse("bot", "bot")
     found = plan_suite(SUITE, [(use, "1"), (use, "2")], seed=0)
     assert [arm.name for arm in found.arms[:2]] == ["x · bot@1", "x · bot@2"]
+
+
+GROUPED = Suite(
+    "G",
+    (
+        Benchmark(
+            "X", (Case("g1", 0), *(Case(f"x{i}", i, group=f"g{i % 4}" if i < 12 else None) for i in range(15)))
+        ),
+        Benchmark("Y", cases("y", 7), epochs=2),
+    ),
+    epochs=3,
+)
+
+
+def test_case_by_case_every_agent_case_and_epoch_is_planned_once_with_the_seeds_of_the_usual_order() -> None:
+    usual, by_case = plan(GROUPED), plan(GROUPED, by_case=True)
+    assert set(by_case.trials) == set(usual.trials)
+    assert len(by_case.trials) == len(usual.trials)
+    assert by_case.trials != usual.trials
+    assert (by_case.arms, by_case.warmups) == (usual.arms, usual.warmups)
+
+
+def test_case_by_case_a_group_is_finished_before_the_next_begins() -> None:
+    found = plan(GROUPED, by_case=True)
+    benchmarks = {arm.arm_id: arm.benchmark or "" for arm in found.arms}
+    groups = {(item.benchmark_id, c.id): c.group or f"only {c.id}" for item in GROUPED.benchmarks for c in item.cases}
+    met = [(benchmarks[t.arm_id], groups[benchmarks[t.arm_id], t.case_id]) for t in found.trials]
+    runs = [key for key, _ in groupby(met)]
+    assert len(runs) == len(set(runs)) == 4 + 4 + 7
+    assert runs != sorted(runs)
+    assert sum(first[0] != second[0] for first, second in pairwise(runs)) > 1  # benchmarks are mixed
+
+
+def test_case_by_case_agents_take_turns_and_epochs_follow_each_other_within_a_group() -> None:
+    found = plan(GROUPED, by_case=True)
+    agents = {arm.arm_id: arm.agent for arm in found.arms}
+    blocks = [found.trials[i : i + 3] for i in range(0, len(found.trials), 3)]
+    assert all(len({(trial.case_id, trial.iteration) for trial in block}) == 1 for block in blocks)
+    orders = Counter(tuple(agents[trial.arm_id] for trial in block) for block in blocks)
+    assert len(orders) == 6
+    assert all(set(order) == {"a@1", "b@1", "c@1"} for order in orders)
+    group = [(block[0].iteration, block[0].case_id) for block in blocks if block[0].case_id in ("x0", "x4", "x8")]
+    assert [epoch for epoch, _ in group] == [0] * 3 + [1] * 3 + [2] * 3
+    assert len({tuple(case_id for epoch, case_id in group if epoch == e) for e in range(3)}) > 1
+
+
+def test_case_by_case_the_seed_decides_the_order() -> None:
+    assert plan(GROUPED, by_case=True) == plan(GROUPED, by_case=True)
+    assert plan(GROUPED, by_case=True).trials != plan(GROUPED, seed=2, by_case=True).trials
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.analysis.dimensions import WEIGHTS
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Price, Workspace
+from agentdyno.model.gate import DEFAULT_RULES, GatePolicy, GateRule, Tier
 from agentdyno.specs import agent_use, find_workspace, load_workspace, resolve_agents
 
 EVERYTHING = """\
@@ -29,7 +31,17 @@ prices:
   my-model: {input: 1, output: 2.5, cached: 0.1, request: 0.001}
   other: {input: 0, output: 0}
 compute_price_per_cpu_hour: 0.04
-gate: {critical: [accuracy]}
+gate:
+  against: main
+  alpha: 0.05
+  metrics:
+    accuracy: {tier: critical, tolerance: 0.03}
+    duration_s: {tolerance: 0.2}
+    cost_usd: advisory
+    reliability: off
+    pass_hat_3: {tier: critical}
+    result.rows: {tolerance: 1}
+weights: {accuracy: 1, cost: 0.5}
 store: postgresql://localhost/dyno
 """
 
@@ -67,7 +79,22 @@ def test_every_key_is_read(home: Path) -> None:
     assert found.run_agents == ("mine", "small")
     assert found.prices == {"my-model": Price(1.0, 2.5, 0.1, 0.001), "other": Price(0.0, 0.0)}
     assert found.compute_price_per_cpu_hour == 0.04
-    assert found.gate == {"critical": ["accuracy"]}
+    assert found.gate == GatePolicy(
+        rules=(
+            GateRule("error_rate", Tier.CRITICAL, 0.02),
+            GateRule("accuracy", Tier.CRITICAL, 0.03),
+            GateRule("pass_hat_3", Tier.CRITICAL, 0.05),
+            GateRule("duration_s", Tier.SUPPORTING, 0.2),
+            GateRule("result.rows", Tier.SUPPORTING, 1.0),
+            GateRule("total_tokens", Tier.ADVISORY, 0.1),
+            GateRule("cost_usd", Tier.ADVISORY, 0.1),
+        ),
+        alpha=0.05,
+        against="main",
+        own_tiers=("accuracy", "cost_usd", "reliability", "pass_hat_3"),
+        own_tolerances=("accuracy", "duration_s", "result.rows"),
+    )
+    assert found.weights == {"accuracy": 1.0, "cost": 0.5}
     assert found.store == "postgresql://localhost/dyno"
     assert (found.base_dir, found.source) == (str(home), str(home / "dyno.yaml"))
 
@@ -108,6 +135,28 @@ def test_a_folder_without_a_file_and_an_empty_file_are_workspaces_too(tmp_path: 
         ("prices: {m: {inputs: 1, output: 1}}", "prices.m.input", "the key is missing", "input"),
         ("compute_price_per_cpu_hour: free", "compute_price_per_cpu_hour", "expected a number", "0.04"),
         ("gate: [a]", "gate", "expected a mapping", "gate"),
+        ("gate: {metric: {}}", "gate.metric", "unknown key 'metric'", "metrics"),
+        ("gate: {alpha: 0}", "gate.alpha", "more than 0", "alpha: 0.01"),
+        ("gate: {alpha: 5 %}", "gate.alpha", "expected a number", "alpha: 0.01"),
+        ("gate: {against: 1.0}", "gate.against", "expected text", "against: main"),
+        ("gate: {metrics: {acuracy: off}}", "gate.metrics.acuracy", "unknown metric 'acuracy'", "accuracy"),
+        ("gate: {metrics: {result.: off}}", "gate.metrics.'result.'", "unknown metric", "result.NAME"),
+        ("gate: {metrics: {score: off}}", "gate.metrics.score", "unknown metric", "result.NAME"),
+        ("gate: {metrics: {rss_bytes: off}}", "gate.metrics.rss_bytes", "unknown metric", "peak_rss_bytes"),
+        ("gate: {metrics: {accuracy: criticl}}", "gate.metrics.accuracy", "expected critical", "critical"),
+        ("gate: {metrics: {accuracy: 0.02}}", "gate.metrics.accuracy", "expected a tier", "tolerance: 0.02"),
+        ("gate: {metrics: {accuracy: {teir: off}}}", "gate.metrics.accuracy.teir", "unknown key 'teir'", "tier"),
+        ("gate: {metrics: {accuracy: {tier: soft}}}", "gate.metrics.accuracy.tier", "'critical'", "tier: critical"),
+        ("gate: {metrics: {accuracy: {tolerance: -1}}}", "gate.metrics.accuracy.tolerance", "at least 0", "0.02"),
+        ("gate: {metrics: {accuracy: {tolerance: .inf}}}", "gate.metrics.accuracy.tolerance", "finite", "number"),
+        ("weights: {acuracy: 1}", "weights.acuracy", "unknown key 'acuracy'", "accuracy"),
+        ("weights: {speed: -1}", "weights.speed", "at least 0", "speed: 0.2"),
+        (
+            "weights: {accuracy: 0, speed: 0, efficiency: 0, cost: 0, reliability: 0}",
+            "weights",
+            "at least one weight above 0",
+            "accuracy: 0.3",
+        ),
         ("run: {agent: x}", "run.agent", "unknown key", "agents"),
         ("suites: []", "suites", "at least one", "suites/*.yaml"),
         ("suites: ['**x/*.yaml']", "suites[0]", "not a pattern", "suites/*.yaml"),
@@ -164,3 +213,26 @@ def test_a_version_that_is_not_there_is_refused(home: Path, reference: str, mess
         resolve_agents([agent_use(reference)], load_workspace(home))
     assert caught.value.message == message
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("text", ["", "gate: {}", "gate: {metrics: {}}"])
+def test_a_gate_that_says_nothing_has_the_default_rules(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dyno.yaml").write_text(text)
+    found = load_workspace(tmp_path)
+    assert found.gate == GatePolicy()
+    assert found.gate.rules == DEFAULT_RULES
+    assert found.weights == {}
+
+
+def test_off_takes_a_default_rule_away_as_text_and_as_false(tmp_path: Path) -> None:
+    for spelling in ("off", "'off'", "false", "{tier: off}"):
+        (tmp_path / "dyno.yaml").write_text(f"gate: {{metrics: {{accuracy: {spelling}}}}}")
+        gate = load_workspace(tmp_path).gate
+        assert gate.rule("accuracy") is None
+        assert gate.own_tiers == ("accuracy",)
+
+
+def test_the_documented_weights_are_those_of_the_overall_score() -> None:
+    from agentdyno.specs.gate_format import WeightsModel
+
+    assert WeightsModel().model_dump() == WEIGHTS

@@ -11,7 +11,7 @@ import pytest
 from agentdyno.errors import StoreError
 from agentdyno.model import Failure, FailureKind, Phase, RunStatus, Status
 from agentdyno.store import Execution, ExecutionFilter, Store
-from agentdyno.store.execution_schema import NUMBERS
+from agentdyno.store.execution_schema import ERRORS, NUMBERS
 
 from .builders import ENVIRONMENT, FIRST_ID, run_id
 from .suite_builders import (
@@ -34,6 +34,7 @@ FULL = replace(
     category="accuracy",
     uid=str(uuid.UUID(int=7)),
     **FIGURES,  # type: ignore[arg-type]
+    **{name: 0.125 * place for place, name in enumerate(ERRORS)},  # type: ignore[arg-type]
 )
 
 
@@ -226,7 +227,7 @@ def test_executions_from_outside_come_back_as_they_were(store: Store) -> None:
     store.add_suite(SUITE, now_ms=MONDAY)
     assert store.add_executions([FULL]) == 1
     assert store.executions() == [FULL]
-    assert {name for name in NUMBERS if getattr(FULL, name) is None} == set()
+    assert {name for name in (*NUMBERS, *ERRORS) if getattr(FULL, name) is None} == set()
 
 
 def test_unknown_figures_from_outside_stay_unknown(store: Store) -> None:
@@ -236,6 +237,29 @@ def test_unknown_figures_from_outside_stay_unknown(store: Store) -> None:
     first, second = store.executions()
     assert first == replace(bare, uid=first.uid, category="speed", started_at=MONDAY, finished_at=MONDAY)
     assert (second.accuracy, second.cost_usd) == (None, None)
+
+
+@pytest.mark.parametrize("error", [math.nan, math.inf, -0.1, 1e200])
+def test_a_standard_error_that_cannot_be_one_is_unknown(store: Store, error: float) -> None:
+    store.add_suite(SUITE, now_ms=MONDAY)
+    store.add_executions([replace(FULL, status="success", speed_error=error, accuracy_error=1e-300)])
+    (row,) = store.executions()
+    assert (row.speed_error, row.accuracy_error, row.cost_error) == (None, 0.0, FULL.cost_error)
+    assert store.leaderboard_rows(days=1, now_ms=FULL.created_at)
+
+
+def test_standard_errors_of_a_run_reach_its_executions(store: Store) -> None:
+    header = suite_header()
+    arm, *_ = begin_suite(store, header, ("quick@1",))
+    store.append(FIRST_ID, answer(arm.arm_id, "one"))
+    errors = {"accuracy": 0.125, "speed": math.nan, "reliability": 0.0, "overall": 0.5}
+    store.finish_run(replace(header, arms=(arm_result(arm, score_errors=errors),)))
+    (row,) = store.executions()
+    assert [getattr(row, name) for name in ERRORS] == [0.125, None, None, None, 0.0]
+    kept = store.load_run(FIRST_ID).arms[0].score_errors
+    assert kept == {"accuracy": 0.125, "reliability": 0.0, "overall": 0.5}
+    (shown,) = store.matrix_rows()
+    assert [getattr(shown, name) for name in ERRORS] == [0.125, None, None, None, 0.0]
 
 
 def test_executions_of_an_unknown_benchmark_are_refused_and_none_is_added(store: Store) -> None:
@@ -282,6 +306,26 @@ def test_agents_are_listed_with_when_they_last_tried_and_succeeded(store: Store)
     assert (row.name, row.version, row.uses) == ("quick", "1", "agent.py@quick")
     assert (row.last_attempt_at, row.last_success_at) == (MONDAY + DAY_MS, MONDAY + 1_000)
     assert uuid.UUID(row.uid).version == 5
+
+
+def test_an_agent_that_never_succeeded_or_was_only_simulated_has_no_time_of_success(store: Store) -> None:
+    store.add_suite(SUITE, now_ms=MONDAY)
+    bare = Execution("a", "1", DIGEST, "sums", MONDAY)
+    store.add_executions(
+        [
+            replace(bare, status="failed"),
+            replace(bare, agent="b", simulated=True),
+            replace(bare, agent="c"),
+            replace(bare, agent="c", benchmark="talks", created_at=MONDAY - 1),
+            replace(bare, agent="c", agent_version="2", status="partial", created_at=MONDAY + 1),
+        ]
+    )
+    assert [(row.name, row.version, row.last_attempt_at, row.last_success_at) for row in store.agents()] == [
+        ("a", "1", MONDAY, None),
+        ("b", "1", None, None),
+        ("c", "2", MONDAY + 1, None),
+        ("c", "1", MONDAY, MONDAY),
+    ]
 
 
 def test_names_derive_the_same_uuids_in_every_store(store: Store, tmp_path: Any) -> None:

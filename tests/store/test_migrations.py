@@ -22,6 +22,7 @@ from agentdyno.store.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
 from ..postgres import Postgres
 from .builders import ENVIRONMENT, FIRST_ID, SPEC, begin, sample
+from .suite_builders import SUITE
 
 CREATE_0001 = """
 INSERT INTO environments (digest, machine_id, document) VALUES (:digest, 'm', :environment);
@@ -37,6 +38,40 @@ INSERT INTO samples (arm, phase, iteration, case_id, instrument, status, started
 INSERT INTO artifacts (run, arm, name, path, size_bytes, media_type)
   SELECT run, id, 'a.txt', 'artifacts/a.txt', 5, 'text/plain' FROM arms
 """
+
+CREATE_0002 = """
+INSERT INTO suites (uid, suite_id, name, version, digest, category, document, created_at)
+  VALUES (:uid, 'daily-work', 'Daily work', '1', 'd1', 'accuracy', :suite, 1700000000000);
+INSERT INTO benchmarks (uid, suite, position, benchmark_id, name, category, test_type, complexity, cases)
+  SELECT :uid, id, 0, 'sums', 'Sums', 'accuracy', 'single', 'simple', 2 FROM suites;
+INSERT INTO agents (uid, name, version, digest, uses, created_at) VALUES (:uid, 'quick', '1', '', '', 1700000000000);
+INSERT INTO workspaces (uid, name) VALUES (:uid, 'default');
+UPDATE runs SET kind = 'suite', suite = (SELECT id FROM suites);
+INSERT INTO executions (uid, run, arm, agent, benchmark, workspace, environment, started_at, finished_at, created_at,
+  status, accuracy, samples, passed, scored, simulated)
+  SELECT :uid, arms.run, arms.id, agents.id, benchmarks.id, workspaces.id, environments.id, 1700000000000,
+    1700000001000, 1700000002000, 'success', 0.5, 4, 2, 2, 0 FROM arms, agents, benchmarks, workspaces, environments;
+INSERT INTO latest (agent, benchmark, category, attempt, attempt_at, attempt_status, success, success_at, success_uid,
+  accuracy, scored) SELECT agent, benchmark, 'accuracy', id, created_at, status, id, created_at, uid, accuracy, scored
+  FROM executions;
+INSERT INTO agg_day SELECT 'accuracy', agent, 19675, workspace, 1, 1, 500000000000, 0, 0, 0, 0, 0, 0,
+  1, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0, 0 FROM executions;
+INSERT INTO counters (name, value) VALUES ('generation', 1)
+"""
+VALUES: dict[str, object] = {
+    "digest": bytes(32),
+    "uid": bytes(range(16)),
+    "run_id": uuid.UUID(FIRST_ID).bytes,
+    "environment": encode(ENVIRONMENT),
+    "spec": encode(SPEC),
+    "suite": encode(SUITE),
+}
+
+
+def fill(engine: Engine, statements: str) -> None:
+    with engine.begin() as connection:
+        for statement in statements.split(";"):
+            connection.execute(text(statement), {k: v for k, v in VALUES.items() if f":{k}" in statement})
 
 
 def engine_of(url: str) -> Engine:
@@ -131,15 +166,7 @@ def test_a_migrated_store_works(store_url: str) -> None:
 
 def test_a_store_of_the_first_revision_keeps_everything_when_it_is_migrated(store_url: str) -> None:
     engine = at_revision(store_url, "0001")
-    values = {
-        "digest": bytes(32),
-        "run_id": uuid.UUID(FIRST_ID).bytes,
-        "environment": encode(ENVIRONMENT),
-        "spec": encode(SPEC),
-    }
-    with engine.begin() as connection:
-        for statement in CREATE_0001.split(";"):
-            connection.execute(text(statement), {k: v for k, v in values.items() if f":{k}" in statement})
+    fill(engine, CREATE_0001)
     with pytest.raises(StoreError, match="has schema revision 0001"):
         Store.open(store_url)
     assert Store.migrate(store_url) == ("0001", HEAD)
@@ -152,6 +179,28 @@ def test_a_store_of_the_first_revision_keeps_everything_when_it_is_migrated(stor
         assert run.arms[0].artifacts[0].path == "artifacts/a.txt"
         store.append(FIRST_ID, sample(1))
         assert len(store.recorded(FIRST_ID)) == 2
+
+
+def test_a_store_of_the_second_revision_keeps_its_executions_and_knows_no_errors(store_url: str) -> None:
+    engine = at_revision(store_url, "0002")
+    fill(engine, CREATE_0001)
+    fill(engine, CREATE_0002)
+    with pytest.raises(StoreError, match="has schema revision 0002"):
+        Store.open(store_url)
+    assert Store.migrate(store_url) == ("0002", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        run = store.load_run(FIRST_ID)
+        assert (run.name, run.origin, run.arms[0].score_errors, run.suite) == ("old", {}, {}, SUITE)
+        (row,) = store.executions()
+        assert (row.run_id, row.accuracy, row.accuracy_error, row.reliability_error) == (FIRST_ID, 0.5, None, None)
+        (cell,) = store.matrix_rows(suite="daily-work")
+        assert (cell.accuracy, cell.accuracy_error, cell.cost_error) == (0.5, None, None)
+        (entry,) = store.leaderboard_rows(days=1, now_ms=1700000002000)
+        assert (entry.accuracy, entry.benchmarks, entry.errors) == (0.5, 1, (None,) * 5)
+        assert [point.run_id for point in store.series("quick")] == [FIRST_ID]
+        assert store.baselines() == []
+        store.rebuild_summaries()
+        assert store.matrix_rows() == [cell]
 
 
 def test_a_migrated_store_can_be_taken_back_to_the_first_revision(store_url: str) -> None:

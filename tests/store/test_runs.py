@@ -130,6 +130,13 @@ def test_runs_are_listed_newest_first_with_their_counts(store: Store) -> None:
     assert [row.name for row in store.list_runs(limit=1)] == ["newest"]
 
 
+def test_the_store_knows_which_runs_it_holds(store: Store) -> None:
+    begin(store, run_id(1))
+    assert store.has_run(run_id(1))
+    assert not store.has_run(run_id(2))
+    assert not store.has_run("last")
+
+
 def test_tags_are_listed(store: Store) -> None:
     store.begin_run(replace(header(), tags=("a", "b")), (), {})
     assert store.list_runs()[0].tags == ("a", "b")

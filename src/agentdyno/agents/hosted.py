@@ -56,7 +56,8 @@ class HostedAgent:
 
     The readings of a response are ``duration_s`` (of the agent's code alone), ``cpu_s`` (with children that have
     ended) and ``peak_rss_bytes`` (of the agent's process, what it has loaded included). Processes inherit
-    ``environ``; their working folder is that of the agent's relative paths.
+    ``environ``; their working folder is that of the agent's relative paths. ``python`` is the interpreter, by
+    default this one.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class HostedAgent:
         limits: HostLimits | None = None,
         environ: Mapping[str, str] | None = None,
         paid: bool = False,
+        python: str | None = None,
     ) -> None:
         self.name = use.name
         self.version = use.version or ""
@@ -78,6 +80,7 @@ class HostedAgent:
         if found is None:
             raise PluginError(f"{use.uses!r} is neither file.py@name nor module:attr", where=use.name)
         self._target = found
+        self._python = python or sys.executable
         self._environ = _environment(os.environ if environ is None else environ)
         self._slots = asyncio.Semaphore(self._limits.workers)
         self._spare: list[asyncio.Task[Peer]] = []
@@ -150,7 +153,7 @@ class HostedAgent:
         package = str(Path(agentdyno.__file__).parent)
         try:
             peer = Peer(
-                [sys.executable, "-c", _BOOTSTRAP, package],
+                [self._python, "-c", _BOOTSTRAP, package],
                 cwd=self._base_dir,
                 env=self._environ,
                 memory_bytes=self._limits.memory_bytes,

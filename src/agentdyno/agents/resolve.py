@@ -38,6 +38,7 @@ class _Setting:
     memory_limit_bytes: int | None
     environ: Mapping[str, str] | None
     inline: bool
+    python: str | None = None
 
 
 def make_agent(
@@ -47,10 +48,12 @@ def make_agent(
     memory_limit_bytes: int | None = None,
     environ: Mapping[str, str] | None = None,
     inline: bool = False,
+    python: str | None = None,
 ) -> Agent:
     """The agent that ``use`` describes; nothing is started yet.
 
-    Python agents run in up to ``workers`` processes, or in this one when ``inline``. ``memory_limit_bytes`` is for
+    Python agents run in up to ``workers`` processes of ``python`` (default: this interpreter), or in this one when
+    ``inline``. ``memory_limit_bytes`` is for
     Python agents and commands. ``paid: true|false`` in any configuration overrides what the adapter assumes. Raises
     ``PluginError`` for what cannot be found, ``SpecError`` for a configuration that the agent does not have.
     """
@@ -61,7 +64,7 @@ def make_agent(
     if paid is not None and not isinstance(paid, bool):
         raise _config_error(use, f"paid is {paid!r}", "Say true or false.")
     located = replace(located, use=replace(located.use, config=config))
-    agent = _MAKERS[located.scheme](located, _Setting(workers, memory_limit_bytes, environ, inline))
+    agent = _MAKERS[located.scheme](located, _Setting(workers, memory_limit_bytes, environ, inline, python))
     if paid is not None:
         agent.paid = paid
     return agent
@@ -73,7 +76,7 @@ def _make_python(located: Located, setting: _Setting) -> Agent:
         from agentdyno.agents.hosted import HostedAgent, HostLimits
 
         limits = HostLimits(workers=setting.workers, memory_bytes=setting.memory_limit_bytes)
-        return HostedAgent(use, target=target, limits=limits, environ=setting.environ)
+        return HostedAgent(use, target=target, limits=limits, environ=setting.environ, python=setting.python)
     from agentdyno.agents.callable_agent import CallableAgent
     from agentdyno.registry.local import load_target
 

@@ -35,8 +35,10 @@ class AgentVersion:
     digest: str = ""
 
 
-def version_of(use: AgentUse, *, git: bool = True) -> AgentVersion:
+def version_of(use: AgentUse, *, git: bool = True, moved: tuple[Path, Path] | None = None) -> AgentVersion:
     """The version of an agent. What cannot be found or read counts by its name alone.
+
+    ``moved`` is a folder and another checkout of it: files below the first are read from the second.
 
     A Python agent is defined by its file and the modules beside it that it imports, a command by its arguments and
     the files among them, an endpoint by its address; each with its configuration.
@@ -46,12 +48,21 @@ def version_of(use: AgentUse, *, git: bool = True) -> AgentVersion:
     except DynoError:
         located = Located(use, "unknown")
     files = _files_of(located)
+    if moved is not None:
+        files = [_in_checkout(path, *moved) for path in files]
     content = [[path.name, _hash_of(path)] for path in files]
     config = {key: value for key, value in located.use.config.items() if key != "paid"}
     own = digest([_what(located), content, config], LENGTH)
     version = located.use.version or own
     commit, dirty = _commit_of(files) if git and files else (None, False)
     return AgentVersion(version, commit, dirty, own)
+
+
+def _in_checkout(path: Path, root: Path, checkout: Path) -> Path:
+    own = path.resolve()
+    if own.is_relative_to(checkout) or not own.is_relative_to(root):
+        return path
+    return checkout / own.relative_to(root)
 
 
 def _what(located: Located) -> object:

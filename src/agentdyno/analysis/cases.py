@@ -29,9 +29,11 @@ class CaseTally:
     total: float = 0.0
     best: float = 0.0
     spent: list[float] = field(default_factory=lambda: [0.0] * len(SPENT))
+    statuses: Counter[str] = field(default_factory=Counter)
 
     def add(self, sample: Sample) -> None:
         score = score_of(sample)
+        self.statuses[sample.status.value] += 1
         self.tries += 1
         self.passed += has_passed(sample)
         self.errors += sample.status is Status.ERROR

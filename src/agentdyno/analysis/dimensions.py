@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agentdyno.errors import SpecError, nearest
 from agentdyno.model import ArmResult, Benchmark
 
 DIMENSIONS = ("accuracy", "speed", "efficiency", "cost", "reliability")
@@ -79,11 +80,39 @@ def dimension_scores(quantities: Quantities, targets: Targets) -> dict[str, floa
     return {**scores, OVERALL: overall(scores)}
 
 
-def overall(scores: Mapping[str, float | None]) -> float | None:
-    """The weighted mean of the dimensions that are known; ``None`` when none is."""
+def overall(scores: Mapping[str, float | None], weights: Mapping[str, float] = WEIGHTS) -> float | None:
+    """The weighted mean of the dimensions that are known; ``None`` when none that has a weight is."""
     known = {name: score for name in DIMENSIONS if (score := scores.get(name)) is not None}
-    weight = math.fsum(WEIGHTS[name] for name in known)
-    return math.fsum(WEIGHTS[name] * score for name, score in known.items()) / weight if known else None
+    weight = math.fsum(weights.get(name, 0.0) for name in known)
+    if weight <= 0:
+        return None
+    return math.fsum(weights.get(name, 0.0) * score for name, score in known.items()) / weight
+
+
+def check_weights(weights: Mapping[str, float], where: str | None = None) -> dict[str, float]:
+    """The weight of each of the five dimensions, as given; 0 for one that is not named.
+
+    They need not add up to 1: an overall score is divided by the weights of the dimensions it rests on. Raises
+    ``SpecError``, which names ``where`` they were written, for an unknown dimension, for a weight that is negative or
+    no finite number, and where no weight is above 0.
+    """
+    for name, weight in weights.items():
+        if name not in DIMENSIONS:
+            raise SpecError(f"there is no dimension {name!r} to weigh", where=where, remedy=nearest(name, DIMENSIONS))
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not math.isfinite(weight) or weight < 0:
+            raise SpecError(
+                f"the weight of {name} is {weight!r}",
+                where=where,
+                remedy="A weight is a number of 0 or more; 0 leaves the dimension out of the overall score.",
+            )
+    if not any(weights.values()):
+        raise SpecError(
+            "no dimension has a weight above 0",
+            where=where,
+            remedy="Give at least one of them a weight: " + ", ".join(DIMENSIONS) + ".",
+        )
+    return {name: float(weights.get(name, 0.0)) for name in DIMENSIONS}
 
 
 def missing_dimensions(scores: Mapping[str, float | None]) -> tuple[str, ...]:

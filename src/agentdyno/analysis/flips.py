@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import stdev
 
 from agentdyno.analysis.cases import ArmFigures, cluster_of
+from agentdyno.analysis.pairing import Pairing
 from agentdyno.model import Case, Verdict
 from agentdyno.model.standing import AgentStanding, CaseKey, HeadToHead
 from agentdyno.stats import (
@@ -36,7 +37,9 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class ScorePair:
+    """The scores of one case on both sides; from ``threshold`` on it is right."""
+
     key: CaseKey
     cluster: str
     first: float
@@ -45,12 +48,43 @@ class _Pair:
 
 
 def head_to_head(baseline: Contender, candidate: Contender) -> HeadToHead:
-    """Case by case: McNemar where every case is right or wrong, else Wilcoxon on case scores.
+    """Two agents of closed runs, case by case; see ``flips_of``.
 
-    Where cases share groups, the means of the groups are what is tested. Cases whose input or target differ between
-    two runs, and cases without a score on a side, are counted as unpaired.
+    Cases whose input or target differ between two runs, and cases without a score on a side, are counted as unpaired.
     """
     pairs, unpaired = _pair(baseline, candidate)
+    return flips_of((baseline.label, candidate.label), pairs, unpaired, baseline.run_id == candidate.run_id)
+
+
+def record_flips(pairing: Pairing) -> HeadToHead:
+    """The accuracy of two records, case by case; scores under different rubrics do not pair."""
+    pairs = score_pairs(pairing)
+    unpaired = pairing.missed + pairing.changed + len(pairing.keys) - len(pairs)
+    return flips_of(pairing.labels, pairs, unpaired, pairing.same_run)
+
+
+def score_pairs(pairing: Pairing) -> list[ScorePair]:
+    """The paired cases that have a score on both sides under one rubric."""
+    thresholds = {name: pairing.baseline.benchmark(name).pass_threshold for name in pairing.benchmarks}
+    columns = zip(
+        pairing.first.cases,
+        pairing.first.score.tolist(),
+        pairing.second.score.tolist(),
+        pairing.judged_alike.tolist(),
+        strict=True,
+    )
+    return [
+        ScorePair(case.key, case.cluster, old, new, thresholds[case.benchmark])
+        for case, old, new, alike in columns
+        if alike and not math.isnan(old) and not math.isnan(new)
+    ]
+
+
+def flips_of(labels: tuple[str, str], pairs: Sequence[ScorePair], unpaired: int, same_run: bool) -> HeadToHead:
+    """Case by case: McNemar where every case is right or wrong, else Wilcoxon on case scores.
+
+    Where cases share groups, the means of the groups are what is tested.
+    """
     differences = [pair.second - pair.first for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
     count = len(set(clusters))
@@ -61,8 +95,8 @@ def head_to_head(baseline: Contender, candidate: Contender) -> HeadToHead:
     right = sum(pair.first >= pair.threshold and pair.second >= pair.threshold for pair in pairs)
     difference = _mean(differences)
     return HeadToHead(
-        baseline=baseline.label,
-        candidate=candidate.label,
+        baseline=labels[0],
+        candidate=labels[1],
         cases=len(pairs),
         clusters=count,
         baseline_mean=_mean([pair.first for pair in pairs]),
@@ -77,7 +111,7 @@ def head_to_head(baseline: Contender, candidate: Contender) -> HeadToHead:
         both_right=right,
         both_wrong=len(pairs) - right - len(fixed) - len(broken),
         unpaired=unpaired,
-        same_run=baseline.run_id == candidate.run_id,
+        same_run=same_run,
         verdict=_verdict(difference, interval, p_value),
     )
 
@@ -94,14 +128,14 @@ def pick_pair(agents: Sequence[AgentStanding], order: Iterable[str] = ()) -> tup
         others = [item for item in agents[place + 1 :] if item.name == best.name and item.version != best.version]
         if others and best.name:
             older, newer = sorted((best, others[0]), key=lambda item: places[item.agent])
-            versions = _number(older.version), _number(newer.version)
+            versions = version_number(older.version), version_number(newer.version)
             if versions[0] is not None and versions[1] is not None and versions[0] > versions[1]:
                 older, newer = newer, older
             return older.agent, newer.agent
     return (agents[1].agent, agents[0].agent) if len(agents) > 1 else None
 
 
-def _pair(baseline: Contender, candidate: Contender) -> tuple[list[_Pair], int]:
+def _pair(baseline: Contender, candidate: Contender) -> tuple[list[ScorePair], int]:
     pairs, unpaired = [], 0
     for name in baseline.figures.keys() & candidate.figures.keys():
         first, second = baseline.figures[name], candidate.figures[name]
@@ -116,7 +150,7 @@ def _pair(baseline: Contender, candidate: Contender) -> tuple[list[_Pair], int]:
                 continue
             cluster = f"{name} {cluster_of(case_id, case.group if case is not None else None)}"
             threshold = first.benchmark.rubric.pass_threshold
-            pairs.append(_Pair(CaseKey(name, case_id), cluster, old, new, threshold))
+            pairs.append(ScorePair(CaseKey(name, case_id), cluster, old, new, threshold))
     return sorted(pairs, key=lambda pair: (pair.key.benchmark, pair.key.case_id)), unpaired
 
 
@@ -126,7 +160,7 @@ def _same_case(first: Case | None, second: Case | None) -> bool:
     return first is second or (first.input, first.target, first.turns) == (second.input, second.target, second.turns)
 
 
-def _test(pairs: Sequence[_Pair], clusters: int) -> tuple[float | None, str]:
+def _test(pairs: Sequence[ScorePair], clusters: int) -> tuple[float | None, str]:
     if not pairs or clusters < 2:
         return None, "one group of cases says nothing about others" if pairs else "no case has a score on both sides"
     if clusters < len(pairs):
@@ -141,7 +175,7 @@ def _test(pairs: Sequence[_Pair], clusters: int) -> tuple[float | None, str]:
     return found.p_value, found.method
 
 
-def _group_means(pairs: Sequence[_Pair]) -> list[float]:
+def _group_means(pairs: Sequence[ScorePair]) -> list[float]:
     groups: dict[str, list[float]] = {}
     for pair in pairs:
         groups.setdefault(pair.cluster, []).append(pair.second - pair.first)
@@ -188,7 +222,7 @@ def _verdict(difference: float | None, interval: tuple[float, float] | None, p_v
     return Verdict.INCONCLUSIVE
 
 
-def _keys(pairs: Sequence[_Pair]) -> tuple[CaseKey, ...]:
+def _keys(pairs: Sequence[ScorePair]) -> tuple[CaseKey, ...]:
     changed = sorted(pairs, key=lambda pair: (-abs(pair.second - pair.first), pair.key.benchmark, pair.key.case_id))
     return tuple(pair.key for pair in changed)
 
@@ -197,6 +231,6 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _number(version: str) -> tuple[int, ...] | None:
+def version_number(version: str) -> tuple[int, ...] | None:
     found = _VERSION.fullmatch(version) if "." in version or len(version) < 6 else None
     return tuple(int(part) for part in found[1].split(".")) if found else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from agentdyno.analysis.arm_errors import score_errors
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.dimensions import (
     RELIABLE_TRIES,
@@ -20,6 +21,7 @@ from agentdyno.analysis.dimensions import (
 from agentdyno.analysis.suite_caution import suite_cautions
 from agentdyno.analysis.summarise import summary_of
 from agentdyno.model import ArmResult, Direction, Metric, MetricSummary, Provenance, RunResult, Suite, known_metric
+from agentdyno.model.identity import derive_seed
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 
 QUALITIES = ("correctness", "completeness", "relevance")
@@ -40,7 +42,9 @@ def close_suite(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         item.benchmark_id: result.targets.get(item.benchmark_id) or targets_for(item) for item in suite.benchmarks
     }
     arms = tuple(
-        close_arm(arm, own, targets[own.benchmark.benchmark_id]) if (own := taken.get(arm.arm_id)) else arm
+        close_arm(arm, own, targets[own.benchmark.benchmark_id], derive_seed(result.seed, arm.arm_id))
+        if (own := taken.get(arm.arm_id))
+        else arm
         for arm in result.arms
     )
     closed = replace(result, arms=arms, targets={name: dict(bounds) for name, bounds in targets.items()})
@@ -70,8 +74,8 @@ def figures_of(result: RunResult) -> dict[str, ArmFigures]:
     return found
 
 
-def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets) -> ArmResult:
-    """The arm with everything that its figures say."""
+def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, seed: int = 0) -> ArmResult:
+    """The arm with everything that its figures say. ``seed`` is that of drawing the cases again."""
     remarks = figures.remarks
     observed = {**remarks.observed, **arm.observed}
     if remarks.models:
@@ -86,7 +90,8 @@ def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets) -> ArmResul
         case_figures=figures.figures(),
         totals=figures.totals(),
     )
-    return replace(closed, scores=_scores(closed, figures, targets))
+    scores = _scores(closed, figures, targets)
+    return replace(closed, scores=scores, score_errors=score_errors(figures, targets, scores, seed))
 
 
 def metrics_of(figures: ArmFigures) -> dict[str, MetricSummary]:

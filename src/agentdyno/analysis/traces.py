@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.analysis.error_classes import Classes, count_error
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 
@@ -45,6 +46,7 @@ class Remarks:
     answers: int = 0
     answered: int = 0
     unscored: int = 0
+    classes: Classes = field(default_factory=dict)
 
     def add(self, sample: Sample, passed: bool, score: float | None) -> None:
         details = sample.details
@@ -77,6 +79,7 @@ class Remarks:
 
     def _remember(self, sample: Sample, score: float | None) -> None:
         self.failed_cases.add(sample.case_id)
+        count_error(self.classes, sample)
         if sample.failure is not None and not self.first_failure:
             self.first_failure = shorten(sample.failure.message)
         known = self.failed.get(sample.case_id)

@@ -13,10 +13,16 @@ COMMANDS = {
     "try": "Ask an agent one question.",
     "run": "Measure what a suite, a spec, a file or a name says.",
     "resume": "Go on with a run that was interrupted or killed.",
-    "compare": "Set two results side by side and judge the difference.",
+    "check": "The gate: hold what is here against a baseline.",
+    "compare": "Set results or agents side by side and judge the difference.",
+    "board": "Where the agents stand: leaderboard, matrix, who is overdue.",
+    "history": "How a metric went over time, and what became worse.",
+    "cost": "What agents cost for what they achieve.",
+    "baseline": "Choose, show or export what later versions are held against.",
     "rescore": "Judge the stored answers of a run again.",
     "report": "Write a run's report: md, html, csv, json, png, junit.",
     "show": "Show a run, or one case of it with its whole trajectory.",
+    "import": "Take results of other tools into the store.",
     "list": "List agents, suites, scorers, experiments, instruments, runs…",
     "doctor": "Say what makes measurements here unreliable, and the remedy.",
     "schema": "Print the JSON Schema of suites, specs or dyno.yaml.",
@@ -32,6 +38,8 @@ Examples:
   dyno run bench.py@my_bench -p size=200      run code in a file
   dyno run spec.yaml --against main           baseline and candidate, interleaved
   dyno compare last~1 last                    what changed since the run before
+  dyno check --against main                   may this change pass?
+  dyno board                                  the leaderboard
 """
 
 

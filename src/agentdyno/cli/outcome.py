@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from agentdyno.store import Store
 
 
+DECIDED = "decided:"
+"""How the reason begins for which a run with ``--until-decided`` ends."""
+
+
 def finish(
     result: RunResult, store: Store | None, formats: Sequence[str], tolerance: float, *, as_json: bool
 ) -> Findings:
@@ -35,7 +39,9 @@ def finish(
     shared.say(f"Result: {shown(folder / 'result.json')}")
     if not as_json and not formats:
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
-    if result.stopped_because:
+    if result.stopped_because and result.stopped_because.startswith(DECIDED):
+        shared.say(f"{result.stopped_because[0].upper()}{result.stopped_because[1:]}.")
+    elif result.stopped_because:
         again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
         shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}{again}")
     return findings

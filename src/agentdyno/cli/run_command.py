@@ -36,13 +36,13 @@ SUITE_ONLY = {
     "retries": "--retries",
     "max_cost": "--max-cost",
     "cache": "--cache",
+    "until_decided": "--until-decided",
 }
 EXPERIMENT_ONLY = {
     "gate": "--gate",
     "strict": "--strict",
     "params": "--param",
     "iterations": "--iterations",
-    "against": "--against",
     "instruments": "--instrument",
     "imports": "--import",
     "isolation": "--isolation",
@@ -62,7 +62,8 @@ EXPERIMENT_ONLY = {
     "  dyno run spec.yaml --against python3.13       another interpreter\n"
     "  dyno run                                      the suites of dyno.yaml\n"
     "  dyno run suite.yaml --agent agent.py@answer --agent openai:gpt-5-mini --epochs 5\n"
-    "  dyno run workload:comprehensive/comprehensive --quick --max-cost 2"
+    "  dyno run workload:comprehensive/comprehensive --quick --max-cost 2\n"
+    "  dyno run suite.yaml --against main --until-decided --max-cost 5"
 )
 @click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
@@ -81,7 +82,10 @@ EXPERIMENT_ONLY = {
 @click.option("--cache", is_flag=True, help="Suites: reuse answers of earlier runs (not measured again).")
 @click.option("--yes", is_flag=True, help="Suites: do not ask before spending.")
 @click.option("--quick", is_flag=True, help="Apply the file's `quick:` overrides.")
-@click.option("--against", metavar="REF", help="Measure a baseline too: git revision, name=value or interpreter.")
+@click.option(
+    "--against", metavar="REF", help="Measure a baseline too: git revision, agent, name=value, interpreter."
+)
+@click.option("--until-decided", is_flag=True, help="Suites: stop as soon as the two sides are told apart.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
 @click.option("--instrument", "instruments", multiple=True, metavar="NAME", help="Add an instrument.")
 @click.option("--import", "imports", multiple=True, metavar="FILE|MODULE", help="Load local code first.")

@@ -15,6 +15,7 @@ from agentdyno.cli.shared import open_store, print_json, print_tables, say, stor
 if TYPE_CHECKING:
     from agentdyno.model import RunResult, Workspace
     from agentdyno.specs import SuiteOverrides
+    from agentdyno.store import Store
     from agentdyno.workbench.suite_prepare import PreparedSuite
 
 ASK_ABOVE_USD = 1.0
@@ -47,7 +48,24 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         with ProgressLine() as progress:
             result: RunResult = SuiteRunner(opened, output_root(url), progress).start(prepared)
         findings = finish(result, opened, formats, options.get("tolerance", 0.03), as_json=as_json)
+        if prepared.settings.against is not None and not as_json:
+            show_sides(result, opened)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
+
+
+def show_sides(result: RunResult, store: Store) -> None:
+    """Baseline and candidate head to head, where both have answered."""
+    from agentdyno.contracts import Report
+    from agentdyno.errors import NotComparable
+    from agentdyno.workbench.duels import compare_sides
+
+    try:
+        found = compare_sides(result, store)
+    except NotComparable as error:
+        say(f"Not comparable: {error}")
+        return
+    if found is not None:
+        print_tables(Report((), found))
 
 
 def workspace_suites() -> list[Path]:
@@ -71,8 +89,6 @@ def make_overrides(options: dict[str, Any]) -> SuiteOverrides:
     values: dict[str, Any] = {name: options.get(name) for name in names if options.get(name) is not None}
     if options.get("timeout_s") is not None:
         values["time_limit_s"] = options["timeout_s"]
-    if options.get("timeout_s") is not None:
-        values["time_limit_s"] = options["timeout_s"]
     for name in ("benchmarks", "cases", "tags"):
         if options.get(name):
             values[name] = tuple(options[name])
@@ -89,7 +105,14 @@ def suite_options(options: dict[str, Any], stack: ExitStack, url: str) -> Any:
         cache = FileCache(output_root(url).parent / "answers.db")
         stack.callback(cache.close)
     agents = tuple(options.get("agents") or ())
-    return SuiteOptions(agents, options.get("max_cost"), cache, environ=os.environ)
+    return SuiteOptions(
+        agents,
+        options.get("max_cost"),
+        cache,
+        against=options.get("against"),
+        until_decided=bool(options.get("until_decided")),
+        environ=os.environ,
+    )
 
 
 def announce(prepared: PreparedSuite) -> str:

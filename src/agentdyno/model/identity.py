@@ -16,8 +16,7 @@ def new_run_id(now_ms: int | None = None) -> str:
     value = (stamp << 80) | random_bits
     value = (value & ~(0xF << 76)) | (0x7 << 76)
     value = (value & ~(0x3 << 62)) | (0x2 << 62)
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return _dashed(value)
 
 
 def canonical_json(value: object) -> str:
@@ -54,6 +53,20 @@ def suite_arm_id(suite_digest: str, benchmark_id: str, agent: str, side: str | N
     return digest(["suite", suite_digest, benchmark_id, agent, side])
 
 
+def imported_run_id(started_at: int, content: object) -> str:
+    """A UUIDv8 for a run that was made elsewhere: the same content has the same id, and it sorts by its time."""
+    stamp = started_at & ((1 << 48) - 1)
+    value = (stamp << 80) | int(digest(["imported", content], 20), 16)
+    value = (value & ~(0xF << 76)) | (0x8 << 76)
+    value = (value & ~(0x3 << 62)) | (0x2 << 62)
+    return _dashed(value)
+
+
 def derive_seed(seed: int, *parts: object) -> int:
     """A 32-bit seed that depends on the run's seed and on ``parts`` alone."""
     return int(digest([seed, *parts], 8), 16)
+
+
+def _dashed(value: int) -> str:
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

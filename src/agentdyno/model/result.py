@@ -119,7 +119,8 @@ class ArmResult:
     """One arm: what it was asked to be, what it was observed to be, and what was measured.
 
     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
-    ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite.
+    ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
+    standard errors of the scores, from drawing the cases again; left out where too few cases tell.
     """
 
     arm_id: str
@@ -139,6 +140,7 @@ class ArmResult:
     artifacts: tuple[Artifact, ...] = ()
     case_figures: CaseFigures | None = None
     totals: Mapping[str, float] = field(default_factory=dict)
+    score_errors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,8 @@ class RunResult:
 
     ``suite`` is set where ``kind`` is ``suite``; ``spec`` then holds the settings of the run and no entries.
     ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
-    the values that score 1 and 0.
+    the values that score 1 and 0. ``origin`` is of a run that was not made here: ``tool``, ``version``, ``file`` and
+    ``sha256`` of what it was read from.
     """
 
     run_id: str
@@ -170,4 +173,5 @@ class RunResult:
     pricing: Mapping[str, object] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     workspace: str = "default"
+    origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION

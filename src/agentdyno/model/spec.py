@@ -111,7 +111,8 @@ class Spec:
     ``processes`` is how many fresh processes an arm's samples are spread over; ``None`` is one, or ten where two
     sides are compared (a process has a speed of its own, by its layout in memory).
 
-    ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH`` or ``params:JSON``.
+    ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
+    in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the two sides are told apart.
     """
 
     name: str
@@ -134,5 +135,6 @@ class Spec:
     max_failure_rate: float = 0.5
     metrics: Mapping[str, DeclaredMetric] = field(default_factory=dict)
     against: str | None = None
+    until_decided: bool = False
     base_dir: str = "."
     source: str = ""

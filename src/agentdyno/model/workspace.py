@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.model.gate import GatePolicy
 from agentdyno.model.suite import AgentUse
 
 
@@ -22,7 +23,8 @@ class Price:
 class Workspace:
     """Everything has a default: a folder without ``dyno.yaml`` is a workspace too.
 
-    ``suites`` are paths of suite files below ``base_dir``. ``gate`` is kept as written.
+    ``suites`` are paths of suite files below ``base_dir``. ``weights`` of dimensions replace the default ones of
+    overall scores; a dimension that it does not name keeps its own.
     """
 
     name: str = "default"
@@ -31,7 +33,8 @@ class Workspace:
     run_agents: tuple[str, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     compute_price_per_cpu_hour: float | None = None
-    gate: Mapping[str, object] = field(default_factory=dict)
+    gate: GatePolicy = field(default_factory=GatePolicy)
+    weights: Mapping[str, float] = field(default_factory=dict)
     store: str | None = None
     base_dir: str = "."
     source: str = ""

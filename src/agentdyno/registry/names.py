@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from agentdyno.errors import PluginError
 
-KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets")
+KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets", "importers")
 T = TypeVar("T")
 
 
@@ -93,6 +93,11 @@ def register_scorer(name: str) -> Callable[[T], T]:
 def register_dataset(name: str) -> Callable[[T], T]:
     """Function decorator: a generator of cases, known by ``name``."""
     return _decorator("datasets", name)
+
+
+def register_importer(name: str) -> Callable[[T], T]:
+    """Class decorator: an ``Importer`` for the files of another tool, known by ``name``."""
+    return _decorator("importers", name)
 
 
 def _decorator(kind: str, name: str) -> Callable[[T], T]:

@@ -10,6 +10,8 @@ from agentdyno.contracts import Report
 from agentdyno.model import RunResult
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
+from agentdyno.reports.conclusions import sections
+from agentdyno.reports.history_plot import history_plot
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
@@ -72,6 +74,11 @@ def _print_report(console: Console, report: Report) -> None:
         _print_notice(console, notice)
     if notices(report):
         _line(console)
+    for section in sections(report.findings):
+        if section.plot is not None and section.plot.points:
+            _line(console, history_plot(section.plot, console.width))
+            _line(console)
+        _print_tables(console, section.tables)
     for comparison in report.findings.comparisons:
         _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison, brief=True)))
     for result in report.results:

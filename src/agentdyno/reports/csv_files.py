@@ -11,10 +11,13 @@ from pathlib import Path
 from agentdyno.contracts import Report
 from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
+from agentdyno.model.suite import slug
+from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_text
 from agentdyno.reports.run_tables import planned, statuses
 from agentdyno.reports.standings import is_suite, with_standings
 from agentdyno.reports.suite_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
+from agentdyno.reports.table import Table
 from agentdyno.reports.wording import plain
 
 Value = str | int | float | None
@@ -42,14 +45,18 @@ _COMPARED = (
 class CsvReporter:
     """Figures per arm and metric (summary.csv), raw samples (samples.csv), verdicts (comparison.csv).
 
-    A suite's run adds the scores of its agents (agents.csv).
+    A suite's run adds the scores of its agents (agents.csv). Conclusions give one file per table, as shown.
     """
 
     name = "csv"
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
         written = []
-        if report.results or not report.findings.comparisons:
+        concluded = sections(report.findings)
+        for number, table in enumerate((table for part in concluded for table in part.tables if table.rows), start=1):
+            name = f"{slug(table.title) or 'table'}-{number}.csv"
+            written.append(write_text(output_dir / name, _csv(_table_rows(table))))
+        if report.results or not (report.findings.comparisons or concluded):
             written.append(write_text(output_dir / "summary.csv", summary_csv(report)))
             written.append(write_text(output_dir / "samples.csv", samples_csv(report)))
         if any(is_suite(result) for result in report.results):
@@ -57,6 +64,12 @@ class CsvReporter:
         if report.findings.comparisons:
             written.append(write_text(output_dir / "comparison.csv", comparison_csv(report)))
         return written
+
+
+def _table_rows(table: Table) -> list[Sequence[Value]]:
+    """As it is shown: a header and the cells."""
+    head: Sequence[Value] = [column.header for column in table.columns]
+    return [head, *([cell.text for cell in row] for row in table.rows)]
 
 
 def comparison_csv(report: Report) -> str:

@@ -16,6 +16,7 @@ from agentdyno.model.codec import to_plain
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
 from agentdyno.reports.case_tables import failed
+from agentdyno.reports.conclusions import Lead, Section, sections
 from agentdyno.reports.files import write_text
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
@@ -85,6 +86,17 @@ class RunSection:
     documents: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ConcludedSection:
+    """What the page shows of one conclusion."""
+
+    key: str
+    title: str
+    lead: Lead
+    tables: tuple[Table, ...]
+    charts: tuple[Chart, ...]
+
+
 def render_html(report: Report) -> str:
     """The whole page."""
     from agentdyno.reports.charts import drawing
@@ -97,6 +109,7 @@ def render_html(report: Report) -> str:
             else _suite_run(f"run-{number}", result, standing)
             for number, result in enumerate(report.results, start=1)
         ]
+        concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
     comparisons = [
         (f"comparison-{number}", compared(value), tables.comparison(value), tables.unjudged(value))
         for number, value in enumerate(report.findings.comparisons, start=1)
@@ -108,12 +121,21 @@ def render_html(report: Report) -> str:
             title=title(report),
             headlines=headlines(report),
             notices=notices(report),
+            concluded=concluded,
             comparisons=comparisons,
             runs=runs,
             run_ids=[result.run_id for result in report.results],
             versions=sorted({one_line(result.environment.agentdyno) for result in report.results}),
         )
     )
+
+
+def _concluded(key: str, part: Section) -> ConcludedSection:
+    charts = tuple(
+        replace(_chart(picture.draw(), f"{key}-c{number}", picture.caption), wide=picture.wide)
+        for number, picture in enumerate(part.pictures)
+    )
+    return ConcludedSection(key, part.title, part.lead, part.tables, charts)
 
 
 def _environment() -> Environment:

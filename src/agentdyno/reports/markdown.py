@@ -9,6 +9,7 @@ from agentdyno.contracts import Report
 from agentdyno.model import RunResult
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
+from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_text
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import facts, headlines, notices, title
@@ -44,6 +45,7 @@ def render_markdown(report: Report) -> str:
     blocks = [f"## {escape(title(report))}"]
     blocks += [f"**{escape(line.label)}** {escape(line.text)}" for line in headlines(report)]
     blocks += _notices(report)
+    blocks += [render_table(table) for section in sections(report.findings) for table in section.tables]
     for comparison in report.findings.comparisons:
         blocks.append(render_table(tables.comparison(comparison)))
         blocks += _folded(tables.unjudged(comparison))

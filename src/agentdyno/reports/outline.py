@@ -9,6 +9,7 @@ from agentdyno.contracts import Report
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports.comparison_tables import comparison_title, tally
+from agentdyno.reports.conclusions import conclusion_warnings, sections
 from agentdyno.reports.run_tables import arm_name, has_usable, planned, statuses
 from agentdyno.reports.standings import agent_labels, range_text, standing_in
 from agentdyno.reports.table import Tone
@@ -37,7 +38,10 @@ class Notice:
 
 
 def title(report: Report) -> str:
-    """The names of the runs."""
+    """The names of the runs, or of what was concluded."""
+    concluded = sections(report.findings)
+    if concluded and not report.results:
+        return concluded[0].title
     names = list(dict.fromkeys(one_line(result.name) for result in report.results))
     if not names:
         return "agentdyno report"
@@ -46,6 +50,9 @@ def title(report: Report) -> str:
 
 def headlines(report: Report) -> tuple[Headline, ...]:
     """One per comparison, else one per run."""
+    concluded = tuple(Headline(part.lead.label, part.lead.text, part.lead.tone) for part in sections(report.findings))
+    if concluded:
+        return concluded
     if report.findings.comparisons:
         return tuple(compared(comparison) for comparison in report.findings.comparisons)
     return tuple(ran(result, standing_in(report, result)) for result in report.results)
@@ -155,6 +162,7 @@ def notices(report: Report) -> tuple[Notice, ...]:
     warnings: list[RunWarning] = [warning for result in report.results for warning in result.warnings]
     warnings += report.findings.warnings
     warnings += [warning for comparison in report.findings.comparisons for warning in comparison.warnings]
+    warnings += conclusion_warnings(report.findings)
     once = dict.fromkeys(warnings)
     arms = Counter(warning.code for warning in once if warning.arm_id is not None)
     found, said = [], set()

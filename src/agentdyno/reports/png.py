@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentdyno.contracts import Report
 from agentdyno.model import ArmResult
+from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_bytes
 from agentdyno.reports.points import arm_values, primary_metric, sweeps
 
@@ -23,7 +24,11 @@ class PngReporter:
         from agentdyno.reports.pictures import png
 
         with drawing():
-            paths = [write_bytes(output_dir / "distribution.png", distribution_png(report))]
+            drawn = [picture for section in sections(report.findings) for picture in section.pictures]
+            paths = [write_bytes(output_dir / f"{item.name}.png", png(item.draw())) for item in drawn]
+            if not report.results and (drawn or sections(report.findings)):
+                return paths
+            paths += [write_bytes(output_dir / "distribution.png", distribution_png(report))]
             found = [sweep for result in report.results for sweep in sweeps(result)]
             if found:
                 paths.append(write_bytes(output_dir / "sweep.png", png(sweep_rows(found))))

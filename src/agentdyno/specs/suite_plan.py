@@ -24,12 +24,15 @@ def plan_suite(
     *,
     seed: int,
     paid: Mapping[str, bool] | None = None,
+    by_case: bool = False,
 ) -> Plan:
     """Every trial in its order; the same suite, agents (each with its version) and seed give the same plan.
 
     Epoch by epoch; within an epoch the cases of all benchmarks in random order; each case is answered by all agents
     one after the other, in random order, so that drift hits all alike. A case has the same seed for every agent.
     ``paid`` says by ``name@version`` or name which agents cost money: they get no warm-ups unless the suite says so.
+    With ``by_case`` all epochs of a case, or of a group of related cases, come together, so that a run that ends
+    early leaves finished cases.
     """
     labels = [f"{use.name}@{version}" for use, version in agents]
     _check(suite, agents, labels)
@@ -42,7 +45,11 @@ def plan_suite(
             arms[benchmark.benchmark_id, label] = arm
             costs = (paid or {}).get(label, (paid or {}).get(use.name, False))
             warmups[arm.arm_id] = _warmup(suite, benchmark, costs)
-    trials = tuple(_trials(suite, {key: arm.arm_id for key, arm in arms.items()}, labels, seed))
+    blocks = {
+        item.benchmark_id: [arms[item.benchmark_id, label].arm_id for label in labels] for item in suite.benchmarks
+    }
+    order = _case_by_case if by_case else _epoch_by_epoch
+    trials = tuple(order(suite, blocks, seed))
     return Plan(arms=_distinct(list(arms.values()), agents), trials=trials, warmups=warmups)
 
 
@@ -111,11 +118,8 @@ def _case_seed(seed: int, epoch: int, case_id: str) -> int:
     return int.from_bytes(blake2b(text, digest_size=4).digest(), "big")
 
 
-def _trials(
-    suite: Suite, arm_ids: Mapping[tuple[str, str], str], labels: Sequence[str], seed: int
-) -> Iterator[Trial]:
+def _epoch_by_epoch(suite: Suite, blocks: Mapping[str, Sequence[str]], seed: int) -> Iterator[Trial]:
     rng = random.Random(derive_seed(seed, "order"))
-    blocks = {item.benchmark_id: [arm_ids[item.benchmark_id, label] for label in labels] for item in suite.benchmarks}
     for epoch in range(max((epochs_of(suite, item) for item in suite.benchmarks), default=0)):
         rows = [
             (item.benchmark_id, case.id)
@@ -125,8 +129,31 @@ def _trials(
         ]
         rng.shuffle(rows)
         for benchmark_id, case_id in rows:
-            block = blocks[benchmark_id][:]
-            rng.shuffle(block)
-            case_seed = _case_seed(seed, epoch, case_id)
-            for arm_id in block:
-                yield Trial(arm_id, Phase.MEASURED, epoch, case_id, seed=case_seed)
+            yield from _block(blocks[benchmark_id], epoch, case_id, seed, rng)
+
+
+def _case_by_case(suite: Suite, blocks: Mapping[str, Sequence[str]], seed: int) -> Iterator[Trial]:
+    """Groups of cases of all benchmarks in random order; within one, epoch by epoch."""
+    rng = random.Random(derive_seed(seed, "order"))
+    groups: list[tuple[Benchmark, list[str]]] = []
+    for item in suite.benchmarks:
+        together: dict[tuple[bool, str], list[str]] = {}
+        for case in item.cases:
+            key = (False, case.id) if case.group is None else (True, case.group)
+            together.setdefault(key, []).append(case.id)
+        groups += [(item, case_ids) for case_ids in together.values()]
+    rng.shuffle(groups)
+    for item, case_ids in groups:
+        for epoch in range(epochs_of(suite, item)):
+            rng.shuffle(case_ids)
+            for case_id in case_ids:
+                yield from _block(blocks[item.benchmark_id], epoch, case_id, seed, rng)
+
+
+def _block(arm_ids: Sequence[str], epoch: int, case_id: str, seed: int, rng: random.Random) -> Iterator[Trial]:
+    """One case under every agent, in random order."""
+    block = list(arm_ids)
+    rng.shuffle(block)
+    case_seed = _case_seed(seed, epoch, case_id)
+    for arm_id in block:
+        yield Trial(arm_id, Phase.MEASURED, epoch, case_id, seed=case_seed)

@@ -37,6 +37,7 @@ def load_workspace(start: Path) -> Workspace:
 
 def read_workspace(path: Path) -> Workspace:
     """The workspace that one file describes. Raises ``SpecError``."""
+    from agentdyno.specs.gate_format import gate_policy
     from agentdyno.specs.read import read_text
     from agentdyno.specs.validate import validate_as
     from agentdyno.specs.workspace_format import WorkspaceFile
@@ -60,7 +61,8 @@ def read_workspace(path: Path) -> Workspace:
         run_agents=tuple(dict.fromkeys(document.get("run", {}).get("agents", ()))),
         prices=prices,
         compute_price_per_cpu_hour=None if compute is None else float(compute),
-        gate=document.get("gate", {}),
+        gate=gate_policy(document.get("gate", {})),
+        weights=_floats(document.get("weights", {})),
         store=document.get("store"),
         base_dir=str(folder),
         source=source,

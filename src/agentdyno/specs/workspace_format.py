@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentdyno.specs.agent_format import DeclaredField
 from agentdyno.specs.file_format import FileModel, Line
+from agentdyno.specs.gate_format import GateModel, WeightsModel
 from agentdyno.specs.problems import dotted, shorten
 from agentdyno.specs.shorthand import refuse
 from agentdyno.specs.suite_format import spell_ids
@@ -64,8 +65,15 @@ class WorkspaceFile(FileModel):
     compute_price_per_cpu_hour: Dollars = Field(
         default=0, description="US dollars per hour of CPU time, for agents that run here", examples=[0.04]
     )
-    gate: dict[str, Any] = Field(
-        default_factory=dict, description="What may not get worse before a change is let through", examples=[{}]
+    gate: GateModel = Field(
+        default_factory=GateModel,
+        description="What may not get worse before a change is let through",
+        examples=[{"against": "main", "metrics": {"accuracy": {"tier": "critical", "tolerance": 0.02}}}],
+    )
+    weights: WeightsModel = Field(
+        default_factory=WeightsModel,
+        description="Weights of the dimensions in the overall scores of boards",
+        examples=[{"accuracy": 0.5, "cost": 0.3}],
     )
     store: Line = Field(
         default="", description="Path or URL of the store", examples=[".dyno/dyno.db", "postgresql://host/dyno"]

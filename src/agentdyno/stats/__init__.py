@@ -3,6 +3,7 @@
 Values are sequences or one-dimensional arrays of finite numbers; anything else raises ValueError.
 """
 
+from .betting import Capital, Decision, MeanSequence
 from .bootstrap import Statistic, bca, hierarchical
 from .changepoint import Change
 from .describe import Description, describe, median_absolute_deviation, quantile
@@ -35,10 +36,13 @@ from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
 from .warmup import warmup_end
 
 __all__ = [
+    "Capital",
     "Change",
+    "Decision",
     "Description",
     "Estimate",
     "Interval",
+    "MeanSequence",
     "OutlierClass",
     "OutlierCount",
     "Significance",

@@ -8,23 +8,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agentdyno.store.location import default_url
     from agentdyno.store.rows import (
+        AgentExecutionRow,
         AgentRow,
+        ArmMetric,
+        ArmSeriesRow,
+        BaselineRow,
         Execution,
         ExecutionFilter,
         LeaderboardRow,
         MatrixRow,
         RunRow,
+        SeriesRow,
         SuiteRow,
     )
     from agentdyno.store.store import Store
 
 __all__ = [
+    "AgentExecutionRow",
     "AgentRow",
+    "ArmMetric",
+    "ArmSeriesRow",
+    "BaselineRow",
     "Execution",
     "ExecutionFilter",
     "LeaderboardRow",
     "MatrixRow",
     "RunRow",
+    "SeriesRow",
     "Store",
     "SuiteRow",
     "default_url",

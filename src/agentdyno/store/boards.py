@@ -1,34 +1,25 @@
-"""What boards show, read from the summaries only; and the agents and suites that there are."""
+"""The matrix, read from the summaries only; and the agents and suites that there are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Suite
 from agentdyno.store.execution_schema import (
     SHOWN,
-    SUMMED,
     agents,
-    agg_day,
     benchmarks,
     latest,
     suites,
 )
 from agentdyno.store.identities import uid_text
 from agentdyno.store.link import Link
-from agentdyno.store.rows import AgentRow, LeaderboardRow, MatrixRow, SuiteRow
+from agentdyno.store.rows import AgentRow, MatrixRow, SuiteRow
 from agentdyno.store.suites import suite_of
-from agentdyno.store.summaries import CASE_UNITS, DAY_MS, SCALES
-
-_SCALES = [SCALES[name] for name in SUMMED]
-_PLACE = itemgetter(1, -3, -2, -1)
-_COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squares")
 
 
 def list_agents(link: Link) -> list[AgentRow]:
@@ -75,108 +66,41 @@ def suite_key(link: Link, reference: str) -> int:
     raise StoreError(f"there is no suite {reference!r}", where=link.backend.where, remedy=nearest(reference, known))
 
 
-def matrix_rows(link: Link, suite: str | None, category: str | None) -> list[MatrixRow]:
-    """One row per agent and benchmark that met, agents by name, benchmarks in the order of their suite."""
-    asked = {"suite": None if suite is None else suite_key(link, suite), "category": category}
+def matrix_rows(link: Link, suite: int | None, category: str | None) -> list[MatrixRow]:
+    """One row per agent and benchmark that met, agents by name, benchmarks in the order of their suite.
+
+    Names are joined to the cells here: they are few, and a database would send them once per cell.
+    """
+    asked = {"suite": suite, "category": category}
     given = {name: value for name, value in asked.items() if value is not None}
-    rows = list(link.execute(_matrix("suite" in given, "category" in given), given).all())
-    rows.sort(key=_PLACE)  # cheaper here than in PostgreSQL
-    return [MatrixRow._make((uid_text(row[0]), *row[1:9], row[9] and uid_text(row[9]), *row[10:-3])) for row in rows]
+    who = {row[0]: row for row in link.execute(_AGENTS).all()}
+    what = {row[0]: row for row in link.execute(_BENCHMARKS).all()}
+    heads = {key: (uid_text(row[1]), row[2], row[3]) for key, row in who.items()}
+    tails = {key: (row[1], row[2]) for key, row in what.items()}
+    by_name = {key: place for place, key in enumerate(sorted(who, key=lambda key: (who[key][2], key)))}
+    in_suite = {key: place for place, key in enumerate(sorted(what, key=lambda key: what[key][3:]))}
+    cells = link.execute(_matrix("suite" in given, "category" in given), given).all()
+    return [
+        MatrixRow._make((*heads[row[0]], *tails[row[1]], *row[2:6], row[6] and uid_text(row[6]), *row[7:]))
+        for row in sorted(cells, key=lambda row: (by_name[row[0]], in_suite[row[1]]))
+    ]
+
+
+_AGENTS = select(agents.c.id, agents.c.uid, agents.c.name, agents.c.version)
+_BENCHMARKS = select(
+    benchmarks.c.id, suites.c.digest, benchmarks.c.benchmark_id, suites.c.id, benchmarks.c.position
+).join(suites, suites.c.id == benchmarks.c.suite)
 
 
 @cache
 def _matrix(of_suite: bool, of_category: bool) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
-    asked = (
-        select(
-            agents.c.uid,
-            agents.c.name,
-            agents.c.version,
-            suites.c.digest,
-            benchmarks.c.benchmark_id,
-            *(latest.c[name] for name in ("category", "attempt_at", "attempt_status", "success_at", "success_uid")),
-            *(latest.c[name] for name in SHOWN),
-            agents.c.id,
-            suites.c.id,
-            benchmarks.c.position,
-        )
-        .select_from(latest)
-        .join(agents, agents.c.id == latest.c.agent)
-        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
-        .join(suites, suites.c.id == benchmarks.c.suite)
-    )
+    shown = ("agent", "benchmark", "category", "attempt_at", "attempt_status", "success_at", "success_uid", *SHOWN)
+    asked = select(*(latest.c[name] for name in shown))
     if of_suite:
-        asked = asked.where(benchmarks.c.suite == bindparam("suite"))
+        own = select(benchmarks.c.id).where(benchmarks.c.suite == bindparam("suite"))
+        asked = asked.where(latest.c.benchmark.in_(own))
     return asked.where(latest.c.category == bindparam("category")) if of_category else asked
-
-
-def leaderboard_rows(link: Link, days: int, category: str | None, now_ms: int) -> list[LeaderboardRow]:
-    """One row per category and agent with an execution on one of the last ``days`` days (UTC, today included)."""
-    first_day = now_ms // DAY_MS - days + 1
-    given: dict[str, object] = {"day": first_day, "time": first_day * DAY_MS}
-    if category is not None:
-        given["category"] = category
-    return [_leaderboard_row(row) for row in link.execute(_leaderboard(category is not None), given).all()]
-
-
-@cache
-def _leaderboard(of_category: bool) -> Select[*tuple[Any, ...]]:
-    """Put together once, as ``_matrix`` is."""
-    summed = [*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED)]
-    sums = (
-        select(
-            agg_day.c.agent,
-            agg_day.c.category,
-            *(cast(func.sum(agg_day.c[name]), BigInteger).label(name) for name in summed),
-        )
-        .where(agg_day.c.day >= bindparam("day"))
-        .group_by(agg_day.c.category, agg_day.c.agent)
-    )
-    ends = (
-        select(
-            latest.c.agent,
-            latest.c.category,
-            func.count().label("benchmarks"),
-            func.max(latest.c.success_at).label("last_success_at"),
-        )
-        .where(latest.c.success_at >= bindparam("time"))
-        .group_by(latest.c.agent, latest.c.category)
-    )
-    if of_category:
-        sums = sums.where(agg_day.c.category == bindparam("category"))
-        ends = ends.where(latest.c.category == bindparam("category"))
-    totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
-    return (
-        select(agents.c.uid, agents.c.name, agents.c.version, lasts.c.benchmarks, lasts.c.last_success_at, totals)
-        .select_from(totals)
-        .join(agents, agents.c.id == totals.c.agent)
-        .outerjoin(lasts, (lasts.c.agent == totals.c.agent) & (lasts.c.category == totals.c.category))
-        .order_by(totals.c.category, agents.c.name, agents.c.id)
-    )
-
-
-def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
-    """By position, because a board has hundreds of rows of many columns."""
-    uid, name, version, ended, last_success_at, _agent, category, *numbers = row
-    attempts, n, passed, samples, scored, case_sum, case_squares, *rest = map(int, numbers)
-    known = rest[len(SUMMED) :]
-    means = [
-        units / (count * scale) if count else None for units, count, scale in zip(rest, known, _SCALES, strict=False)
-    ]
-    head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
-    cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
-    return LeaderboardRow(*[*head, *means, *cases, tuple(known)])
-
-
-def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:
-    """Mean and variance of all cases, from whole numbers: nothing is lost in the difference of large sums."""
-    if not count:
-        return None, None
-    mean = units / (count * CASE_UNITS)
-    if count < 2:
-        return mean, None
-    spread = square_units * CASE_UNITS * count - units * units
-    return mean, max(0.0, spread / (count * (count - 1) * CASE_UNITS * CASE_UNITS))
 
 
 def find_suites(reference: str) -> ColumnElement[bool]:

@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 
 from agentdyno.errors import StoreError
 from agentdyno.store import summaries
-from agentdyno.store.execution_schema import NUMBERS, agents, benchmarks, executions, suites
-from agentdyno.store.executions import keep_agent
+from agentdyno.store.execution_schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites
+from agentdyno.store.executions import keep_agent, standard_error
 from agentdyno.store.identities import timed_uid
 from agentdyno.store.link import Link
 from agentdyno.store.records import id_bytes
@@ -20,6 +20,7 @@ from agentdyno.store.rows import Execution
 from agentdyno.store.suites import keep_workspace
 
 _GROUP = 10_000
+_NO_ERRORS = (None,) * len(ERRORS)
 _RESOLVED = (
     "uid",
     "agent",
@@ -42,7 +43,7 @@ def add_executions(link: Link, rows: Iterable[Execution]) -> int:
     count = 0
     # Whole groups: while rows are on their way into PostgreSQL, its connection can look up nothing.
     while group := list(islice(encoded, _GROUP)):
-        link.backend.insert_many(link.connection, executions, [*_RESOLVED, *NUMBERS], group)
+        link.backend.insert_many(link.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
         count += len(group)
     summaries.add(link, executions.c.id > before)
     return count
@@ -58,13 +59,17 @@ class _Resolver:
         self._workspaces: dict[str, int] = {}
 
     def encoded(self, rows: Iterable[Execution]) -> Iterator[Sequence[object]]:
-        """Rows in the order of ``_RESOLVED`` and ``NUMBERS``; what is no finite number is unknown."""
+        """Rows in the order of ``_RESOLVED``, ``NUMBERS`` and ``ERRORS``; what is no finite number is unknown."""
         taken: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*NUMBERS)
+        spreads: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*ERRORS)
         for row in rows:
             at = row.created_at
             numbers = taken(row)
             if not isfinite(sum(filter(None, numbers))):
                 numbers = tuple(None if value is None or not isfinite(value) else value for value in numbers)
+            errors = spreads(row)
+            if errors != _NO_ERRORS:
+                errors = tuple(map(standard_error, errors))
             yield (
                 id_bytes(row.uid) if row.uid else timed_uid(at),
                 self._agents.get((row.agent, row.agent_version)) or self._agent(row),
@@ -77,6 +82,7 @@ class _Resolver:
                 row.status,
                 row.error_details,
                 *numbers,
+                *errors,
             )
 
     def _agent(self, row: Execution) -> int:

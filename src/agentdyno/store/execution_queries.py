@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, select
 
 from agentdyno.store.boards import find_suites
-from agentdyno.store.execution_schema import NUMBERS, agents, benchmarks, executions, suites, workspaces
+from agentdyno.store.execution_schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
 from agentdyno.store.identities import uid_text
 from agentdyno.store.link import Link
 from agentdyno.store.records import id_bytes, id_text
@@ -35,6 +35,7 @@ def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> l
             executions.c.uid,
             runs.c.run_id,
             arms.c.arm_id,
+            *(executions.c[name] for name in ERRORS),
         )
         .select_from(executions)
         .join(agents, agents.c.id == executions.c.agent)
@@ -51,9 +52,10 @@ def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> l
 
 
 def _values(row: Row[*tuple[Any, ...]]) -> list[Any]:  # the fields of an ``Execution`` in their order
-    *plain, simulated, error_details, category, uid, run_id, arm_id = row
+    *plain, simulated, error_details, category, uid, run_id, arm_id = row[: -len(ERRORS)]
     shown = "" if run_id is None else id_text(run_id)
-    return [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or ""]
+    errors = row[-len(ERRORS) :]
+    return [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *errors]
 
 
 def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:

@@ -55,7 +55,10 @@ NUMBERS = (
 )
 """The columns of ``executions`` with a figure, unknown where null; ``rows.Execution`` has them in this order."""
 
-SHOWN = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance")
+ERRORS = tuple(f"{name}_error" for name in SCORES[:5])
+"""Standard errors of the five scores, null where too few cases tell."""
+
+SHOWN = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance", *ERRORS)
 """What ``latest`` repeats of a success, so that a board reads one small table."""
 
 agents = Table(
@@ -155,6 +158,7 @@ executions = Table(
     Column("samples", Integer),
     Column("attempts", Integer),
     Column("simulated", SmallInteger, nullable=False),
+    *(Column(name, Double) for name in ERRORS),
 )
 Index(
     "ix_executions_agent_benchmark_created_at", *(executions.c[name] for name in ("agent", "benchmark", "created_at"))
@@ -212,6 +216,20 @@ counters = Table(
     Column("name", Words(), nullable=False),
     Column("value", BigInteger, nullable=False),
     PrimaryKeyConstraint("name"),
+)
+
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("workspace", Words(), nullable=False),
+    Column("agent", Words(), nullable=False),
+    Column("suite_id", Words(), nullable=False),
+    Column("version", Words(), nullable=False),
+    Column("run_id", Words(), nullable=False),
+    Column("set_at", BigInteger, nullable=False),
+    Column("note", Words(), nullable=False),
+    UniqueConstraint("workspace", "agent", "suite_id"),
 )
 
 

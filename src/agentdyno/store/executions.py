@@ -10,7 +10,7 @@ from sqlalchemy import String, case, cast, func, insert, select, update
 
 from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, Status
 from agentdyno.store import summaries
-from agentdyno.store.execution_schema import SCORES, agents, benchmarks, configurations, executions
+from agentdyno.store.execution_schema import ERRORS, SCORES, agents, benchmarks, configurations, executions
 from agentdyno.store.identities import agent_digest, derived_uid, split_agent, timed_uid
 from agentdyno.store.link import Link
 from agentdyno.store.records import digest, plain_or_null
@@ -21,6 +21,8 @@ QUALITIES = ("correctness", "completeness", "relevance")
 _MOST_FAILURES = 1_000
 _MOST_REASONS = 5
 _REASON_CHARACTERS = 300
+_LEAST_ERROR = 1e-20
+_MOST_ERROR = 1e3
 
 
 def record_executions(link: Link, run: int, result: RunResult, keys: Mapping[str, int]) -> None:
@@ -102,6 +104,7 @@ def _figures(arm: ArmResult) -> dict[str, object]:
     return {
         **{name: _finite(arm.scores.get(name)) for name in SCORES},
         "accuracy": _finite(accuracy),
+        **{name: standard_error(arm.score_errors.get(name.removesuffix("_error"))) for name in ERRORS},
         "tokens_used": _whole(arm.totals.get("total_tokens")),
         "api_calls": _whole(arm.totals.get("api_calls")),
         "memory_peak_bytes": None if peak is None else _whole(peak.maximum),
@@ -182,6 +185,13 @@ def _reasons(link: Link, key: int) -> str | None:
     lines = [f"{count} × {reason}" for reason, count in counts.most_common(_MOST_REASONS)]
     text = "\n".join(lines).encode("utf-8", "backslashreplace").decode()
     return text or None
+
+
+def standard_error(value: float | None) -> float | None:
+    """As it is kept: unknown where it cannot be one, and 0 where its square would be too small for PostgreSQL."""
+    if value is None or not 0.0 <= value <= _MOST_ERROR:
+        return None
+    return 0.0 if value < _LEAST_ERROR else float(value)
 
 
 def _finite(value: float | None) -> float | None:

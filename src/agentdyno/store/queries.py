@@ -50,6 +50,15 @@ def run_key(link: Link, run_id: str) -> int:
     return int(found)
 
 
+def has_run(link: Link, run_id: str) -> bool:
+    """Whether there is a run of that full id; what is no id is none."""
+    try:
+        wanted = id_bytes(run_id)
+    except StoreError:
+        return False
+    return link.execute(select(runs.c.id).where(runs.c.run_id == wanted)).scalar() is not None
+
+
 def find_run(link: Link, reference: str) -> str:
     """The full id that a unique prefix, ``last`` or ``last~N`` stands for."""
     reference = reference.strip()
@@ -178,6 +187,7 @@ def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
         pricing=row.pricing or {},
         targets=_targets(row.targets or {}),
         workspace=row.workspace,
+        origin=row.origin or {},
     )
 
 
@@ -232,4 +242,5 @@ def _arm_result(
         artifacts=files,
         case_figures=None if row.case_figures is None else decoded(CaseFigures, row.case_figures, "case figures"),
         totals={name: value for name, value in (row.totals or {}).items() if value is not None},
+        score_errors=row.score_errors or {},
     )

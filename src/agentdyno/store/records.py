@@ -85,7 +85,7 @@ def id_text(run_id: bytes) -> str:
 
 def sample_row(arm: int, sample: Sample) -> dict[str, object]:
     """The columns of ``samples``, JSON ones as text. This runs once per sample and is kept short for it."""
-    readings = _finite(sample.readings)
+    readings = finite(sample.readings)
     what = "a sample"
     return {
         "arm": arm,
@@ -103,14 +103,15 @@ def sample_row(arm: int, sample: Sample) -> dict[str, object]:
         "process": sample.process,
         "attempts": sample.attempts,
         "scores": encoded(sample.scores, what) if sample.scores else None,
-        "usage": encoded(_finite(sample.usage), what) if sample.usage else None,
+        "usage": encoded(finite(sample.usage), what) if sample.usage else None,
         "output": None if sample.output is None else encoded(sample.output, what),
         "details": encoded(sample.details, what) if sample.details else None,
         "failure": None if sample.failure is None else encoded(sample.failure, what),
     }
 
 
-def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
+def finite(numbers: Mapping[str, float]) -> dict[str, float]:
+    """The numbers that have a JSON form."""
     try:
         return {name: number for name, number in numbers.items() if isfinite(number)}
     except TypeError as error:
@@ -177,6 +178,7 @@ def header_row(header: RunResult) -> dict[str, object]:
         "pricing": plain_or_null(header.pricing, "the prices"),
         "targets": plain_or_null(header.targets, "the targets"),
         "workspace": header.workspace,
+        "origin": plain_or_null(header.origin, "the origin"),
     }
 
 

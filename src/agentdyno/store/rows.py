@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentdyno.model import RunStatus
+from agentdyno.model import Direction, Provenance, RunStatus
+from agentdyno.model.board import LeaderboardRow, MatrixRow
+
+__all__ = [
+    "AgentExecutionRow",
+    "AgentRow",
+    "ArmMetric",
+    "ArmSeriesRow",
+    "BaselineRow",
+    "Execution",
+    "ExecutionFilter",
+    "LeaderboardRow",
+    "MatrixRow",
+    "RunRow",
+    "SeriesRow",
+    "SuiteRow",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +47,11 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent that was put on the bench; ``uid`` is the same in every store. ``digest`` is of its definition."""
+    """An agent that was put on the bench; ``uid`` is the same in every store. ``digest`` is of its definition.
+
+    ``last_attempt_at`` is of its last execution in any benchmark, ``last_success_at`` of the last one that succeeded;
+    simulated ones count for neither.
+    """
 
     uid: str
     name: str
@@ -65,6 +86,7 @@ class Execution:
     outside; ``uid`` is given by the store where it is empty. ``status`` is ``success`` (every planned sample is
     recorded), ``partial`` or ``failed`` (none is usable). ``tokens_used``, ``api_calls``, ``cpu_s``, ``duration_s``
     and ``cost_usd`` are sums over the executions of all cases; ``attempts`` counts calls, retries included.
+    ``accuracy_error`` and the like are standard errors of the scores.
     """
 
     agent: str
@@ -104,6 +126,11 @@ class Execution:
     uid: str = ""
     run_id: str = ""
     arm_id: str = ""
+    accuracy_error: float | None = None
+    speed_error: float | None = None
+    efficiency_error: float | None = None
+    cost_error: float | None = None
+    reliability_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,65 +149,94 @@ class ExecutionFilter:
     run_id: str | None = None
 
 
-class MatrixRow(NamedTuple):
-    """An agent's last success in one benchmark; everything is ``None`` where it never had one.
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """What an agent's later versions are held against in a suite, whichever version of the suite that is.
 
-    A tuple, because a board is made of thousands and a dataclass takes ten times as long to make.
-    ``attempt_at`` and ``attempt_status`` are of its last attempt, which may be a later one. ``case_mean`` and
-    ``case_variance`` are of the ``scored`` cases.
+    ``version`` is the agent's; ``run_id`` is "" where the newest run of that version is meant.
     """
 
-    agent_uid: str
     agent: str
-    agent_version: str
+    suite_id: str
+    version: str
+    run_id: str = ""
+    set_at: int = 0
+    note: str = ""
+    workspace: str = "default"
+
+
+class SeriesRow(NamedTuple):
+    """One benchmark executed by one agent, as a history needs it; the figures are those of ``Execution``.
+
+    ``suite`` is the digest of the suite's version. ``run_id``, ``machine_id`` and ``commit`` are "" where unknown, as
+    they are for rows that came from outside. A tuple, because a history is made of thousands.
+    """
+
+    at: int
+    version: str
     suite: str
     benchmark: str
     category: str
-    attempt_at: int
-    attempt_status: str
-    success_at: int | None
-    execution_uid: str | None
+    run_id: str
+    machine_id: str
+    commit: str
+    status: str
     accuracy: float | None
     speed: float | None
     efficiency: float | None
     cost: float | None
     reliability: float | None
     overall: float | None
-    cost_usd: float | None
     duration_s: float | None
+    cost_usd: float | None
     tokens_used: int | None
+    cpu_s: float | None
+    memory_peak_bytes: int | None
+    passed: int | None
+    samples: int | None
+    attempts: int | None
     scored: int | None
     case_mean: float | None
     case_variance: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardRow:
-    """An agent's successes of one category over some days: means of what is known of each.
+class AgentExecutionRow(NamedTuple):
+    """Where an execution of an agent is to be found; ``run_id`` and ``arm_id`` are "" for one from outside."""
 
-    ``n`` counts successes and ``attempts`` all executions; ``benchmarks`` those with a success in these days, the
-    last one at ``last_success_at``. ``cost_usd`` is per execution. ``case_mean`` and ``case_variance`` are of all
-    ``scored`` cases together; ``known`` counts the executions behind each mean.
+    version: str
+    suite: str
+    suite_id: str
+    benchmark: str
+    run_id: str
+    arm_id: str
+    created_at: int
+    status: str
+    simulated: bool
+
+
+class ArmMetric(NamedTuple):
+    """The middle of ``n`` readings of one metric."""
+
+    median: float
+    n: int
+    unit: str
+    direction: Direction
+    provenance: Provenance
+
+
+class ArmSeriesRow(NamedTuple):
+    """One arm of one run of an experiment. ``at`` is when the run ended; ``side`` is "" in a run without sides.
+
+    ``commit`` is "" where the code was under no version control.
     """
 
-    agent_uid: str
-    agent: str
-    agent_version: str
-    category: str
-    attempts: int
-    n: int
-    benchmarks: int
-    last_success_at: int | None
-    accuracy: float | None
-    speed: float | None
-    efficiency: float | None
-    cost: float | None
-    reliability: float | None
-    overall: float | None
-    cost_usd: float | None
-    passed: int
-    samples: int
-    scored: int
-    case_mean: float | None
-    case_variance: float | None
-    known: tuple[int, ...] = ()
+    at: int
+    run_id: str
+    arm_id: str
+    name: str
+    experiment: str
+    side: str
+    params: Mapping[str, object]
+    metrics: Mapping[str, ArmMetric]
+    machine_id: str
+    commit: str

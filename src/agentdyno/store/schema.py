@@ -72,6 +72,7 @@ runs = Table(
     Column("pricing", VERBATIM),
     Column("targets", VERBATIM),
     Column("workspace", Words(), nullable=False, server_default="default"),
+    Column("origin", VERBATIM),
 )
 
 arms = Table(
@@ -81,8 +82,8 @@ arms = Table(
     Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
     Column("arm_id", Words(), nullable=False),
     Column("position", Integer, nullable=False),
-    Column("name", Words(), nullable=False),
-    Column("experiment", Words(), nullable=False),
+    Column("name", Words(), nullable=False, index=True),
+    Column("experiment", Words(), nullable=False, index=True),
     Column("params", VERBATIM),
     Column("benchmark", Words()),
     Column("agent", Words()),
@@ -94,6 +95,7 @@ arms = Table(
     Column("statuses", VERBATIM),
     Column("case_figures", VERBATIM),
     Column("totals", VERBATIM),
+    Column("score_errors", VERBATIM),
     UniqueConstraint("run", "arm_id"),
 )
 

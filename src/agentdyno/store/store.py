@@ -12,9 +12,8 @@ from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.store import (
-    boards,
+    baselines,
     execution_imports,
-    execution_queries,
     queries,
     revision,
     sample_pages,
@@ -25,16 +24,9 @@ from agentdyno.store import (
 )
 from agentdyno.store.backend import backend_for
 from agentdyno.store.link import Link, Statement
+from agentdyno.store.questions import Questions
 from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
-from agentdyno.store.rows import (
-    AgentRow,
-    Execution,
-    ExecutionFilter,
-    LeaderboardRow,
-    MatrixRow,
-    RunRow,
-    SuiteRow,
-)
+from agentdyno.store.rows import BaselineRow, Execution, RunRow
 from agentdyno.store.schema import artifacts, calibrations, runs
 
 BUSY_TIMEOUT_S = 5.0
@@ -47,7 +39,7 @@ _REPLACEABLE = {
 }
 
 
-class Store:
+class Store(Questions):
     """Runs with their samples, what agents achieved in suites, and calibrations.
 
     Any number of processes may read and write one store; each writes for as long as it takes to commit. Within a
@@ -57,7 +49,7 @@ class Store:
 
     def __init__(self, link: Link) -> None:
         """Use ``Store.open``."""
-        self._link = link
+        super().__init__(link)
         self._arms: dict[tuple[str, str], int] = {}
         self._inserts: dict[bool, Statement] = {}
         self.url = link.backend.url
@@ -162,6 +154,11 @@ class Store:
         with self._link as link, link.snapshot():
             return queries.find_run(link, reference)
 
+    def has_run(self, run_id: str) -> bool:
+        """Whether the store holds a run of that full id."""
+        with self._link as link:
+            return queries.has_run(link, run_id)
+
     def load_run(self, run_id: str, *, samples: bool = True) -> RunResult:
         """A run by its full id: arms in the order of the plan, all their samples by phase, iteration and case."""
         with self._link as link, link.snapshot():
@@ -207,11 +204,6 @@ class Store:
             suites.keep_suite(link, suite, now_ms)
         return suite.digest
 
-    def load_suite(self, reference: str) -> Suite:
-        """A suite by digest, or the version of a suite id that came last."""
-        with self._link as link, link.snapshot():
-            return boards.load_suite(link, reference)
-
     def add_executions(self, rows: Iterable[Execution]) -> int:
         """Adds executions that no run of this store made, all of them or none; how many.
 
@@ -224,47 +216,22 @@ class Store:
             link.backend.settle(link.connection, summaries.TABLES)
         return count
 
-    def executions(self, wanted: ExecutionFilter | None = None, *, limit: int | None = 100) -> list[Execution]:
-        """Executions that match, newest first."""
-        with self._link as link, link.snapshot():
-            return execution_queries.list_executions(link, wanted or ExecutionFilter(), limit)
-
-    def latest_run(self, agent: str, suite_digest: str) -> str | None:
-        """The id of the newest run in which the agent of that name succeeded in a benchmark of this suite."""
-        with self._link as link, link.snapshot():
-            return execution_queries.latest_run(link, agent, suite_digest)
-
-    def agents(self) -> list[AgentRow]:
-        """Every agent that has an execution, by name, newest version first."""
-        with self._link as link, link.snapshot():
-            return boards.list_agents(link)
-
-    def suites(self) -> list[SuiteRow]:
-        """Every version of every suite, by id, newest version first."""
-        with self._link as link, link.snapshot():
-            return boards.list_suites(link)
-
-    def matrix_rows(self, *, suite: str | None = None, category: str | None = None) -> list[MatrixRow]:
-        """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version."""
-        with self._link as link:
-            return boards.matrix_rows(link, suite, category)
-
-    def leaderboard_rows(self, *, days: int, now_ms: int, category: str | None = None) -> list[LeaderboardRow]:
-        """What each agent achieved per category of benchmarks over the last ``days`` days (UTC, today included)."""
-        with self._link as link:
-            return boards.leaderboard_rows(link, days, category, now_ms)
-
-    def generation(self) -> int:
-        """A number that changes with every change of an execution: boards made at the same one are the same."""
-        with self._link as link:
-            return summaries.generation(link)
-
     def rebuild_summaries(self) -> None:
         """Works all summaries out anew from the executions; what boards show stays the same."""
         with self._link as link:
             with link.transaction(durable=True):
                 summaries.rebuild(link)
             link.backend.settle(link.connection, summaries.TABLES)
+
+    def set_baseline(self, row: BaselineRow) -> None:
+        """Makes this the baseline of an agent in a suite, in place of any before; survives a loss of power."""
+        with self._link as link, link.transaction(durable=True):
+            baselines.set_baseline(link, row)
+
+    def clear_baseline(self, agent: str, suite_id: str | None = None, workspace: str = "default") -> int:
+        """Forgets the baseline of an agent in a suite, or in all suites; how many there were. Survives as above."""
+        with self._link as link, link.transaction(durable=True):
+            return baselines.clear_baseline(link, agent, suite_id, workspace)
 
     def save_calibration(self, calibration: Calibration) -> None:
         with self._link as link, link.transaction(durable=True):

@@ -161,8 +161,9 @@ def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """What executions add to ``agg_day`` times ``sign``, in the order of its columns."""
     day = executions.c.created_at.op("/")(literal_column(str(DAY_MS)))  # both databases cut whole numbers off
     key = [benchmarks.c.category, executions.c.agent, day, executions.c.workspace]
+    sign = bindparam("sign", type_=BigInteger)
     return (
-        select(*key, *_figures())
+        select(*key, *(sign * figure for figure in figures().values()))
         .select_from(executions)
         .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
         .where(which, _REAL)
@@ -171,14 +172,17 @@ def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _figures() -> list[ColumnElement[int]]:
-    """Only successes have figures; the first two columns count attempts and successes."""
+def figures() -> dict[str, ColumnElement[int]]:
+    """What a group of executions comes to, by the columns of ``agg_day`` outside its key, in their order.
+
+    Only successes have figures; the first two columns count attempts and successes.
+    """
     c = executions.c
     # The sum of the cases and of their squares, from mean and variance.
     mean, variance = (_within(c[name], _MOST_SCORE) for name in ("case_mean", "case_variance"))
     case_sum = c.scored * mean
     squares = func.coalesce(variance, 0.0) * (c.scored - 1) + c.scored * mean * mean
-    figures = [
+    made = [
         func.count(),
         func.count(case((_SUCCESS, 1))),
         *(_sum(_units(c[name], SCALES[name])) for name in SUMMED),
@@ -187,8 +191,8 @@ def _figures() -> list[ColumnElement[int]]:
         _sum(_units(case_sum, CASE_UNITS)),
         _sum(_units(squares, CASE_UNITS)),
     ]
-    sign = bindparam("sign", type_=BigInteger)
-    return [sign * figure for figure in figures]
+    names = [column.name for column in agg_day.columns if column.name not in _KEY]
+    return dict(zip(names, made, strict=True))
 
 
 def _sum(units: ColumnElement[int]) -> ColumnElement[int]:

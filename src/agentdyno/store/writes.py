@@ -13,7 +13,7 @@ from agentdyno.model.codec import to_plain
 from agentdyno.store.executions import record_executions
 from agentdyno.store.link import Link
 from agentdyno.store.queries import run_key
-from agentdyno.store.records import arm_row, digest, finite_metrics, header_row, id_bytes, plain_or_null
+from agentdyno.store.records import arm_row, digest, finite, finite_metrics, header_row, id_bytes, plain_or_null
 from agentdyno.store.schema import arms, artifacts, environments, runs, specs
 from agentdyno.store.suites import keep_suite, settings_of
 
@@ -89,6 +89,7 @@ def _conclusions(key: int, arm: ArmResult) -> dict[str, object]:
         "statuses": plain_or_null(arm.statuses, f"the statuses of {arm.name}"),
         "case_figures": plain_or_null(arm.case_figures, f"the cases of {arm.name}"),
         "totals": plain_or_null(arm.totals, f"the totals of {arm.name}"),
+        "score_errors": plain_or_null(finite(arm.score_errors), f"the errors of {arm.name}"),
     }
 
 

@@ -6,6 +6,7 @@ from agentdyno.analysis.agent_board import standing_of
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.compare import Judging
 from agentdyno.analysis.match import Operand, compare, compare_sides
+from agentdyno.analysis.suite_close import figures_of
 from agentdyno.errors import StoreError
 from agentdyno.model import Comparison, Findings, RunResult, Side
 from agentdyno.model.standing import SuiteFindings
@@ -35,6 +36,11 @@ def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03
     if {Side.BASELINE, Side.CANDIDATE} <= sides:
         comparisons = (compare_sides(result, judging_for(result, store, tolerance)),)
     return Findings(warnings=result.warnings, comparisons=comparisons)
+
+
+def figures_for(result: RunResult, store: Store | None) -> dict[str, ArmFigures]:
+    """Figures of a suite's arms by id, from all samples where the store has more than the result at hand."""
+    return _figures(result, store) or figures_of(result)
 
 
 def _figures(result: RunResult, store: Store | None) -> dict[str, ArmFigures] | None:

@@ -15,8 +15,9 @@ from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.agents.versioning import AgentVersion, version_of
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
-from agentdyno.model import AgentUse, Workspace
+from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
+from agentdyno.runner.job import Launch
 from agentdyno.specs import agent_use, resolve_agents
 
 LOCAL = "local"
@@ -39,11 +40,14 @@ class Entrant:
     """An agent that takes part: complete configuration, version, and the object where only this process has it.
 
     ``use.version`` is the declared one alone: without one, a resume works it out again and sees a changed agent.
+    ``launch`` is the environment of an agent that is taken from another revision.
     """
 
     use: AgentUse
     version: AgentVersion
     target: Any = None
+    side: Side | None = None
+    launch: Launch | None = None
 
     @property
     def label(self) -> str:
@@ -62,7 +66,17 @@ class Entrant:
         use = self.use
         if self.wants_local_model and maker.local_url is not None:
             use = replace(use, config={**use.config, "base_url": maker.local_url})
-        return make_agent(use, workers=maker.workers, memory_limit_bytes=memory_limit_bytes, environ=maker.environ)
+        environ, python = maker.environ, None
+        if self.launch is not None:
+            environ = {**environ, "PYTHONPATH": os.pathsep.join(self.launch.sys_path)}
+            python = self.launch.python
+        return make_agent(
+            replace(use, version=self.version.version),
+            workers=maker.workers,
+            memory_limit_bytes=memory_limit_bytes,
+            environ=environ,
+            python=python,
+        )
 
 
 @dataclass(frozen=True, slots=True)

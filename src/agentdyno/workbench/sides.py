@@ -74,6 +74,14 @@ def baseline_for(against: str, here: Launch, base_dir: Path, say: Say) -> Baseli
     return _revision(against, here, base_dir, say)
 
 
+def has_changed(baseline: Baseline) -> bool:
+    """Whether the commit that is checked out here has other files than the revision of the baseline."""
+    if baseline.moved is None:
+        return True
+    commit = baseline.spelled.removeprefix("git:")
+    return _git(baseline.moved[0], "diff", "--quiet", commit, "HEAD") is None
+
+
 def _other_params(params: Mapping[str, object], here: Launch) -> Baseline:
     label = ", ".join(f"{name}={value}" for name, value in params.items())
     return Baseline(label, f"params:{json.dumps(dict(params), sort_keys=True)}", here, params)

@@ -12,7 +12,7 @@ from agentdyno.agents.redaction import redactor_for
 from agentdyno.analysis.dimensions import targets_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
-from agentdyno.model import Plan, Response, RunWarning, Spec, Suite, Workspace
+from agentdyno.model import Plan, Response, RunWarning, Side, Spec, Suite, Workspace
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
@@ -26,6 +26,7 @@ from agentdyno.workbench.lineup import Entrant, Maker, Named, line_up
 from agentdyno.workbench.marking import marking_for
 from agentdyno.workbench.response_cache import FileCache
 from agentdyno.workbench.sides import Say
+from agentdyno.workbench.suite_sides import Unchanged, two_sides, unchanged_warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,15 @@ class SuiteOptions:
     """What a user says beside the suite itself.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    ``against`` adds a baseline: a git revision or another agent. ``until_decided`` ends the run when the two sides
+    are told apart.
     """
 
     agents: tuple[Named, ...] = ()
     max_cost_usd: float | None = None
     cache: FileCache | None = None
+    against: str | None = None
+    until_decided: bool = False
     patience_s: float = 120.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
@@ -97,8 +102,9 @@ def preparing(
     suite = loaded.suite
     base_dir = Path(suite.base_dir)
     load_imports(suite)
-    entrants = _entrants(suite, workspace, options)
-    suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
+    candidates = candidates_of(suite, workspace, options)
+    suite = replace(suite, agents=tuple(entrant.use for entrant in candidates))
+    entrants, settings, warnings = _sides(candidates, loaded.settings, workspace, options, say)
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
         maker, meter = Maker(suite.concurrency, options.environ), None
@@ -114,9 +120,11 @@ def preparing(
         plan = plan_suite(
             suite,
             [(entrant.use, entrant.version.version) for entrant in entrants],
-            seed=loaded.settings.seed,
+            seed=settings.seed,
             paid=paid,
+            by_case=settings.until_decided,
         )
+        plan = _with_sides(plan, entrants)
         by_label = {entrant.label: entrant for entrant in entrants}
         jobs = {}
         for arm in plan.arms:
@@ -137,13 +145,13 @@ def preparing(
         }
         expected = expect(arms, paid, prices)
         _check_limit(suite, options, expected)
-        redactor = redactor_for((*suite.agents, *judging.uses), options.environ)
+        redactor = redactor_for((*(item.use for item in entrants), *judging.uses), options.environ)
         if options.cache is not None:
             known = {arm_id: digest([item.label, item.version.digest]) for arm_id, (_, _, item) in arms.items()}
             options.cache.prepare(known, redactor.value)
         yield PreparedSuite(
             suite=suite,
-            settings=loaded.settings,
+            settings=settings,
             plan=plan,
             jobs=jobs,
             entrants={arm.arm_id: by_label[arm.agent or ""] for arm in plan.arms},
@@ -154,10 +162,11 @@ def preparing(
             expected=expected,
             workspace=workspace,
             options=options,
+            warnings=warnings,
         )
 
 
-def _entrants(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
+def candidates_of(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
     """The agents that the user names, else those of the suite, else those of dyno.yaml."""
     named: Sequence[Named] = (
         _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
@@ -169,6 +178,34 @@ def _entrants(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list
             remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
         )
     return line_up(named, workspace, Path.cwd() if options.agents else Path(suite.base_dir))
+
+
+def _sides(
+    candidates: list[Entrant], settings: Spec, workspace: Workspace, options: SuiteOptions, say: Say
+) -> tuple[list[Entrant], Spec, tuple[RunWarning, ...]]:
+    """All entrants, with their sides where the run has two; the settings say how a resume finds them again."""
+    settings = replace(settings, until_decided=options.until_decided or settings.until_decided)
+    against = options.against or settings.against
+    if against is not None:
+        found = two_sides(candidates, against, workspace, Path.cwd(), say)
+        if not found.entrants:
+            raise Unchanged(found)
+        return list(found.entrants), replace(settings, against=found.spelled), unchanged_warnings(found)
+    if not settings.until_decided:
+        return candidates, settings, ()
+    if len(candidates) != 2:
+        raise SpecError(
+            f"--until-decided is a question about two agents, and {len(candidates)} take part",
+            remedy="Name two with --agent (the baseline first), or one and --against REVISION.",
+        )
+    first, second = candidates
+    return [replace(first, side=Side.BASELINE), replace(second, side=Side.CANDIDATE)], settings, ()
+
+
+def _with_sides(plan: Plan, entrants: Sequence[Entrant]) -> Plan:
+    """The arms with their sides; ids stay, so that an agent has the same ones in every run."""
+    sides = {entrant.label: entrant.side for entrant in entrants}
+    return replace(plan, arms=tuple(replace(arm, side=sides[arm.agent or ""]) for arm in plan.arms))
 
 
 class _Agents:

@@ -17,6 +17,7 @@ from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
 from agentdyno.runner.budgets import cost_limit, token_limit
 from agentdyno.runner.case_executor import CaseExecutor
+from agentdyno.runner.deciding import UntilDecided
 from agentdyno.runner.scheduler import Schedule
 from agentdyno.runner.stopping import FailureRate, TimeBudget
 from agentdyno.store import Store
@@ -107,6 +108,10 @@ class SuiteRunner:
     ) -> RunResult:
         failing = FailureRate(prepared.settings.max_failure_rate)
         rules = self._rules(prepared, executor, failing)
+        decision = None
+        if prepared.settings.until_decided:
+            decision = UntilDecided.of(prepared.suite, prepared.plan, given_up=failing.given_up)
+            rules.append(decision)
         self._replay(header.run_id, rules, done.keys())
         schedule = Schedule(prepared.plan, executor, rules, done.keys(), prepared.conduct.concurrency)
         benchmarks = {arm.arm_id: arm.benchmark or "" for arm in prepared.plan.arms}
@@ -118,6 +123,9 @@ class SuiteRunner:
             interrupted = recording.take(schedule, len(done))
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         reason = INTERRUPTED if interrupted else schedule.stopped_because
+        if decision is not None and reason == str(decision.outcome):
+            saved, planned = decision.outcome.saved_calls, decision.outcome.planned_calls
+            reason = f"{reason}; {saved:,} of {planned:,} calls saved"
         if reason is None and given_up:
             reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
         extra = (*teardown_warnings(executor.teardown_failures), *_given_up(given_up))

@@ -1,0 +1,46 @@
+"""Boards that were made already: the same question to an unchanged store has the same answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class BoardCache(Generic[T]):
+    """The last ``most`` answers of one generation of one store; those of an earlier generation are let go.
+
+    A ``question`` is everything that the answer depends on besides the store's content, the end of the window
+    included. Safe to use from several threads; two that ask the same at once may both make the answer.
+    """
+
+    def __init__(self, most: int = 16) -> None:
+        if most < 1:
+            raise ValueError(f"most must be at least 1, got {most}")
+        self._most = most
+        self._generation: Hashable = None
+        self._answers: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, generation: Hashable, question: Hashable, make: Callable[[], T]) -> T:
+        """The answer that is kept, or else the one that ``make`` gives. What it raises is passed on, and not kept."""
+        with self._lock:
+            if generation != self._generation:
+                self._answers.clear()
+                self._generation = generation
+            if question in self._answers:
+                self._answers.move_to_end(question)
+                return self._answers[question]
+        answer = make()
+        with self._lock:
+            if generation == self._generation:
+                self._answers[question] = answer
+                while len(self._answers) > self._most:
+                    self._answers.popitem(last=False)
+        return answer
+
+    def __len__(self) -> int:
+        return len(self._answers)

@@ -1,0 +1,182 @@
+"""Boards: where every agent stands, with how far the place can be trusted. Times are UTC milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+BENCHMARKS = "benchmarks"
+"""What ``missing`` of a matrix names where an agent did not complete every benchmark."""
+
+
+class MatrixRow(NamedTuple):
+    """An agent's last success in one benchmark; everything is ``None`` where it never had one.
+
+    A tuple, because a board is made of thousands and a dataclass takes ten times as long to make.
+    ``attempt_at`` and ``attempt_status`` are of its last attempt, which may be a later one. ``case_mean`` and
+    ``case_variance`` are of the ``scored`` cases; ``accuracy_error`` and the like are standard errors of the scores.
+    """
+
+    agent_uid: str
+    agent: str
+    agent_version: str
+    suite: str
+    benchmark: str
+    category: str
+    attempt_at: int
+    attempt_status: str
+    success_at: int | None
+    execution_uid: str | None
+    accuracy: float | None
+    speed: float | None
+    efficiency: float | None
+    cost: float | None
+    reliability: float | None
+    overall: float | None
+    cost_usd: float | None
+    duration_s: float | None
+    tokens_used: int | None
+    scored: int | None
+    case_mean: float | None
+    case_variance: float | None
+    accuracy_error: float | None = None
+    speed_error: float | None = None
+    efficiency_error: float | None = None
+    cost_error: float | None = None
+    reliability_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """An agent's successes of one category over some days: means of what is known of each.
+
+    ``n`` counts successes and ``attempts`` all executions; ``benchmarks`` those with a success in these days, the
+    last one at ``last_success_at``. ``cost_usd`` is per execution. ``case_mean`` and ``case_variance`` are of all
+    ``scored`` cases together; ``known`` counts the executions behind each mean. ``errors`` are standard errors of the
+    five scores, in the order of the dimensions, from the last success in each benchmark; ``None`` where unknown.
+    """
+
+    agent_uid: str
+    agent: str
+    agent_version: str
+    category: str
+    attempts: int
+    n: int
+    benchmarks: int
+    last_success_at: int | None
+    accuracy: float | None
+    speed: float | None
+    efficiency: float | None
+    cost: float | None
+    reliability: float | None
+    overall: float | None
+    cost_usd: float | None
+    passed: int
+    samples: int
+    scored: int
+    case_mean: float | None
+    case_variance: float | None
+    known: tuple[int, ...] = ()
+    errors: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedScore:
+    """A score in 0..1 and its rank (1 is best; equals share one), each with a 95 % interval; ``None``: unknown."""
+
+    score: float | None
+    interval: tuple[float, float] | None = None
+    rank: int | None = None
+    rank_interval: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixEntry:
+    """One agent of the matrix. ``scores`` has the five dimensions and ``overall``; ``missing`` names dimensions that
+    are unknown in at least one benchmark, and ``benchmarks`` where it did not complete them all: ``overall`` is then
+    partial. ``failing`` are benchmarks whose last attempt was no success."""
+
+    agent: str
+    name: str
+    version: str
+    scores: Mapping[str, RankedScore]
+    benchmarks_completed: int
+    missing: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    last_success_at: int | None = None
+
+    @property
+    def partial(self) -> bool:
+        return bool(self.missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Every agent × every dimension, by overall rank. ``suite`` is "" over all suites."""
+
+    suite: str
+    benchmarks: int
+    weights: Mapping[str, float]
+    entries: tuple[MatrixEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardEntry:
+    """One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
+    that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension."""
+
+    agent: str
+    name: str
+    version: str
+    category: str
+    scores: Mapping[str, RankedScore]
+    benchmarks_completed: int
+    executions: int
+    attempts: int
+    last_benchmark_at: int | None
+    best_ranking: int | None
+    cost_usd: float | None = None
+    trend: Mapping[str, float | None] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """``entries`` are at most the asked number, by ``metric``; ``total`` counts all. Simulated results are not in it.
+
+    ``until`` is the end of the window of ``days`` days."""
+
+    category: str
+    metric: str
+    days: int
+    until: int
+    weights: Mapping[str, float]
+    entries: tuple[LeaderboardEntry, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class StaleAgent:
+    """``days`` since the last success, ``None`` where it never had one."""
+
+    agent: str
+    name: str
+    version: str
+    last_success_at: int | None
+    last_attempt_at: int | None
+    days: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Of the ``agents`` known (the newest version of each), ``fresh`` were benchmarked within ``days`` days."""
+
+    days: int
+    agents: int
+    fresh: int
+    stale: tuple[StaleAgent, ...]
+
+    @property
+    def share(self) -> float | None:
+        return self.fresh / self.agents if self.agents else None

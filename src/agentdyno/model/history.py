@@ -1,0 +1,66 @@
+"""How a metric of one subject went over time, and where it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """One run. ``at`` is UTC milliseconds; ``suite`` the digest of the suite's version, "" for an experiment.
+
+    ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value.
+    """
+
+    at: int
+    value: float
+    version: str = ""
+    run_id: str = ""
+    n: int = 0
+    suite: str = ""
+    machine_id: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryChange:
+    """The level changed at ``index``, the first point of the new regime.
+
+    ``before`` and ``after`` are medians; ``relative`` is after / before - 1, ``None`` at zero. ``better`` is ``None``
+    for a metric without a direction. Unconfirmed ones rest on two to seven points and may be withdrawn by later ones.
+    ``cause`` names what else changed there: the suite, the machine, the agent's version. Where the suite changed, or
+    the machine and the metric depends on it, the change is not ``comparable``: it says nothing about the subject.
+    """
+
+    index: int
+    at: int
+    before: float
+    after: float
+    relative: float | None
+    p_value: float
+    confirmed: bool
+    better: bool | None
+    version_before: str = ""
+    version_after: str = ""
+    cause: str = ""
+    comparable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The series of one metric, oldest first. ``subject`` is an agent's name or an experiment's arm.
+
+    ``benchmark`` is "" where a point is the mean over the benchmarks of a run. ``note`` says what the reader has to
+    know, such as that there are too few points to tell a change.
+    """
+
+    subject: str
+    metric: str
+    unit: str
+    higher_is_better: bool | None
+    points: tuple[HistoryPoint, ...]
+    changes: tuple[HistoryChange, ...] = ()
+    suite: str = ""
+    benchmark: str = ""
+    baseline: float | None = None
+    note: str = ""

@@ -1,0 +1,164 @@
+"""Leaderboards, read from the summaries only.
+
+Scores are means over the days of ``agg_day``. How many benchmarks an agent succeeded in, when last, and the standard
+errors of its scores come from ``latest``: in a window that ended some time ago these do not know of a benchmark in
+which the agent succeeded again since.
+
+``agg_day`` does not tell suites apart. A board of one suite is therefore made of ``latest`` alone: of each benchmark
+the last attempt and the last success, where they are within the days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import sqrt
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, ColumnElement, Label, Select, and_, bindparam, cast, func, select, union
+
+from agentdyno.store.execution_schema import ERRORS, SUMMED, agents, agg_day, benchmarks, executions, latest
+from agentdyno.store.identities import uid_text
+from agentdyno.store.link import Link
+from agentdyno.store.rows import LeaderboardRow
+from agentdyno.store.summaries import CASE_UNITS, DAY_MS, SCALES, figures
+
+_SCALES = [SCALES[name] for name in SUMMED]
+_COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squares")
+_TOTALS = (*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED))
+_ENDS = ("benchmarks", "last_success_at", *(f"sum_{name}" for name in ERRORS), *(f"n_{name}" for name in ERRORS))
+
+
+class Window(NamedTuple):
+    """Days since 1970 (UTC), the first and the last."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def ending(cls, now_ms: int, days: int) -> Window:
+        """``days`` days, the one of ``now_ms`` the last."""
+        last = now_ms // DAY_MS
+        return cls(last - days + 1, last)
+
+
+def leaderboard_rows(link: Link, window: Window, category: str | None, suite: int | None) -> list[LeaderboardRow]:
+    """One row per category and agent with an execution on one of the days."""
+    given: dict[str, object] = {"from": window.first * DAY_MS, "until": (window.last + 1) * DAY_MS}
+    if category is not None:
+        given["category"] = category
+    if suite is None:
+        given |= {"first_day": window.first, "last_day": window.last}
+    else:
+        given["suite"] = suite
+    asked = _leaderboard(category is not None, suite is not None)
+    return [_leaderboard_row(row) for row in link.execute(asked, given).all()]
+
+
+@cache
+def _leaderboard(of_category: bool, of_suite: bool) -> Select[*tuple[Any, ...]]:
+    """Put together once: that takes as long as running it."""
+    sums = _suite_sums() if of_suite else _day_sums()
+    ends = _ends(of_suite)
+    if of_category:
+        sums = sums.where((benchmarks if of_suite else agg_day).c.category == bindparam("category"))
+        ends = ends.where(latest.c.category == bindparam("category"))
+    totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
+    return (
+        select(
+            *(agents.c[name] for name in ("uid", "name", "version")),
+            totals.c.category,
+            *(lasts.c[name] for name in _ENDS),
+            *(totals.c[name] for name in _TOTALS),
+        )
+        .select_from(totals)
+        .join(agents, agents.c.id == totals.c.agent)
+        .outerjoin(lasts, (lasts.c.agent == totals.c.agent) & (lasts.c.category == totals.c.category))
+        .order_by(totals.c.category, agents.c.name, agents.c.id)
+    )
+
+
+def _day_sums() -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            agg_day.c.agent,
+            agg_day.c.category,
+            *(_whole(func.sum(agg_day.c[name]), name) for name in _TOTALS),
+        )
+        .where(agg_day.c.day.between(bindparam("first_day"), bindparam("last_day")))
+        .group_by(agg_day.c.category, agg_day.c.agent)
+    )
+
+
+def _suite_sums() -> Select[*tuple[Any, ...]]:
+    """What ``agg_day`` would hold if there were nothing but the last executions in the suite."""
+    named = figures()
+    own = benchmarks.c.suite == bindparam("suite")
+    last = [
+        select(key).join(benchmarks, benchmarks.c.id == latest.c.benchmark).where(own, _in_window(at))
+        for key, at in ((latest.c.success, latest.c.success_at), (latest.c.attempt, latest.c.attempt_at))
+    ]
+    return (
+        select(executions.c.agent, benchmarks.c.category, *(_whole(named[name], name) for name in _TOTALS))
+        .select_from(executions)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .where(executions.c.id.in_(union(*last)))
+        .group_by(benchmarks.c.category, executions.c.agent)
+    )
+
+
+def _whole(total: ColumnElement[int], name: str) -> Label[int]:
+    """PostgreSQL adds whole numbers up to decimal ones."""
+    return cast(total, BigInteger).label(name)
+
+
+def _ends(of_suite: bool) -> Select[*tuple[Any, ...]]:
+    asked = (
+        select(
+            latest.c.agent,
+            latest.c.category,
+            func.count().label("benchmarks"),
+            func.max(latest.c.success_at).label("last_success_at"),
+            *(func.sum(latest.c[name] * latest.c[name]).label(f"sum_{name}") for name in ERRORS),
+            *(func.count(latest.c[name]).label(f"n_{name}") for name in ERRORS),
+        )
+        .where(_in_window(latest.c.success_at))
+        .group_by(latest.c.agent, latest.c.category)
+    )
+    if of_suite:
+        joined = asked.join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        return joined.where(benchmarks.c.suite == bindparam("suite"))
+    return asked
+
+
+def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
+    return and_(time >= bindparam("from"), time < bindparam("until"))
+
+
+def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
+    """By position, because a board has hundreds of rows of many columns."""
+    uid, name, version, category, ended, last_success_at = row[:6]
+    squares, counts = row[6:11], row[11:16]
+    attempts, n, passed, samples, scored, case_sum, case_squares = row[16:23]
+    sums, known = row[23:30], row[30:]
+    means = [
+        units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
+    ]
+    errors = [
+        sqrt(square) / ended if ended and count == ended else None
+        for square, count in zip(squares, counts, strict=True)
+    ]
+    head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
+    cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
+    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors)])
+
+
+def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:
+    """Mean and variance of all cases, from whole numbers: nothing is lost in the difference of large sums."""
+    if not count:
+        return None, None
+    mean = units / (count * CASE_UNITS)
+    if count < 2:
+        return mean, None
+    spread = square_units * CASE_UNITS * count - units * units
+    return mean, max(0.0, spread / (count * (count - 1) * CASE_UNITS * CASE_UNITS))

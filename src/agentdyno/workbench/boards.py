@@ -1,0 +1,108 @@
+"""Boards as a user asks for them, from the summaries of the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.analysis.board_cache import BoardCache
+from agentdyno.analysis.boards import leaderboard, matrix
+from agentdyno.analysis.coverage import coverage
+from agentdyno.analysis.dimensions import WEIGHTS, check_weights
+from agentdyno.errors import SpecError, StoreError, nearest
+from agentdyno.model import Category
+from agentdyno.model.board import Coverage, Leaderboard, Matrix
+from agentdyno.store import Store
+
+DAY_MS = 86_400_000
+WINDOW_DAYS = 30
+SHOWN = 20
+OVERALL = "overall"
+
+
+@dataclass(slots=True)
+class Boards:
+    """Asks one store; a board that was made since the last change of an execution is not made again."""
+
+    store: Store
+    weights: Mapping[str, float] = field(default_factory=dict)
+    now_ms: int | None = None
+    leaderboards: BoardCache[Leaderboard] = field(default_factory=BoardCache)
+    matrices: BoardCache[Matrix] = field(default_factory=BoardCache)
+
+    def leaderboard(
+        self,
+        *,
+        category: str = OVERALL,
+        metric: str = "all",
+        days: int = WINDOW_DAYS,
+        limit: int | None = SHOWN,
+        suite: str | None = None,
+    ) -> Leaderboard:
+        """Agents by ``metric`` over the last ``days`` days, with what changed since the ``days`` days before."""
+        if category != OVERALL and category not in set(Category):
+            raise SpecError(
+                f"no category {category!r}", where="category", remedy=nearest(category, [OVERALL, *Category])
+            )
+        if days < 1:
+            raise SpecError(f"a window of {days} days", where="days", remedy="Give 1 or more.")
+        now = self._now()
+        asked = None if category == OVERALL else category
+        question = (
+            "leaderboard",
+            category,
+            metric,
+            days,
+            limit,
+            suite,
+            now // DAY_MS,
+            tuple(self._weights().items()),
+        )
+
+        def make() -> Leaderboard:
+            rows = self.store.leaderboard_rows(days=days, now_ms=now, category=asked, suite=suite)
+            before = self.store.leaderboard_rows(days=days, now_ms=now - days * DAY_MS, category=asked, suite=suite)
+            return leaderboard(
+                rows,
+                before,
+                category=category,
+                metric=metric,
+                days=days,
+                until=now,
+                limit=limit,
+                weights=self._weights(),
+            )
+
+        return self.leaderboards.get(self.store.generation(), question, make)
+
+    def matrix(self, *, suite: str | None = None, category: str | None = None) -> Matrix:
+        """Every agent × every dimension, from each agent's last success in each benchmark."""
+        question = ("matrix", suite, category, tuple(self._weights().items()))
+
+        def make() -> Matrix:
+            rows = self.store.matrix_rows(suite=suite, category=category)
+            return matrix(rows, suite=suite or "", weights=self._weights())
+
+        return self.matrices.get(self.store.generation(), question, make)
+
+    def coverage(self, *, days: int = WINDOW_DAYS, all_versions: bool = False) -> Coverage:
+        """Which agents were benchmarked within ``days`` days, and which were not."""
+        return coverage(self.store.agents(), days=days, now_ms=self._now(), all_versions=all_versions)
+
+    def suite_digest(self, suite: str | None) -> str | None:
+        """A suite by id, name or digest as the store knows it; its newest version."""
+        if suite is None:
+            return None
+        known = self.store.suites()
+        for row in known:
+            if suite in (row.suite_id, row.digest, row.name):
+                return row.digest
+        names = sorted({row.suite_id for row in known})
+        raise StoreError(f"no run of a suite {suite!r} is in the store", remedy=nearest(suite, names))
+
+    def _weights(self) -> Mapping[str, float]:
+        return check_weights(self.weights) if self.weights else WEIGHTS
+
+    def _now(self) -> int:
+        return time.time_ns() // 1_000_000 if self.now_ms is None else self.now_ms

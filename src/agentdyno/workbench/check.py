@@ -1,0 +1,251 @@
+"""The gate: measure what is missing, hold it against a baseline, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agentdyno.analysis.agent_board import failed_cases
+from agentdyno.analysis.gate import judge_gate
+from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
+from agentdyno.model import RunResult, RunWarning, Workspace
+from agentdyno.model.gate import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.model.record import AgentRecord
+from agentdyno.model.standing import FailedCase
+from agentdyno.specs import LoadedSuite
+from agentdyno.store import Store
+from agentdyno.workbench.baseline_file import read_baseline
+from agentdyno.workbench.baselines import find_baseline
+from agentdyno.workbench.lineup import Entrant
+from agentdyno.workbench.records import Records
+from agentdyno.workbench.sides import Say
+from agentdyno.workbench.suite_prepare import PreparedSuite, SuiteOptions, candidates_of, preparing
+from agentdyno.workbench.suite_run import SuiteRunner
+from agentdyno.workbench.suite_sides import Unchanged, names_agent
+
+Running = Callable[[PreparedSuite], AbstractContextManager[SuiteRunner]]
+"""Is asked before anything is spent; may refuse by raising."""
+_NO_BASELINE = (
+    "Name one: --against main (a git revision), --against baseline.json, --against AGENT@VERSION; "
+    "or keep one: dyno baseline set AGENT@VERSION."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of the gate for one suite. ``runs`` were made for it, ``reused`` runs were there already."""
+
+    reports: tuple[GateReport, ...]
+    runs: tuple[RunResult, ...] = ()
+    reused: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SuiteCheck:
+    """Checks one suite. ``running`` opens the runner for a prepared run; ``rerun`` measures what is known again."""
+
+    store: Store
+    loaded: LoadedSuite
+    workspace: Workspace
+    options: SuiteOptions
+    running: Running
+    rerun: bool = False
+    say: Say = lambda _: None
+    policy: GatePolicy = field(default_factory=GatePolicy)
+
+    def check(self) -> Checked:
+        """Every agent against its baseline."""
+        against = self.options.against or self.policy.against
+        records = _baseline_file(against)
+        if records is not None:
+            return self._against_records(lambda entrant: _of_file(records, entrant, str(against), self.loaded))
+        stored = self._stored(against) if against is not None else None
+        if stored is not None:
+            return self._against_records(lambda _: stored)
+        if against is not None:
+            return self._against_revision(against)
+        return self._against_records(self._chosen)
+
+    def _against_revision(self, against: str) -> Checked:
+        """Both sides measured in one run, interleaved."""
+        options = replace(self.options, against=against)
+        try:
+            with preparing(self.loaded, self.workspace, options, self.store, self.say) as prepared:
+                with self.running(prepared) as runner:
+                    result = runner.start(prepared)
+                pairs = _pairs(prepared)
+        except Unchanged as same:
+            return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
+        records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
+        reports = [self._judge(records[old], records[new], result) for old, new in pairs]
+        left_out = [warning for warning in prepared.warnings if warning.code == "unchanged"]
+        return Checked(tuple(replace(item, warnings=(*item.warnings, *left_out)) for item in reports), (result,))
+
+    def _against_records(self, baseline_of: Callable[[Entrant], AgentRecord]) -> Checked:
+        """Candidates from the store, those that are not there measured now."""
+        entrants = candidates_of(self.loaded.suite, self.workspace, self.options)
+        baselines = {entrant.label: baseline_of(entrant) for entrant in entrants}
+        reports: dict[str, GateReport] = {}
+        known: dict[str, AgentRecord] = {}
+        missing: list[Entrant] = []
+        for entrant in entrants:
+            baseline = baselines[entrant.label]
+            if not self.rerun and _is_baseline_itself(entrant, baseline, self.loaded):
+                reports[entrant.label] = _unchanged(entrant.label, baseline.agent, self)
+                continue
+            found = None if self.rerun else self._measured(entrant)
+            if found is None:
+                missing.append(entrant)
+            else:
+                known[entrant.label] = found
+        runs = self._measure(missing) if missing else ()
+        for result in runs:
+            known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
+        by_run = {result.run_id: result for result in runs}
+        for label, record in known.items():
+            result = by_run.get(record.run_ids[0]) or self.store.load_run(record.run_ids[0], samples=False)
+            reports[label] = self._judge(baselines[label], record, result)
+        reused = tuple(run for record in known.values() for run in record.run_ids if run not in by_run)
+        return Checked(tuple(reports[entrant.label] for entrant in entrants), runs, tuple(dict.fromkeys(reused)))
+
+    def _measured(self, entrant: Entrant) -> AgentRecord | None:
+        """Complete results of exactly this agent on exactly this suite, made from the same commit."""
+        try:
+            record = Records(self.store).newest(entrant.label, self.loaded.suite.digest)
+        except (NotComparable, StoreError):
+            return None
+        wanted = {item.benchmark_id for item in self.loaded.suite.benchmarks}
+        if {item.benchmark_id for item in record.benchmarks} != wanted:
+            return None
+        return record if _same_code(entrant, record) else None
+
+    def _measure(self, entrants: Sequence[Entrant]) -> tuple[RunResult, ...]:
+        named = tuple(entrant.target if entrant.target is not None else entrant.use for entrant in entrants)
+        options = replace(self.options, agents=named, against=None)
+        with (
+            preparing(self.loaded, self.workspace, options, self.store, self.say) as prepared,
+            self.running(prepared) as runner,
+        ):
+            return (runner.start(prepared),)
+
+    def _stored(self, against: str) -> AgentRecord | None:
+        """Results of an agent of the store; ``None`` where the text names none, or one that can be measured here.
+
+        Results of this very version of the suite come first. Where there are none, an agent that can be run is
+        measured beside the candidate; of another, what it did on an earlier version has to do.
+        """
+        records, suite = Records(self.store), self.loaded.suite
+        runnable = names_agent(against, self.workspace)
+        try:
+            records.agent_named(against)
+        except StoreError:
+            if not runnable and against.rpartition("@")[0] in {row.name for row in self.store.agents()}:
+                raise
+            return None
+        for digest in (suite.digest, None if runnable else suite.suite_id):
+            if digest is not None and any(
+                row.run_id and row.status != "failed"
+                for row in self.store.agent_executions(*records.agent_named(against), digest)
+            ):
+                return records.newest(against, digest)
+        if runnable:
+            return None
+        raise NotComparable(f"{against} has no results in {suite.name}", remedy=_NO_BASELINE)
+
+    def _chosen(self, entrant: Entrant) -> AgentRecord:
+        suite = self.loaded.suite
+        found = find_baseline(self.store, entrant.use.name, suite.suite_id, self.workspace.name)
+        if found is None:
+            raise SpecError(
+                f"{entrant.use.name} has no baseline for {suite.name}", where="dyno check", remedy=_NO_BASELINE
+            )
+        return found
+
+    def _judge(self, baseline: AgentRecord, candidate: AgentRecord, result: RunResult) -> GateReport:
+        report = judge_gate(baseline, candidate, self.policy)
+        answers = self._answers(candidate.agent, result)
+        broken = tuple(_told(item, answers.get((item.key.benchmark, item.key.case_id))) for item in report.broken)
+        stopped: tuple[RunWarning, ...] = ()
+        if result.stopped_because:
+            stopped = (RunWarning("stopped", f"the run stopped early: {result.stopped_because}"),)
+        return replace(report, broken=broken, warnings=(*report.warnings, *stopped))
+
+    def _answers(self, agent: str, result: RunResult) -> Mapping[tuple[str, str], FailedCase]:
+        """What the candidate answered to the cases that it failed."""
+        records = Records(self.store)
+        return {
+            (item.benchmark, item.case_id): item
+            for arm in result.arms
+            if arm.agent == agent
+            for item in failed_cases(arm, records.figures(result.run_id, arm.arm_id))
+        }
+
+
+def _baseline_file(against: str | None) -> tuple[AgentRecord, ...] | None:
+    """The records of a file; ``None`` where ``against`` is no file."""
+    if against is None:
+        return None
+    path = Path(against)
+    if path.is_file():
+        return read_baseline(path)
+    if against.endswith(".json"):
+        raise ResultError(f"no file {against}", where="--against", remedy="`dyno baseline export FILE` writes one.")
+    return None
+
+
+def _of_file(records: Sequence[AgentRecord], entrant: Entrant, file: str, loaded: LoadedSuite) -> AgentRecord:
+    own = [record for record in records if record.suite_id == loaded.suite.suite_id]
+    for record in own:
+        if record.name == entrant.use.name:
+            return record
+    if len(own) == 1:
+        return own[0]
+    names = ", ".join(sorted(record.agent for record in own)) or "no agent of this suite"
+    raise SpecError(
+        f"{file} has no baseline of {entrant.use.name} for {loaded.suite.name}",
+        where="--against",
+        remedy=f"It holds {names}. `dyno baseline export` writes another.",
+    )
+
+
+def _pairs(prepared: PreparedSuite) -> list[tuple[str, str]]:
+    """Baseline and candidate labels; one baseline may serve several candidates."""
+    from agentdyno.model import Side
+
+    entrants = {item.label: item for item in prepared.entrants.values()}
+    old = [item for item in entrants.values() if item.side is Side.BASELINE]
+    new = [item for item in entrants.values() if item.side is Side.CANDIDATE]
+    named = {item.use.name: item for item in old}
+    return [(named.get(item.use.name, old[0]).label, item.label) for item in new]
+
+
+def _is_baseline_itself(entrant: Entrant, baseline: AgentRecord, loaded: LoadedSuite) -> bool:
+    same = entrant.label == baseline.agent and baseline.suite == loaded.suite.digest
+    return same and _same_code(entrant, baseline)
+
+
+def _same_code(entrant: Entrant, record: AgentRecord) -> bool:
+    """A content hash does not see what an agent reads while it runs; the commit does, when nothing is changed."""
+    if entrant.version.commit is None:
+        return True
+    return not entrant.version.dirty and record.commit == entrant.version.commit
+
+
+def _unchanged(label: str, baseline: str, check: SuiteCheck) -> GateReport:
+    return GateReport(
+        baseline=baseline,
+        candidate=label,
+        suite=check.loaded.suite.name,
+        verdict=GateVerdict.PASS,
+        summary="nothing has changed, so nothing was measured",
+        rows=(),
+        policy=check.policy,
+    )
+
+
+def _told(item: BrokenCase, answer: FailedCase | None) -> BrokenCase:
+    if answer is None:
+        return item
+    return replace(item, want=answer.want, got=answer.got, why=answer.why)

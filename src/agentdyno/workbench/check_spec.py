@@ -1,0 +1,39 @@
+"""The gate for experiments: a spec measured here, held against a revision, a result file or a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentdyno.analysis.gate_experiments import judge_experiments
+from agentdyno.errors import SpecError
+from agentdyno.model import Comparison, Findings, RunResult, Spec
+from agentdyno.model.gate import GatePolicy, GateReport
+from agentdyno.store import Store
+from agentdyno.workbench.judge import compare_operands, findings_for
+from agentdyno.workbench.operands import Results, is_file
+from agentdyno.workbench.prepare import prepare
+from agentdyno.workbench.run import Runner
+from agentdyno.workbench.sides import Say
+
+
+def check_spec(
+    runner: Runner, store: Store, spec: Spec, policy: GatePolicy, *, say: Say = lambda _: None
+) -> tuple[GateReport, RunResult]:
+    """Measures the spec and judges it. ``spec.against`` is a result file, or what ``dyno run --against`` takes."""
+    against = spec.against or policy.against
+    if against is None:
+        raise SpecError(
+            f"{spec.name} has no baseline",
+            where="dyno check",
+            remedy="Name one: --against main (a git revision), or --against result.json.",
+        )
+    if is_file(against):
+        before = Results(lambda: store).operand(against)
+        result = runner.start(prepare(replace(spec, against=None), say=say))
+        after = Results(lambda: store).operand(result.run_id)
+        comparison: Comparison = compare_operands(before, after, store)
+    else:
+        result = runner.start(prepare(replace(spec, against=against), say=say))
+        findings: Findings = findings_for(result, store)
+        comparison = findings.comparisons[0]
+    return judge_experiments(comparison, policy, name=spec.name), result

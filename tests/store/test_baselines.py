@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy import event
+
+from agentdyno.store import BaselineRow, Store
+
+FIRST = BaselineRow(
+    "quick", "daily-work", "1.4.0", "01900000-0000-7000-8000-000000000001", 1_700_000_000_000, "ö\x00"
+)
+
+
+def test_a_baseline_comes_back_as_it_was_set(store_url: str) -> None:
+    with Store.open(store_url) as store:
+        store.set_baseline(FIRST)
+    with Store.open(store_url, must_exist=True) as store:
+        assert store.baselines() == [FIRST]
+
+
+def test_a_later_baseline_takes_the_place_of_the_one_before(store: Store) -> None:
+    store.set_baseline(FIRST)
+    later = BaselineRow("quick", "daily-work", "1.5.0", set_at=FIRST.set_at + 1)
+    store.set_baseline(later)
+    assert store.baselines() == [later]
+
+
+def test_agents_suites_and_workspaces_have_their_own(store: Store) -> None:
+    rows = [
+        FIRST,
+        replace(FIRST, suite_id="other"),
+        replace(FIRST, agent="slow@home"),
+        replace(FIRST, workspace="team"),
+    ]
+    for row in reversed(rows):
+        store.set_baseline(row)
+    assert store.baselines() == rows
+    assert store.baselines("team") == rows[3:]
+    assert store.baselines("nobody") == []
+
+
+def test_clearing_says_how_many_there_were(store: Store) -> None:
+    others = [replace(FIRST, agent="slow"), replace(FIRST, workspace="team")]
+    for row in (FIRST, replace(FIRST, suite_id="other"), replace(FIRST, suite_id="third"), *others):
+        store.set_baseline(row)
+    assert store.clear_baseline("quick", "daily-work") == 1
+    assert store.clear_baseline("quick", "daily-work") == 0
+    assert store.clear_baseline("quick") == 2
+    assert store.baselines() == others
+    assert store.clear_baseline("quick", None, "team") == 1
+
+
+def test_baselines_are_synced_to_the_disk(store: Store) -> None:
+    seen: list[bool] = []
+    set_durable = store._link.backend.set_durable
+
+    def watch(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement == "COMMIT":
+            seen.append(bool(levels) and levels[-1])
+
+    levels: list[bool] = []
+
+    def note(connection: object, durable: bool) -> None:
+        levels.append(durable)
+        set_durable(connection, durable)  # type: ignore[arg-type]
+
+    store._link.backend.set_durable = note  # type: ignore[method-assign]
+    event.listen(store._link.connection, "before_cursor_execute", watch)
+    store.set_baseline(FIRST)
+    store.clear_baseline("quick")
+    assert seen == [True, True]

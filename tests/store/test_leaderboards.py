@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from agentdyno.errors import StoreError
+from agentdyno.store import Execution, LeaderboardRow, Store
+from agentdyno.store.remembered import MOST_ANSWERS
+
+from .builders import run_id
+from .suite_builders import DAY_MS, MONDAY, SUITE, run_suite, suite_header
+
+OTHER = replace(SUITE, name="Other work", version="7", suite_id="other")
+NOTHING = (None,) * 5
+
+
+def execution(day: float, **changes: object) -> Execution:
+    made = Execution("a", "1", SUITE.digest, "sums", MONDAY + int(day * DAY_MS))
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    for suite in (SUITE, OTHER):
+        store.add_suite(suite, now_ms=MONDAY)
+    return store
+
+
+def board(store: Store, day: float, days: int = 2, **asked: str) -> list[LeaderboardRow]:
+    return store.leaderboard_rows(days=days, now_ms=MONDAY + int(day * DAY_MS), **asked)
+
+
+def test_what_came_after_the_window_is_not_in_it(filled: Store) -> None:
+    filled.add_executions([execution(0, accuracy=0.25), execution(1, accuracy=0.75), execution(2, accuracy=1.0)])
+    assert [row.accuracy for row in board(filled, 1)] == [0.5]
+    assert [row.accuracy for row in board(filled, 2, 1)] == [1.0]
+    assert [(row.accuracy, row.attempts) for row in board(filled, 0)] == [(0.25, 1)]
+    assert board(filled, -1) == []
+
+
+def test_a_window_ends_with_its_day_and_not_with_the_moment(filled: Store) -> None:
+    midnight = (MONDAY // DAY_MS + 1) * DAY_MS
+    early, late = midnight - 1, midnight
+    filled.add_executions(
+        [execution(0, created_at=early, accuracy=0.25), execution(0, created_at=late, accuracy=0.5)]
+    )
+    (row,) = filled.leaderboard_rows(days=1, now_ms=early - 60_000)
+    assert (row.accuracy, row.benchmarks) == (0.25, 0)
+    (row,) = filled.leaderboard_rows(days=1, now_ms=late)
+    assert (row.accuracy, row.benchmarks, row.last_success_at) == (0.5, 1, late)
+
+
+def test_a_past_window_counts_the_benchmarks_without_a_later_success(filled: Store) -> None:
+    filled.add_executions([execution(0), execution(0, benchmark="talks"), execution(5)])
+    (accuracy, speed) = board(filled, 0)
+    assert (accuracy.n, accuracy.benchmarks, accuracy.last_success_at, accuracy.errors) == (1, 0, None, NOTHING)
+    assert (speed.n, speed.benchmarks, speed.last_success_at) == (1, 1, MONDAY)
+
+
+def test_the_error_of_a_mean_is_the_root_of_the_squares_over_the_number(filled: Store) -> None:
+    filled.add_executions(
+        [
+            execution(0, accuracy_error=9.0, speed_error=9.0),  # replaced by the next
+            execution(1, accuracy_error=0.3, speed_error=0.1, cost_error=0.0),
+            execution(1, suite=OTHER.digest, accuracy_error=0.4, cost_error=0.0),
+            execution(1, benchmark="talks", accuracy_error=0.2),
+            execution(1.5, status="partial", accuracy_error=5.0),
+        ]
+    )
+    accuracy, speed = board(filled, 1)
+    assert accuracy.benchmarks == 2
+    # 0.5 / 2 for accuracy; one of the two benchmarks has no error of speed.
+    assert accuracy.errors == (pytest.approx(0.25), None, None, 0.0, None)
+    assert (speed.benchmarks, speed.errors) == (1, (pytest.approx(0.2), None, None, None, None))
+
+
+def test_a_board_of_one_suite_is_made_of_the_last_executions_in_it(filled: Store) -> None:
+    filled.add_executions(
+        [
+            execution(0, accuracy=0.9, passed=9, samples=10),
+            execution(1, accuracy=0.25, speed=0.5, cost_usd=0.5, passed=1, samples=4, accuracy_error=0.1),
+            execution(1, suite=OTHER.digest, accuracy=1.0, accuracy_error=0.2),
+            execution(1.5, status="failed"),
+            execution(1, benchmark="talks", speed=0.75, scored=2, case_mean=0.5, case_variance=0.5),
+            execution(1, agent="b", status="partial"),
+            execution(0, agent="c", simulated=True),
+        ]
+    )
+    a, b, talks = board(filled, 1.5, suite=SUITE.digest)
+    assert (a.agent, a.attempts, a.n, a.benchmarks, a.accuracy, a.passed, a.samples) == ("a", 2, 1, 1, 0.25, 1, 4)
+    assert (a.speed, a.cost_usd, a.cost, a.errors[0], a.known) == (0.5, 0.5, None, 0.1, (1, 1, 0, 0, 0, 0, 1))
+    assert (b.agent, b.attempts, b.n, b.benchmarks, b.accuracy, b.errors) == ("b", 1, 0, 0, None, NOTHING)
+    assert (talks.category, talks.speed, talks.scored, talks.case_mean) == ("speed", 0.75, 2, 0.5)
+    assert talks.case_variance == pytest.approx(0.5)
+    assert all(type(value) is int for value in (a.attempts, a.passed, a.scored, *a.known))
+    assert [row.accuracy for row in board(filled, 1, suite="other")] == [1.0]
+    assert [row.agent for row in board(filled, 1.5, suite="daily-work", category="speed")] == ["a"]
+    assert board(filled, 4, 1, suite=SUITE.digest) == []
+    with pytest.raises(StoreError, match="no suite 'daily-wrk'"):
+        board(filled, 1, suite="daily-wrk")
+
+
+def test_a_suite_whose_benchmarks_ran_once_has_the_same_board_from_either_source(filled: Store) -> None:
+    figures = {"accuracy": 1 / 3, "overall": 0.7, "scored": 3, "case_mean": 1 / 3, "case_variance": 0.3}
+    filled.add_executions([execution(0, **figures), execution(0, benchmark="talks", **figures, passed=2, samples=5)])
+    assert board(filled, 0, suite="daily-work") == board(filled, 0)
+
+
+def test_a_board_is_read_anew_after_every_change_of_an_execution(store_url: str) -> None:
+    with Store.open(store_url) as store, Store.open(store_url) as other:
+        store.add_suite(SUITE, now_ms=MONDAY)
+        store.add_executions([execution(0, accuracy=0.5)])
+        assert [row.accuracy for row in board(store, 0)] == [0.5]
+        assert [row.accuracy for row in store.matrix_rows()] == [0.5]
+        other.add_executions([execution(0.1, accuracy=0.25)])
+        assert [row.accuracy for row in board(store, 0)] == [0.375]
+        assert [row.accuracy for row in store.matrix_rows()] == [0.25]
+        run_suite(other, suite_header(run_id(1)), {"quick@1": 1.0})
+        assert len(store.matrix_rows()) == 3
+        assert len(store.matrix_rows(category="speed")) == 1
+
+
+def test_a_board_that_was_read_before_belongs_to_the_caller(filled: Store) -> None:
+    filled.add_executions([execution(0, accuracy=0.5)])
+    first = filled.matrix_rows()
+    first.clear()
+    assert len(filled.matrix_rows()) == 1
+
+
+def test_only_the_last_few_boards_are_kept(filled: Store) -> None:
+    filled.add_executions([execution(0, accuracy=0.5)])
+    for days in range(1, 3 * MOST_ANSWERS):
+        assert [row.accuracy for row in board(filled, 0, days)] == [0.5]
+    assert len(filled._remembered._answers) == MOST_ANSWERS
+
+
+def test_errors_are_finite_for_any_number_of_benchmarks(filled: Store) -> None:
+    filled.add_executions([execution(0, accuracy_error=1e-12), execution(0, agent="b", accuracy_error=0.0)])
+    errors = [row.errors[0] for row in board(filled, 0)]
+    assert errors == [pytest.approx(1e-12), 0.0]
+    assert all(error is not None and math.isfinite(error) for error in errors)
