@@ -1,8 +1,8 @@
 """What boards and histories cost to read at a million executions, through the Python API.
 
-    python benchmarks/bench_conclusions.py [--rows N] [--url URL] [--keep FILE]
+    python benchmarks/bench_conclusions.py [--rows N] [--agents N] [--versions N] [--url URL] [--keep FILE]
 
-200 agents, each in five versions one after the other, meet ten benchmarks over 90 days. The store is an SQLite file
+200 agents, each in three versions one after the other, meet ten benchmarks over 90 days. The store is an SQLite file
 of its own unless ``--url`` names an empty PostgreSQL database; ``--keep`` fills a file once and reads it again later.
 Every question is asked once to warm up, then 20 times: the median counts.
 """
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -25,8 +26,6 @@ from benchmarks.ratio_table import met, print_heading, print_table
 from agentdyno.model import Benchmark, Case, Category, Suite
 from agentdyno.store import Execution, Store
 
-AGENTS = 200
-VERSIONS = 3
 BENCHMARKS = 10
 DAYS = 90
 WINDOW_DAYS = 30
@@ -67,19 +66,28 @@ def questions(store: Store) -> list[Question]:
     ]
 
 
-def made(first: int, rows: int, total: int) -> Iterator[Execution]:
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How many executions of how many agents, each in how many versions."""
+
+    rows: int
+    agents: int
+    versions: int
+
+
+def made(first: int, rows: int, shape: Shape) -> Iterator[Execution]:
     """Rows as an import has them, from number ``first`` on: in the order of time, agents and benchmarks mixed."""
     draw = Random(first)
-    oldest, step = NOW_MS - DAYS * DAY_MS, DAYS * DAY_MS / total
+    oldest, step = NOW_MS - DAYS * DAY_MS, DAYS * DAY_MS / shape.rows
     digest = SUITE.digest
     names = [item.benchmark_id for item in SUITE.benchmarks]
     for number in range(first, first + rows):
-        agent = draw.randrange(AGENTS)
+        agent = draw.randrange(shape.agents)
         accuracy = draw.random()
         priced = agent % 3 > 0
         yield Execution(
             f"agent-{agent:03d}",
-            f"1.{number * VERSIONS // total}",
+            f"1.{number * shape.versions // shape.rows}",
             digest,
             names[draw.randrange(BENCHMARKS)],
             oldest + round(number * step),
@@ -112,10 +120,10 @@ def made(first: int, rows: int, total: int) -> Iterator[Execution]:
         )
 
 
-def fill(store: Store, rows: int) -> None:
+def fill(store: Store, shape: Shape) -> None:
     store.add_suite(SUITE, now_ms=NOW_MS)
-    for first in range(0, rows, BATCH):
-        store.add_executions(made(first, min(BATCH, rows - first), rows))
+    for first in range(0, shape.rows, BATCH):
+        store.add_executions(made(first, min(BATCH, shape.rows - first), shape))
 
 
 def timed_ms(work: Callable[[], object]) -> list[float]:
@@ -129,7 +137,7 @@ def timed_ms(work: Callable[[], object]) -> list[float]:
 
 
 @contextlib.contextmanager
-def opened(url: str | None, keep: Path | None, rows: int) -> Iterator[Store]:
+def opened(url: str | None, keep: Path | None, shape: Shape) -> Iterator[Store]:
     """The filled store."""
     with contextlib.ExitStack() as stack:
         place: str | Path
@@ -140,20 +148,23 @@ def opened(url: str | None, keep: Path | None, rows: int) -> Iterator[Store]:
         store = stack.enter_context(Store.open(place))
         if not store.generation():
             start = time.perf_counter()
-            fill(store, rows)
-            print(f"{rows:,} executions added in {time.perf_counter() - start:.0f} s", flush=True)
+            fill(store, shape)
+            print(f"{shape.rows:,} executions added in {time.perf_counter() - start:.0f} s", flush=True)
         yield store
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What boards and histories cost to read.")
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--agents", type=int, default=200)
+    parser.add_argument("--versions", type=int, default=3, help="of each agent")
     parser.add_argument("--url", help="an empty database, such as postgresql://user@host/database")
     parser.add_argument("--keep", type=Path, help="an SQLite file that is filled unless it is there, and stays")
     arguments = parser.parse_args()
+    shape = Shape(arguments.rows, arguments.agents, arguments.versions)
     print_heading()
     rows, slowest = [], 0.0
-    with opened(arguments.url, arguments.keep, arguments.rows) as store:
+    with opened(arguments.url, arguments.keep, shape) as store:
         for name, work in questions(store):
             spent = timed_ms(work)
             median = statistics.median(spent)
@@ -161,7 +172,7 @@ def main() -> None:
             answer = work()
             size = f"{len(answer):,}" if isinstance(answer, list) else "-"
             rows.append((name, size, f"{median:.1f}", f"{min(spent):.1f}", f"{max(spent):.1f}"))
-    title = f"{AGENTS} agents in {VERSIONS} versions and {BENCHMARKS} benchmarks over {DAYS} days"
+    title = f"{shape.agents} agents in {shape.versions} versions and {BENCHMARKS} benchmarks over {DAYS} days"
     note = f"slowest {slowest:.1f} ms, goal < {GOAL_MS:.0f} ms {met(slowest < GOAL_MS)}"
     print_table(title, ("question", "rows", "median ms", "fastest", "slowest"), rows, [note])
 

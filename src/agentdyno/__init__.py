@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CaseFailed,
         Experiment,
         ExperimentContext,
+        Importer,
         Instrument,
         Report,
         Reporter,
@@ -63,6 +64,17 @@ if TYPE_CHECKING:
     from agentdyno.scorers.decorator import scorer
     from agentdyno.specs.dataset import Dataset
     from agentdyno.workbench.api import compare, run_spec
+    from agentdyno.workbench.asking import (
+        compare_agents,
+        cost,
+        coverage,
+        history,
+        import_results,
+        leaderboard,
+        matrix,
+        regressions,
+        reliability,
+    )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
 
 __version__ = "0.1.0"
@@ -75,6 +87,7 @@ _HOMES = {
         "CaseFailed",
         "Experiment",
         "ExperimentContext",
+        "Importer",
         "Instrument",
         "Report",
         "Reporter",
@@ -123,6 +136,17 @@ _HOMES = {
     "agentdyno.scorers.decorator": ("scorer",),
     "agentdyno.specs.dataset": ("Dataset",),
     "agentdyno.workbench.api": ("compare", "run_spec"),
+    "agentdyno.workbench.asking": (
+        "compare_agents",
+        "cost",
+        "coverage",
+        "history",
+        "import_results",
+        "leaderboard",
+        "matrix",
+        "regressions",
+        "reliability",
+    ),
     "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -144,6 +168,8 @@ __all__ = [
     "Experiment",
     "ExperimentContext",
     "Findings",
+    "ImportFailed",
+    "Importer",
     "Instrument",
     "Metric",
     "NotComparable",
@@ -168,7 +194,14 @@ __all__ = [
     "aevaluate",
     "benchmark",
     "compare",
+    "compare_agents",
+    "cost",
+    "coverage",
     "evaluate",
+    "history",
+    "import_results",
+    "leaderboard",
+    "matrix",
     "register_agent",
     "register_dataset",
     "register_experiment",
@@ -176,6 +209,8 @@ __all__ = [
     "register_instrument",
     "register_reporter",
     "register_scorer",
+    "regressions",
+    "reliability",
     "run_spec",
     "scorer",
     "tool_call",

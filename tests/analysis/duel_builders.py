@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
@@ -22,7 +23,8 @@ def answered(
     group: str | None = None,
     benchmark: str = "facts",
     digest: str = "",
-    **used: float,
+    used: Mapping[str, float] | None = None,
+    **readings: float,
 ) -> CaseRecord:
     """A case with that score; from 0.5 on, every try that did not raise has passed unless ``passed`` is given."""
     right = tries - errors if score is not None and score >= 0.5 else 0
@@ -35,7 +37,7 @@ def answered(
         passed=right if passed is None else passed,
         score=score,
         statuses={"error": errors} if errors else {},
-        used=used,
+        used={**(used or {}), **readings},
         group=group,
     )
 
@@ -57,16 +59,21 @@ def record(
 
 def scored(agent: str, scores: Sequence[float], **fields: object) -> AgentRecord:
     """Cases c00, c01, … with these scores."""
-    return record(agent, [answered(f"c{i:02}", score) for i, score in enumerate(scores)], **fields)
+    cases = [answered(f"c{i:02}", score) for i, score in enumerate(scores)]
+    return record(agent, cases, **fields)  # type: ignore[arg-type]
 
 
 def using(agent: str, name: str, values: Sequence[float], **fields: object) -> AgentRecord:
     """Cases c00, c01, … that all pass and use so much of one thing."""
-    return record(agent, [answered(f"c{i:02}", **{name: value}) for i, value in enumerate(values)], **fields)
+    cases = [answered(f"c{i:02}", used={name: value}) for i, value in enumerate(values)]
+    return record(agent, cases, **fields)  # type: ignore[arg-type]
 
 
 def drawn(
-    agent: str, chances: np.ndarray, random: np.random.Generator, factors: Mapping[str, float] | None = None
+    agent: str,
+    chances: npt.NDArray[np.float64],
+    random: np.random.Generator,
+    factors: Mapping[str, float] | None = None,
 ) -> AgentRecord:
     """Three tries a case, passed with these chances; seconds and dollars log-normal, multiplied by ``factors``."""
     cases = []
@@ -74,7 +81,7 @@ def drawn(
     for place, chance in enumerate(chances):
         passed = int(random.binomial(3, chance))
         # What belongs to the case is the same for every agent.
-        of_case = np.random.default_rng(place).normal(0.0, 0.5, 2)
+        of_case = np.sin(place), np.cos(3 * place)
         noise = random.normal(0.0, 0.2, 2)
         cases.append(
             answered(

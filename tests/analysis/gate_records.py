@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from agentdyno.model.duel import PairedRow
 from agentdyno.model.findings import Verdict
@@ -53,7 +54,7 @@ def record(cases: Sequence[CaseRecord], agent: str = "mine@1", **fields: object)
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
-def drawn(chances: Sequence[float], tries: int, seed: Sequence[int], agent: str = "mine@1") -> AgentRecord:
+def drawn(chances: npt.NDArray[np.float64], tries: int, seed: Sequence[int], agent: str = "mine@1") -> AgentRecord:
     """An agent that passes each case with a chance of its own, with times that vary."""
     rng = np.random.default_rng(list(seed))
     cases = []
@@ -72,7 +73,7 @@ def row(metric: str = "accuracy", **fields: object) -> PairedRow:
     """Accuracy 0.90 against 0.80 in 100 cases, beyond doubt; another metric is a relative one, 1 against 1.5."""
     score = metric in ("accuracy", "error_rate", "reliability", "pass_hat_3", "overall")
     up = metric in ("accuracy", "reliability", "pass_hat_3", "overall")
-    values = {"baseline": 0.9, "candidate": 0.8, "change": -0.1} if up else {"baseline": 0.0, "candidate": 0.1}
+    before, after, change = (0.9, 0.8, -0.1) if up else (0.0, 0.1, 0.1) if score else (1.0, 1.5, 0.5)
     made = PairedRow(
         metric=metric,
         benchmark="",
@@ -80,9 +81,9 @@ def row(metric: str = "accuracy", **fields: object) -> PairedRow:
         unit="ratio" if score else "s",
         higher_is_better=up,
         relative=not score,
-        baseline=None,
-        candidate=None,
-        change=0.1,
+        baseline=before,
+        candidate=after,
+        change=change,
         p_value=0.0004,
         detectable=0.01,
         cases=100,
@@ -91,5 +92,4 @@ def row(metric: str = "accuracy", **fields: object) -> PairedRow:
         losses=20,
         verdict=Verdict.WORSE,
     )
-    made = replace(made, **values) if score else replace(made, baseline=1.0, candidate=1.5, change=0.5)
     return replace(made, **fields)  # type: ignore[arg-type]

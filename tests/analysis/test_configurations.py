@@ -36,9 +36,16 @@ def test_efficiency_is_performance_per_dollar_in_parts_of_the_best_that_is_not_s
     assert found["medium@1"].efficiency == pytest.approx(0.8)
     assert found["large@1"].efficiency == pytest.approx(0.2)
     assert found["nano@1"].efficiency == 1.0  # cheap for what it does, and significantly worse
-    assert [row.optimal for row in found.values()] == [False, False, True, False]  # 0.8 itself is not above 0.8
+    assert [row.optimal for row in found.values()] == [False, False, True, False]
     assert "significantly worse than" in found["nano@1"].evidence
     assert found["small@1"].configuration == {"model": "small", "seed": 1}
+
+
+def test_an_efficiency_of_exactly_four_fifths_is_not_above_it() -> None:
+    found = rows(configured("five", [1] * 8, 5.0), configured("four", [1] * 8, 4.0))
+    assert found["five@1"].efficiency == 0.8
+    assert not found["five@1"].optimal
+    assert found["four@1"].optimal
 
 
 def test_savings_are_against_the_most_expensive_at_the_stated_volume() -> None:

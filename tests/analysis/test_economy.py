@@ -131,7 +131,7 @@ def test_an_agent_that_is_better_and_cheaper_in_every_case_is_always_on_both_fro
 
 
 def test_the_probability_is_how_often_the_cases_drawn_again_say_the_same() -> None:
-    # The dearer agent is right in one case more of ten: it falls off where a draw misses that case, (9/10)^10 = 0.349.
+    # The dearer agent is right in one case more of ten: it falls off where a draw misses that case, 0.9^10 = 0.349.
     report = cost_report([flat("cheap@1", [1] * 9 + [0], 0.01), flat("dear@1", [1] * 10, 0.02)])
     dear = row(report, "dear@1")
     assert dear.on_accuracy_frontier is True
@@ -237,6 +237,18 @@ def test_the_interval_of_the_cost_per_success_covers_what_the_cases_leave_open()
     assert low < 0.01 * 40 / 28 < high
     assert cost_interval(mixed, 7) == found
     assert cost_interval(mixed, 8) != found
+
+
+def test_the_intervals_of_few_and_of_many_cases_agree() -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(2)
+    costs, passed = rng.lognormal(-4.0, 0.5, size=401), rng.random(401) < 0.7
+    own = [tried(f"c{place}", int(passed[place]), cost=float(costs[place])) for place in range(401)]
+    many = cost_interval(spending_of(agent_record("a@1", own)), 0)
+    fewer = cost_interval(spending_of(agent_record("a@1", own[:400])), 0)
+    assert many is not None
+    assert many == pytest.approx(fewer, rel=0.02)
 
 
 def test_success_in_every_case_is_no_proof_of_success_in_every_other() -> None:

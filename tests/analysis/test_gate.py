@@ -183,6 +183,6 @@ def test_a_fifth_of_146_noisy_cases_lost_blocks() -> None:
     blocked = 0
     for i in range(20):
         worse = np.where(np.random.default_rng(i).random(146) < 0.2, 0.0, chances)
-        first, second = drawn(chances, 5, (i, 0)), drawn(list(worse), 5, (i, 1), "mine@2")
+        first, second = drawn(chances, 5, (i, 0)), drawn(worse, 5, (i, 1), "mine@2")
         blocked += judge_gate(first, second, POLICY).verdict is GateVerdict.BLOCK
     assert blocked >= 19

@@ -55,7 +55,8 @@ def test_the_figures_claim_no_pairs_of_cases() -> None:
     assert (row.cases, row.clusters, row.wins, row.losses, row.more_cases) == (0, 0, 0, 0, None)
     assert row.interval is None
     assert row.method == "Mann-Whitney test on samples, 18 samples a side"
-    assert (row.benchmark, row.relative, row.change) == ("sort", True, pytest.approx(0.2))
+    assert (row.benchmark, row.relative) == ("sort", True)
+    assert row.change == pytest.approx(0.2)
 
 
 def test_metrics_that_the_policy_does_not_name_are_shown_only() -> None:

@@ -82,7 +82,7 @@ def test_billed_executions_without_any_answer_are_named_apart_from_wrong_answers
 def test_cases_that_never_pass_are_named_where_they_cost_more_than_their_share() -> None:
     record = agent_record("a@1", [*cases([1] * 9, cost=0.01), tried("hard", 0, cost=0.21)])
     item = found(record)["failing_cases", "a@1"]
-    assert item.text.startswith("1 case that a@1 never passes take 70 % of its cost")
+    assert item.text.startswith("1 case that a@1 never passes: 70 % of its cost")
     assert item.evidence == ("$0.21 of $0.3 for 10 % of the executions", "facts/hard $0.21")
     even = agent_record("b@1", cases([1] * 5 + [0] * 5, cost=0.01))
     assert ("failing_cases", "b@1") not in found(even)

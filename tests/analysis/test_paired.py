@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from agentdyno.analysis.paired_verdict import Limits, Measured, fewest_clusters,
 from agentdyno.errors import SpecError
 from agentdyno.model import Verdict
 from agentdyno.model.duel import PairedRow
+from agentdyno.model.record import AgentRecord
 from agentdyno.stats import t_interval, wilson
 
 from .duel_builders import answered, bench, record, scored, using
@@ -22,10 +24,6 @@ BEFORE = np.exp(RANDOM.normal(0.0, 0.6, 20))
 AFTER = BEFORE * np.exp(RANDOM.normal(0.2, 0.15, 20))
 
 
-def bits(agent: str, text: str) -> object:
-    return scored(agent, [float(bit) for bit in text])
-
-
 def test_right_and_wrong_cases_are_tested_by_mcnemar() -> None:
     first, second = scored("a@1", [0.0] * 8 + [1.0] * 4), scored("b@1", [1.0] * 8 + [0.0] + [1.0] * 3)
     row = paired_row(first, second, "accuracy")
@@ -33,7 +31,7 @@ def test_right_and_wrong_cases_are_tested_by_mcnemar() -> None:
     assert row.method == "mcnemar exact"
     assert (row.wins, row.losses, row.cases, row.clusters) == (8, 1, 12, 12)
     assert row.change == pytest.approx(7 / 12)
-    assert (row.baseline, row.candidate) == (pytest.approx(4 / 12), pytest.approx(11 / 12))
+    assert [row.baseline, row.candidate] == pytest.approx([4 / 12, 11 / 12])
     assert (row.baseline_score, row.candidate_score) == (row.baseline, row.candidate)
     expected = t_interval([1.0] * 8 + [-1.0] + [0.0] * 3)
     assert row.interval == pytest.approx((expected.low, 1.0))
@@ -54,10 +52,10 @@ def test_scores_between_are_tested_by_wilcoxon() -> None:
 
 
 def test_groups_of_cases_are_what_is_tested() -> None:
-    def grouped(agent: str, flipped: int) -> object:
+    def grouped(agent: str, flipped: int) -> AgentRecord:
         return record(agent, [answered(f"c{i:02}", float(i // 4 < flipped), group=f"g{i // 4}") for i in range(24)])
 
-    row = paired_row(grouped("a@1", 0), grouped("b@1", 3), "accuracy")  # type: ignore[arg-type]
+    row = paired_row(grouped("a@1", 0), grouped("b@1", 3), "accuracy")
     assert (row.cases, row.clusters) == (24, 6)
     assert row.p_value == pytest.approx(0.25)
     assert row.verdict is Verdict.INCONCLUSIVE
@@ -81,10 +79,10 @@ def test_times_are_compared_by_paired_log_ratios() -> None:
 
 
 def test_times_of_one_group_count_once_with_their_mean() -> None:
-    def grouped(agent: str, values: Sequence[float]) -> object:
+    def grouped(agent: str, values: Sequence[float]) -> AgentRecord:
         return record(agent, [answered(f"c{i:02}", group=f"g{i // 2}", duration_s=v) for i, v in enumerate(values)])
 
-    row = paired_row(grouped("a@1", BEFORE.tolist()), grouped("b@1", AFTER.tolist()), "duration_s")  # type: ignore[arg-type]
+    row = paired_row(grouped("a@1", BEFORE.tolist()), grouped("b@1", AFTER.tolist()), "duration_s")
     means = np.log(AFTER / BEFORE).reshape(10, 2).mean(axis=1)
     assert row.p_value == pytest.approx(scipy.stats.wilcoxon(means).pvalue)
     assert (row.cases, row.clusters) == (20, 10)
@@ -133,16 +131,16 @@ def test_the_interval_of_a_ratio_is_students_over_the_jackknife() -> None:
 
 
 def test_efficiency_is_the_geometric_mean_of_what_both_sides_know() -> None:
-    def spending(agent: str, tokens: float, cpu: float) -> object:
+    def spending(agent: str, tokens: float, cpu: float) -> AgentRecord:
         return record(agent, [answered(f"c{i}", total_tokens=tokens + i, cpu_s=cpu) for i in range(8)])
 
-    row = paired_row(spending("a@1", 100, 1.0), spending("b@1", 200, 2.0), "efficiency")  # type: ignore[arg-type]
+    row = paired_row(spending("a@1", 100, 1.0), spending("b@1", 200, 2.0), "efficiency")
     assert row.quantity == "total_tokens · cpu_s"
     assert row.baseline == 1.0
     assert row.candidate == pytest.approx(math.sqrt((200 * 8 + 28) / (100 * 8 + 28) * 2.0))
     apart = paired_row(
-        spending("a@1", 100, 1.0),  # type: ignore[arg-type]
-        replace(spending("b@1", 200, 2.0), machine_id="other"),  # type: ignore[type-var]
+        spending("a@1", 100, 1.0),
+        replace(spending("b@1", 200, 2.0), machine_id="other"),
         "efficiency",
     )
     assert apart.quantity == "total_tokens"
@@ -163,7 +161,7 @@ def test_reliability_is_freedom_from_errors_times_three_in_a_row() -> None:
     second = record("b@1", [answered(f"c{i}", 0.75, tries=4, passed=3, errors=1 if i < 4 else 0) for i in range(8)])
     row = paired_row(first, second, "reliability")
     # C(3, 3) / C(4, 3) = 1/4; 4 errors in 32 executions.
-    assert (row.baseline, row.candidate) == (1.0, pytest.approx(0.25 * (1 - 4 / 32)))
+    assert [row.baseline, row.candidate] == pytest.approx([1.0, 0.25 * (1 - 4 / 32)])
     assert row.candidate_score == row.candidate
     assert row.verdict is Verdict.WORSE
     assert paired_row(first, second, "pass_hat_3").candidate == pytest.approx(0.25)
@@ -193,36 +191,36 @@ def test_shares_that_never_vary_are_not_certain() -> None:
     assert row.more_cases == 125 - 20
 
 
-def with_scores(agent: str, seconds: float, right: int, **fields: object) -> object:
+def with_scores(agent: str, seconds: float, right: int, **fields: object) -> AgentRecord:
     cases = [answered(f"c{i:02}", float(i < right), duration_s=seconds * (1 + i / 100)) for i in range(20)]
     return record(agent, cases, [bench(targets={"duration_s": (1.0, 16.0)})], **fields)
 
 
 def test_overall_is_the_weighted_mean_of_the_dimensions_that_both_have() -> None:
     first, second = with_scores("a@1", 4.0, 10), with_scores("b@1", 2.0, 18)
-    row = paired_row(first, second, "overall")  # type: ignore[arg-type]
+    row = paired_row(first, second, "overall")
     speed = [(math.log(16) - math.log(seconds * 1.095)) / math.log(16) for seconds in (4.0, 2.0)]
     expected = [(0.3 * right + 0.2 * score) / 0.5 for right, score in zip((0.5, 0.9), speed, strict=True)]
-    assert (row.baseline, row.candidate) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+    assert [row.baseline, row.candidate] == pytest.approx(expected)
     assert (row.baseline_score, row.candidate_score) == (row.baseline, row.candidate)
     assert row.quantity == "accuracy · speed"
     assert row.verdict is Verdict.BETTER
     assert row.interval is not None
     assert row.interval[0] < row.change < row.interval[1]  # type: ignore[operator]
-    pair = paired_row(first, second, "speed")  # type: ignore[arg-type]
-    assert (pair.baseline_score, pair.candidate_score) == (pytest.approx(speed[0]), pytest.approx(speed[1]))
+    pair = paired_row(first, second, "speed")
+    assert [pair.baseline_score, pair.candidate_score] == pytest.approx(speed)
 
 
 def test_overall_is_the_mean_over_benchmarks_of_each_dimension() -> None:
-    def two(agent: str, right: tuple[int, int]) -> object:
+    def two(agent: str, right: tuple[int, int]) -> AgentRecord:
         cases = [answered(f"c{i}", float(i < right[0]), tries=3) for i in range(8)]
         cases += [answered(f"d{i}", float(i < right[1]), tries=3, benchmark="other") for i in range(4)]
         return record(agent, cases)
 
-    row = paired_row(two("a@1", (8, 2)), two("b@1", (4, 2)), "overall")  # type: ignore[arg-type]
+    row = paired_row(two("a@1", (8, 2)), two("b@1", (4, 2)), "overall")
     # Each try passes or none does, so that reliability equals accuracy in both benchmarks.
-    assert (row.baseline, row.candidate) == (pytest.approx(0.75), pytest.approx(0.5))
-    assert paired_row(two("a@1", (8, 2)), two("b@1", (4, 2)), "accuracy").baseline == pytest.approx(10 / 12)  # type: ignore[arg-type]
+    assert [row.baseline, row.candidate] == pytest.approx([0.75, 0.5])
+    assert paired_row(two("a@1", (8, 2)), two("b@1", (4, 2)), "accuracy").baseline == pytest.approx(10 / 12)
 
 
 def test_overall_needs_more_than_one_dimension() -> None:
@@ -234,7 +232,7 @@ def test_overall_needs_more_than_one_dimension() -> None:
 @pytest.mark.parametrize("metric", ["speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes"])
 def test_what_depends_on_the_machine_is_not_compared_across_machines(metric: str) -> None:
     used = {"duration_s": 1.0, "ttft_s": 0.1, "cpu_s": 1.0, "peak_rss_bytes": 1e6}
-    first = record("a@1", [answered(f"c{i}", **used) for i in range(8)])
+    first = record("a@1", [answered(f"c{i}", used=used) for i in range(8)])
     row = paired_row(first, replace(first, agent="b@1", machine_id="other"), metric)
     assert (row.verdict, row.reason) == (None, "measured on different machines")
     assert (row.baseline, row.change, row.p_value) == (None, None, None)
@@ -245,7 +243,7 @@ def test_what_depends_on_the_machine_is_not_compared_across_machines(metric: str
 
 def test_overall_is_compared_across_machines_only_without_what_depends_on_them() -> None:
     far = with_scores("b@1", 2.0, 18, machine_id="other")
-    row = paired_row(with_scores("a@1", 4.0, 10), far, "overall")  # type: ignore[arg-type]
+    row = paired_row(with_scores("a@1", 4.0, 10), far, "overall")
     assert row.verdict is None
     assert row.reason == "it holds speed, measured on different machines"
     plain = record("a@1", [answered(f"c{i}", tries=3) for i in range(8)])
@@ -256,15 +254,15 @@ def test_overall_is_compared_across_machines_only_without_what_depends_on_them()
 @pytest.mark.parametrize("metric", METRICS)
 def test_simulated_and_real_are_not_compared(metric: str) -> None:
     first = with_scores("a@1", 4.0, 10)
-    row = paired_row(first, with_scores("b@1", 2.0, 18, simulated=True), metric)  # type: ignore[arg-type]
+    row = paired_row(first, with_scores("b@1", 2.0, 18, simulated=True), metric)
     assert row.verdict is None
     assert row.change is None
     assert row.reason == "b@1 was simulated and the other was not"
 
 
 def test_two_simulated_agents_compare() -> None:
-    sides = [with_scores(name, 4.0, right, simulated=True) for name, right in (("a@1", 4), ("b@1", 18))]
-    assert paired_row(*sides, "accuracy").verdict is Verdict.BETTER  # type: ignore[arg-type]
+    first, second = (with_scores(name, 4.0, right, simulated=True) for name, right in (("a@1", 4), ("b@1", 18)))
+    assert paired_row(first, second, "accuracy").verdict is Verdict.BETTER
 
 
 def test_scores_under_different_rubrics_do_not_compare_and_times_do() -> None:
@@ -290,8 +288,8 @@ def test_without_a_common_case_there_is_a_reason_and_no_number(metric: str) -> N
 @pytest.mark.parametrize("metric", ["cost_usd", "total_tokens", "efficiency", "cost"])
 def test_an_agent_that_never_succeeded_has_no_cost_per_success(metric: str) -> None:
     used = {"cost_usd": 1.0, "total_tokens": 5.0}
-    first = record("a@1", [answered(f"c{i}", **used) for i in range(8)])
-    second = record("b@1", [answered(f"c{i}", 0.0, **used) for i in range(8)])
+    first = record("a@1", [answered(f"c{i}", used=used) for i in range(8)])
+    second = record("b@1", [answered(f"c{i}", 0.0, used=used) for i in range(8)])
     row = paired_row(first, second, metric)
     assert (row.verdict, row.change, row.reason) == (None, None, "b@1 never succeeded")
 
@@ -326,9 +324,9 @@ def test_few_cases_show_nothing_and_say_how_many_are_needed(metric: str, cases: 
         "cpu_s": 1.0,
         "peak_rss_bytes": 9.0,
     }
-    first = record("a@1", [answered(f"c{i}", tries=3, **used) for i in range(cases)])
+    first = record("a@1", [answered(f"c{i}", tries=3, used=used) for i in range(cases)])
     double = {name: 2 * value for name, value in used.items()}
-    second = record("b@1", [answered(f"c{i}", 0.6, tries=3, passed=2, **double) for i in range(cases)])
+    second = record("b@1", [answered(f"c{i}", 0.6, tries=3, passed=2, used=double) for i in range(cases)])
     row = paired_row(first, second, metric)
     assert row.verdict in (None, Verdict.INCONCLUSIVE)
     assert row.reason
@@ -342,11 +340,11 @@ def test_few_cases_show_nothing_and_say_how_many_are_needed(metric: str, cases: 
 def test_no_number_that_is_not_one_comes_out(metric: str) -> None:
     strange = [float("nan"), float("inf"), 0.0, -1.0, 1e-300, 1e300, 1.0, 2.0]
     names = ("duration_s", "ttft_s", "cost_usd", "total_tokens", "cpu_s", "peak_rss_bytes")
-    first = record("a@1", [answered(f"c{i}", tries=3, **dict.fromkeys(names, v)) for i, v in enumerate(strange)])
+    first = record("a@1", [answered(f"c{i}", tries=3, used=dict.fromkeys(names, v)) for i, v in enumerate(strange)])
     second = record(
         "b@1",
         [
-            answered(f"c{i}", float("nan"), tries=3, passed=1, **dict.fromkeys(names, v))
+            answered(f"c{i}", float("nan"), tries=3, passed=1, used=dict.fromkeys(names, v))
             for i, v in enumerate(strange[::-1])
         ],
     )
@@ -382,11 +380,11 @@ def test_the_same_seed_gives_the_same_row() -> None:
     assert rows[0] == pytest.approx(rows[1], abs=0.05)
 
 
-def row_of(p_value: float | None, change: float = 0.1, **fields: object) -> PairedRow:
+def row_of(p_value: float | None, change: float = 0.1) -> PairedRow:
     made = PairedRow(
         "accuracy", "", "score", "ratio", True, False, 0.5, 0.5 + change, change=change, p_value=p_value, cases=50
     )
-    return replace(made, clusters=50, interval=(change - 0.08, change + 0.08), **fields)  # type: ignore[arg-type]
+    return replace(made, clusters=50, interval=(change - 0.08, change + 0.08))
 
 
 def test_a_family_is_corrected_by_holm_and_its_members_decide_by_that() -> None:
@@ -425,3 +423,78 @@ def test_a_tolerance_asks_for_more_than_significance() -> None:
     row = judge(found)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.reason == "significant, but not beyond ±8 points"
+
+
+@pytest.mark.parametrize("count", [7, 8])
+def test_the_overall_score_is_tested_by_exchanging_the_agents_case_by_case(count: int) -> None:
+    random = np.random.default_rng(count)
+    seconds = np.exp(random.normal(0.7, 0.5, (2, count)))
+    scores = random.integers(0, 3, (2, count)) / 2
+    sides = [
+        record(
+            agent,
+            [answered(f"c{i}", float(scores[side, i]), duration_s=float(seconds[side, i])) for i in range(count)],
+            [bench(targets={"duration_s": (0.1, 40.0)})],
+        )
+        for side, agent in enumerate(("a@1", "b@1"))
+    ]
+
+    def difference(swapped: tuple[int, ...]) -> float:
+        wholes = []
+        for side in (0, 1):
+            chosen = [side ^ swap for swap in swapped]
+            accuracy = np.mean([scores[own, i] for i, own in enumerate(chosen)])
+            middle = np.median([seconds[own, i] for i, own in enumerate(chosen)])
+            speed = (math.log(40.0) - math.log(middle)) / (math.log(40.0) - math.log(0.1))
+            wholes.append((0.3 * accuracy + 0.2 * speed) / 0.5)
+        return float(wholes[1] - wholes[0])
+
+    every = [difference(pattern) for pattern in itertools.product((0, 1), repeat=count)]
+    observed = difference((0,) * count)
+    row = paired_row(sides[0], sides[1], "overall")
+    assert row.change == pytest.approx(observed)
+    assert row.p_value == pytest.approx(sum(abs(value) >= abs(observed) - 1e-9 for value in every) / len(every))
+
+
+def test_the_interval_of_a_plain_overall_score_is_that_of_a_mean() -> None:
+    # All tries of a case end alike, so that accuracy, reliability and their mean are one.
+    random = np.random.default_rng(8)
+    bits = random.integers(0, 2, (2, 60))
+    sides = [
+        record(agent, [answered(f"c{i:02}", float(bit), tries=3) for i, bit in enumerate(bits[side])])
+        for side, agent in enumerate(("a@1", "b@1"))
+    ]
+    row = paired_row(sides[0], sides[1], "overall")
+    expected = t_interval((bits[1] - bits[0]).astype(float))
+    assert row.interval is not None
+    assert row.change == pytest.approx((expected.low + expected.high) / 2)
+    width = (row.interval[1] - row.interval[0]) / (expected.high - expected.low)
+    assert width == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_benchmark_of_one_case_leaves_the_overall_score_without_an_interval() -> None:
+    cases = [answered(f"c{i}", float(i % 2), tries=3) for i in range(8)]
+    side = record("a@1", [*cases, answered("alone", tries=3, benchmark="other")])
+    row = paired_row(side, replace(side, agent="b@1"), "overall")
+    assert row.p_value == 1.0
+    assert row.interval is None
+    assert row.verdict is Verdict.INCONCLUSIVE
+
+
+def test_errors_of_every_case_count_where_only_some_were_tried_three_times() -> None:
+    mixed = [answered("c0", None, tries=2, errors=2), *(answered(f"c{i}", tries=3) for i in range(1, 8))]
+    row = paired_row(record("a@1", mixed), record("b@1", mixed), "reliability")
+    # Seven cases last; 2 of 23 executions raised.
+    assert row.baseline == pytest.approx(1 - 2 / 23)
+
+
+def test_thousands_of_cases_are_judged_by_the_normal_law() -> None:
+    random = np.random.default_rng(6)
+    costs = np.exp(random.normal(0.0, 0.5, (2, 2_100)))
+    sides = using("a@1", "cost_usd", costs[0].tolist()), using("b@1", "cost_usd", costs[1].tolist())
+    row = paired_row(*sides, "cost_usd")
+    without = np.log(costs.sum(axis=1, keepdims=True) - costs)
+    error = (without[1] - without[0]).std() * math.sqrt(2_099)
+    shift = math.log(costs[1].sum() / costs[0].sum())
+    assert row.method == "large-sample normal"
+    assert row.p_value == pytest.approx(2 * scipy.stats.norm.sf(abs(shift) / error))

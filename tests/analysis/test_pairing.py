@@ -54,8 +54,8 @@ def test_runs_are_the_same_where_every_common_benchmark_is_of_one_run() -> None:
     assert pair_records(first, scored("b@1", [1.0])).same_run
     later = scored("b@1", [1.0], benchmarks=[bench(run_id="run-2")])
     assert not pair_records(first, later).same_run
-    unknown = [scored(name, [1.0], benchmarks=[bench(run_id="")]) for name in ("a@1", "b@1")]
-    assert not pair_records(*unknown).same_run
+    unknown = scored("a@1", [1.0], benchmarks=[bench(run_id="")])
+    assert not pair_records(unknown, replace(unknown, agent="b@1")).same_run
 
 
 def test_machines_must_be_known_and_equal() -> None:

@@ -46,7 +46,7 @@ def test_a_slow_slope_without_a_step_is_a_drift() -> None:
     assert found is not None
     assert (found.detector, found.kind, found.since) == (Detector.PATTERN, "drift", 0)
     assert found.amount == pytest.approx(0.3, abs=0.03)
-    assert (found.baseline, found.current) == (pytest.approx(1.0, abs=0.02), pytest.approx(1.3, abs=0.02))
+    assert [found.baseline, found.current] == pytest.approx([1.0, 1.3], abs=0.02)
     assert found.p_value is not None
     assert found.p_value < 1e-6
 
@@ -55,7 +55,7 @@ def test_an_exact_line_is_a_drift_of_exactly_its_length() -> None:
     values = [1 + 0.01 * place for place in range(31)]
     found = drift(of(values))
     assert found is not None
-    assert (found.baseline, found.current) == (pytest.approx(1.0), pytest.approx(1.3))
+    assert [found.baseline, found.current] == pytest.approx([1.0, 1.3])
     assert found.amount == pytest.approx(0.3)
 
 
@@ -94,6 +94,17 @@ def test_a_slope_that_the_detector_took_for_a_step_is_told_as_a_drift() -> None:
         seen += bool(history_regressions([found])[0])
         assert drift(found) is not None
     assert seen > 0, "no series tries what this test is about"
+
+
+def test_a_drift_is_sought_since_the_last_step() -> None:
+    n = 60
+    values = np.concatenate([np.ones(40), 4 + 0.8 * np.arange(n) / (n - 1)]) * (1 + 0.04 * noise(11, 40 + n))
+    found = of(values)
+    assert [change.index for change in found.changes] == [40, 50, 70], "the slope is taken for steps too"
+    line = drift(found)
+    assert line is not None
+    assert line.since == 40_000
+    assert line.amount == pytest.approx(0.2, abs=0.05)
 
 
 def test_a_drift_is_sought_after_the_suite_changed() -> None:

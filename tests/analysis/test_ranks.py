@@ -40,7 +40,7 @@ def test_sums_that_differ_in_the_last_digit_are_a_tie() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.booleans())
 def test_rows_of_draws_are_ranked_alike(rows: int, agents: int, seed: int, coarse: bool) -> None:
-    draws = np.random.default_rng(seed).integers(-4 if coarse else -1024, 9 if coarse else 2049, (rows, agents))
+    draws = np.random.default_rng(seed).integers(0, 9 if coarse else 2049, (rows, agents))
     draws32 = (draws / (8 if coarse else 2048)).astype(np.float32)
     expected = [[naive_rank(score, row) for score in row] for row in draws.tolist()]
     assert _row_ranks(draws32).tolist() == expected
@@ -189,10 +189,10 @@ def test_the_error_of_accuracy_follows_from_its_cases_where_it_is_not_given() ->
 
 
 def test_rows_are_pooled_by_their_counts() -> None:
-    values = floats([(0.8, 1.0), (0.2, None), (0.5, 0.5)], 2)
-    errors = floats([(0.1, 0.2), (0.3, None), (None, 0.1)], 2)
-    counts = floats([(3, 1), (1, 5), (2, 0)], 2)
-    means, spread = pooled(owners_of([2, 1, 0]), 3, values, errors, counts)
+    values = floats([(0.8, 1.0), (0.2, 0.9), (None, None), (0.5, 0.5)], 2)
+    errors = floats([(0.1, 0.2), (0.3, None), (None, 0.4), (None, 0.1)], 2)
+    counts = floats([(3, 1), (1, 0), (7, 5), (2, 0)], 2)
+    means, spread = pooled(owners_of([3, 1, 0]), 3, values, errors, counts)
     assert means[0].tolist() == pytest.approx([0.65, 1.0])
     assert spread[0].tolist() == pytest.approx([math.sqrt((3 * 0.1) ** 2 + 0.3**2) / 4, 0.2])
     assert means[1, 0] == 0.5

@@ -109,6 +109,15 @@ def test_unknown_values_and_empty_executions_are_no_points() -> None:
     assert values([], "accuracy") == []
 
 
+def test_a_benchmark_that_never_knows_the_metric_keeps_no_run_out() -> None:
+    rows = [
+        Row(at=at, run_id=str(at), benchmark=name, cost_usd=1.0 if name == "a" else None)
+        for at in (1, 2)
+        for name in "ab"
+    ]
+    assert values(rows, "cost_usd") == [0.2, 0.2]
+
+
 def test_two_versions_in_one_run_are_two_points() -> None:
     assert [point.version for point in points_from([Row(version="1"), Row(at=1, version="2")], "accuracy")] == [
         "1",

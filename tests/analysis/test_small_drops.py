@@ -28,7 +28,7 @@ def test_small_drops_of_a_category_are_more_than_chance_together() -> None:
     assert (found.detector, found.kind, found.metric) == (Detector.PATTERN, "several-small-drops", "accuracy")
     assert (found.category, found.benchmark) == ("coding", "")
     assert found.amount == pytest.approx(0.05)
-    assert (found.baseline, found.current) == (pytest.approx(0.8), pytest.approx(0.76))
+    assert [found.baseline, found.current] == pytest.approx([0.8, 0.76])
     assert found.severity is Severity.LOW
     assert "4 of 4 benchmarks of coding (a, b, c, d)" in found.explanation
 
@@ -50,6 +50,8 @@ def test_too_few_too_small_and_mixed_drops_are_none() -> None:
     better = [row("accuracy", 0.8, 0.84, 0.04, benchmark=name) for name in NAMES]
     assert drops(better) == []
     assert drops([*small(0.0001)[:2], *better[2:]]) == []
+    half = [row("accuracy", 0.8, 0.81, 0.8, benchmark=name) for name in NAMES[2:]]
+    assert drops([*small(0.0001, after=0.73)[:2], *half]) == []
 
 
 def test_what_is_a_regression_by_itself_does_not_count_again() -> None:

@@ -130,7 +130,7 @@ def check(name: str, path: Path, content: bytes) -> None:
             assert stored(result, Path(folder) / "dyno.db") == result
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_a_mutated_document_is_refused_or_valid(data: st.DataObject) -> None:
     name, path = data.draw(st.sampled_from(ALL))
@@ -141,7 +141,7 @@ def test_a_mutated_document_is_refused_or_valid(data: st.DataObject) -> None:
     check(name, path, json.dumps(plain).encode())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_mutated_and_truncated_bytes_are_refused_or_valid(data: st.DataObject) -> None:
     name, path = data.draw(st.sampled_from(ALL))

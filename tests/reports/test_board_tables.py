@@ -192,4 +192,5 @@ def test_eighty_columns_show_every_dimension_of_the_matrix_and_all_that_matters_
     header = render_console(matrix_tables(a_matrix())[0], 80).splitlines()[1].split()
     assert header == ["agent", "overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
     header = render_console(leaderboard_tables(a_board())[0], 80).splitlines()[1].split()
-    assert header == ["rank", "agent", "overall", "trend", "best", "rank", "benchmarks", "last", "success"]
+    assert header[:7] == ["rank", "agent", "overall", "trend", "best", "rank", "benchmarks"]
+    assert header[-2:] == ["last", "success"]

@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from io import BytesIO
 
+import numpy as np
+
 from agentdyno.analysis.history import history
 from agentdyno.model.history import History
 from agentdyno.reports.axes import MUTED
@@ -22,8 +24,8 @@ def bars(item: History) -> list[tuple[str, str]]:
     (axes,) = history_chart(item).axes
     found = []
     for line in axes.lines:
-        xs, ys = list(line.get_xdata()), list(line.get_ydata())
-        if len(xs) == 2 and xs[0] == xs[1] and ys == [0, 1]:
+        ends = np.asarray(line.get_xydata(), dtype=np.float64)
+        if len(ends) == 2 and ends[0, 0] == ends[1, 0] and ends[:, 1].tolist() == [0.0, 1.0]:
             found.append((str(line.get_color()), "solid" if line.get_linestyle() == "-" else "dashed"))
     return found
 
@@ -53,7 +55,7 @@ def test_changes_versions_and_the_baseline_are_named() -> None:
 
 def test_levels_are_the_medians_between_changes() -> None:
     (axes,) = history_chart(STEPS).axes
-    levels = [round(float(part.get_segments()[0][0][1]), 2) for part in axes.collections]
+    levels = [round(float(np.asarray(part.get_paths()[0].vertices)[0, 1]), 2) for part in axes.collections]
     assert levels == [1.0, 1.5, 1.2, 2.0]
 
 

@@ -23,7 +23,7 @@ HOSTILE = "<script>|`x` \x1b[31m\x00 漢字 " + "long" * 30
 def made(
     *levels: tuple[float, int, str], subject: str = "helper", baseline: float | None = None, benchmark: str = ""
 ) -> History:
-    points = []
+    points: list[HistoryPoint] = []
     for level, length, version in levels:
         points += [
             HistoryPoint(START + DAY * (len(points) + place), level * (1 + WAVE[place % 8]), version)
@@ -165,7 +165,7 @@ def test_health_and_action_come_first_and_the_worst_regression_next() -> None:
         "50 %",
         "2026-01-01",
     ]
-    assert [row[1].text for row in worse.rows] == ["accuracy", "duration", "duration", "failure_rate (creep)"]
+    assert [row[1].text for row in worse.rows] == ["accuracy", "duration", "duration", "failure rate (creep)"]
     assert worse.rows[0][6].text == "case-0, case-1, case-2, case-3, case-4 and 2 more"
     assert worse.rows[-1][4].text == "5 points"
     assert [row[4].text for row in better.rows] == ["20 %"]

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import scipy.stats
 from hypothesis import given, settings
@@ -18,17 +19,19 @@ from agentdyno.stats.swap import (
     swap_test,
 )
 
-
-def mean(sums: np.ndarray) -> np.ndarray:
-    return sums[:, 0] / sums[:, 1]
+Numbers = npt.NDArray[np.float64]
 
 
-def log_ratio(sums: np.ndarray) -> np.ndarray:
+def mean(sums: Numbers) -> Numbers:
+    return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def log_ratio(sums: Numbers) -> Numbers:
     with np.errstate(divide="ignore"):
-        return np.log(sums[:, 0] / sums[:, 1])
+        return np.asarray(np.log(sums[:, 0] / sums[:, 1]))
 
 
-def units(values: list[float]) -> np.ndarray:
+def units(values: list[float]) -> Numbers:
     return np.array([[value, 1.0] for value in values])
 
 

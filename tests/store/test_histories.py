@@ -11,7 +11,7 @@ from .builders import ENVIRONMENT, SUMMARY, header, run_id
 from .suite_builders import DAY_MS, MONDAY, SUITE, answer, begin_suite, run_suite, suite_header
 
 OTHER = replace(SUITE, name="Other work", version="7", suite_id="other")
-NEWER = replace(SUITE, version="2")
+NEWER = replace(SUITE, version="2", benchmarks=(replace(SUITE.benchmarks[0], cases=()), SUITE.benchmarks[1]))
 
 
 def execution(at: int, **changes: object) -> Execution:
@@ -125,6 +125,15 @@ def test_a_limited_series_keeps_the_newest_and_never_a_part_of_a_run(filled: Sto
     assert [row.at - MONDAY for row in filled.series("a", limit=1, suite=SUITE.digest)] == [40]
     filled.add_executions([execution(60), execution(60)])
     assert times(1) == [60]
+
+
+def test_simulated_executions_do_not_take_the_place_of_real_ones(filled: Store) -> None:
+    filled.add_executions(execution(at, simulated=at % 5 > 0) for at in range(50))
+    assert [row.at - MONDAY for row in filled.series("a", limit=4)] == [30, 35, 40, 45]
+    assert [row.at - MONDAY for row in filled.series("a", limit=10)] == list(range(0, 50, 5))
+    assert len(filled.series("a", limit=49)) == len(filled.series("a", limit=None)) == 10
+    filled.add_executions([execution(60, agent="b", simulated=True)])
+    assert filled.series("b", limit=1) == []
 
 
 def test_executions_of_an_agent_are_found_with_their_run_newest_first(filled: Store) -> None:

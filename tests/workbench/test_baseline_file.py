@@ -70,7 +70,13 @@ def records(draw: st.DrawFn) -> AgentRecord:
         for name in names
     ]
     return AgentRecord(
-        *(draw(NAMES) for _ in range(7)),
+        agent=draw(NAMES),
+        name=draw(NAMES),
+        version=draw(NAMES),
+        suite=draw(NAMES),
+        suite_id=draw(NAMES),
+        suite_name=draw(NAMES),
+        suite_version=draw(NAMES),
         finished_at=draw(st.integers(0, 2**45)),
         machine_id="m1",
         benchmarks=tuple(benchmarks),
@@ -87,8 +93,8 @@ def records(draw: st.DrawFn) -> AgentRecord:
 def test_what_is_written_is_read_back_as_the_committable_record(made: list[AgentRecord]) -> None:
     text = render_baseline(made)
     found = parse_baseline(text, "b.json")
-    key = lambda item: (item.suite_name, item.agent, item.suite)  # noqa: E731
-    assert found == tuple(sorted((committable(item) for item in made), key=key))
+    kept = sorted((committable(item) for item in made), key=lambda item: (item.suite_name, item.agent, item.suite))
+    assert found == tuple(kept)
     assert render_baseline(found) == text
     text.encode("utf-8")
     json.loads(text)

@@ -46,7 +46,7 @@ def pooled(owners: Owners, size: int, values: Numbers, errors: Numbers, counts: 
     What is unknown in a row is left out of the mean. The rows are taken as independent; one whose error is unknown
     makes that of the mean unknown.
     """
-    used = ~np.isnan(values) & (counts >= 0)
+    used = ~np.isnan(values) & (counts > 0)
     weights = np.where(used, counts, 0.0)
     totals = sums(owners, size, weights)
     totals[totals <= 0] = np.nan

@@ -41,7 +41,7 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
             "Measure at least 6: `iterations: {measured: 10}` or --iterations 10.",
             arm.arm_id,
         )
-    elif duration.median > 0 and duration.mad / duration.median > NOISY_MAD:
+    elif duration.mad is not None and duration.median > 0 and duration.mad / duration.median > NOISY_MAD:
         yield RunWarning(
             "noisy",
             f"typical deviation is {duration.mad / duration.median:.0%} of the median",

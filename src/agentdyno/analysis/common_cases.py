@@ -94,26 +94,30 @@ class CommonCases:
 def common_cases(records: Sequence[AgentRecord], benchmark: str = "") -> CommonCases:
     """The cases (of one ``benchmark``, or of all) that every record has with the same question, judged alike."""
     rubrics = [{item.benchmark_id: item.rubric for item in record.benchmarks} for record in records]
-    tables: list[dict[CaseKey, CaseRecord]] = [
-        {case.key: case for case in record.cases if case.tries and benchmark in ("", case.benchmark)}
+    tables: list[dict[tuple[str, str], CaseRecord]] = [
+        {
+            (case.benchmark, case.case_id): case
+            for case in record.cases
+            if case.tries and benchmark in ("", case.benchmark)
+        }
         for record in records
     ]
     first = tables[0] if tables else {}
-    keys = tuple(
+    keys = [
         key
         for key, case in first.items()
         if all(
             (other := table.get(key)) is not None
             and other.digest == case.digest
-            and rubric.get(key.benchmark) == rubrics[0].get(key.benchmark)
+            and rubric.get(key[0]) == rubrics[0].get(key[0])
             for table, rubric in zip(tables, rubrics, strict=True)
         )
-    )
+    ]
     cells = [[table[key] for key in keys] for table in tables]
     return CommonCases(
-        keys=keys,
+        keys=tuple(CaseKey(*key) for key in keys),
         clusters=_codes([first[key].cluster for key in keys]),
-        benchmarks=_codes([key.benchmark for key in keys]),
+        benchmarks=_codes([name for name, _ in keys]),
         tries=_grid([[float(case.tries) for case in row] for row in cells]),
         cost=_grid([[known_use(case, "cost_usd") * case.tries for case in row] for row in cells]),
         score=_grid([[np.nan if case.score is None else case.score for case in row] for row in cells]),

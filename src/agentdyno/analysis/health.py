@@ -128,12 +128,13 @@ def merge(findings: Sequence[Regression]) -> list[Regression]:
 
 
 def sorted_worst(findings: Iterable[Regression]) -> list[Regression]:
-    """The worst first; of equal severity the confirmed, then the larger in terms of its threshold."""
+    """The worst first; of equal severity the confirmed, those against a baseline, the larger by its threshold."""
     return sorted(
         findings,
         key=lambda item: (
             -RANKS[item.severity],
             not item.confirmed,
+            item.detector is not Detector.VERSION,
             -abs(item.amount) / max(item.threshold, 0.01),
             item.benchmark,
             item.metric,

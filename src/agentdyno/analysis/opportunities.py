@@ -98,7 +98,7 @@ def _failing_cases(item: Spending) -> Iterator[Opportunity]:
         return
     yield Opportunity(
         kind="failing_cases",
-        text=f"{_counted(len(failing), 'case')} that {item.record.agent} never passes take {_percent(share)} of its "
+        text=f"{_counted(len(failing), 'case')} that {item.record.agent} never passes: {_percent(share)} of its "
         "cost: give up earlier on such (a token or cost limit), or do not ask them",
         evidence=(
             f"{_usd(share * _cost(item))} of {_usd(_cost(item))} for {_percent(of_tasks)} of the executions",

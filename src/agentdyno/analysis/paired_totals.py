@@ -16,7 +16,7 @@ from agentdyno.model.duel import PairedRow
 from agentdyno.model.metric import known_metric
 from agentdyno.stats import minimum_detectable_difference, wilson
 from agentdyno.stats.distributions import t_quantile
-from agentdyno.stats.swap import Level, jackknife_error, rank_biserial, swap_test
+from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, large_sample_test, rank_biserial, swap_test
 
 COST_TOLERANCE = 0.03
 
@@ -159,8 +159,11 @@ def _measure(row: PairedRow, totals: Totals, limits: Limits, seed: int) -> Measu
     )
     if clusters < 2:
         return Measured(replace(row, reason="one independent case says nothing about others"), limits)
-    test = swap_test(first, second, totals.level, seed=seed)
     error = jackknife_error(first, second, totals.level)
+    if clusters > MOST_SWAPPED and error:
+        test = large_sample_test(shift, error)
+    else:
+        test = swap_test(first, second, totals.level, seed=seed)
     method = test.method if clusters == len(codes) else f"{test.method}, over groups of cases"
     row = replace(row, p_value=test.p_value, method=method)
     return with_error(Measured(row, limits, shift), error)

@@ -8,7 +8,7 @@ series in a hundred gives any of them (2 of 500 in the test with seeded noise).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,27 +167,33 @@ def _large(item: History, change: HistoryChange, threshold: float) -> bool:
 
 
 def _stretch(item: History) -> int:
-    """Where the stretch begins in which a slope is sought."""
+    """Where the stretch begins in which a slope is sought: the earliest step after which a line describes the series
+    better than the further steps do, or after which there is none."""
     apart = [change.index for change in item.changes if not change.comparable]
     origin = apart[-1] if apart else 0
     steps = [change for change in item.changes if change.index > origin]
-    if not steps:
-        return origin
-    alike = len({change.after > change.before for change in steps}) == 1
-    values = _values(item)[origin:]
-    if not alike or values.size < DRIFT_POINTS:
-        return steps[-1].index
+    for start in [origin, *(change.index for change in steps)]:
+        inner = [change for change in steps if change.index > start]
+        alike = len({change.after > change.before for change in inner}) <= 1
+        if not inner or (
+            alike and _line_is_better(_values(item)[start:], [change.index - start for change in inner])
+        ):
+            return start
+    return origin
+
+
+def _line_is_better(values: Array, steps: Sequence[int]) -> bool:
+    if values.size < DRIFT_POINTS:
+        return False
     clipped = clip_spikes(values)
     blocks, size = _blocks(clipped)
     trend = theil_sen(blocks)
     if trend is None:
-        return steps[-1].index
-    slope = trend.slope / size
+        return False
+    line = trend.slope / size * np.arange(clipped.size)
     # A line needs one number more than a level does, as a step.
     price = 2.0 * math.log(clipped.size / ALPHA)
-    as_steps = description_cost(clipped, [change.index - origin for change in steps], price)
-    as_line = description_cost(clipped - slope * np.arange(clipped.size), [], price) + price
-    return origin if as_line < as_steps else steps[-1].index
+    return description_cost(clipped - line, [], price) + price < description_cost(clipped, steps, price)
 
 
 def _blocks(values: Array, *, middle: bool = True) -> tuple[Array, int]:

@@ -25,8 +25,6 @@ _DIGITS = 12
 """Scores that agree in so many digits are equal: sums of the same numbers differ in the last ones."""
 _AT_ONCE = 24_000
 """Scores drawn at a time: larger arrays cost more in fresh memory than fewer rounds save."""
-_UNKNOWN = np.float32(-0.5)
-"""Drawn for an agent without a score: behind all others, and so no one's rank depends on it."""
 
 
 def competition_ranks(scores: Numbers) -> Places:
@@ -84,10 +82,9 @@ def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -
     """The best and the worst rank within the middle 95 % of draws, for all scores, the overall one last.
 
     Every deviation is drawn once in each direction, which halves the work and keeps the draws balanced. Single
-    precision is enough to rank by.
+    precision is enough to rank by. An agent without a score is drawn as 0, ahead of no one.
     """
     agents, width = errors.shape
-    unknown = np.isnan(scores.T)[:, None, :]
     given = (scores[:, :width], errors, shares)
     centre, spread, share = (np.nan_to_num(part).T[:, None, :].astype(np.float32) for part in given)
     rng = np.random.default_rng(abs(seed))
@@ -98,7 +95,6 @@ def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -
         noise *= spread
         drawn = np.clip(np.concatenate([centre + noise, centre - noise], axis=1), np.float32(0), np.float32(1))
         drawn = np.concatenate([drawn, (drawn * share).sum(axis=0, keepdims=True)])
-        np.copyto(drawn, _UNKNOWN, where=unknown)
         ranks = _row_ranks(drawn.reshape(-1, agents)).reshape(drawn.shape)
         found[:, :, 2 * start : 2 * start + drawn.shape[1]] = ranks.transpose(0, 2, 1)
     found.sort(axis=2)
@@ -106,7 +102,7 @@ def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -
 
 
 def _row_ranks(draws: Drawn) -> Places:
-    """``competition_ranks`` within every row of numbers in -0.5..1.
+    """``competition_ranks`` within every row of numbers in 0..1.
 
     Scores become whole numbers that carry their agent in the lowest bits: sorting those is much faster than sorting
     indices. Up to 1,024 agents, 21 bits are left for the score, about what single precision tells apart.

@@ -13,6 +13,7 @@ from agentdyno.model.record import AgentRecord, CaseRecord
 from agentdyno.stats import bca
 
 _RESAMPLES = 1_000
+_MOST_RESAMPLED = 400
 _STRAIGHT_UP = math.pi / 2 - 1e-6
 
 
@@ -68,7 +69,8 @@ def cost_of(case: CaseRecord) -> float:
 
 
 def cost_interval(spending: Spending, seed: int) -> tuple[float, float] | None:
-    """95 % interval of the cost per success: BCa over clusters of cases drawn again.
+    """95 % interval of the cost per success: BCa over clusters of cases drawn again; above 400 of them, from the
+    cluster-robust standard error of its logarithm.
 
     Where every execution succeeded that is no proof that every one would: the share of successes then counts as no
     more certain than so many independent cases make it. ``None`` for fewer than two clusters and where the cost or a
@@ -82,6 +84,8 @@ def cost_interval(spending: Spending, seed: int) -> tuple[float, float] | None:
         return 0.0, 0.0
     if spending.successes == spending.tasks:
         low, high = _always_right(sums, seed)
+    elif len(sums) > _MOST_RESAMPLED:
+        low, high = _of_many(sums, value)
     else:
         # The angle grows with the cost per success and stays finite where a draw has no success.
         scaled = sums[:, :2] / sums[:, :2].sum(axis=0)
@@ -95,6 +99,14 @@ def cost_interval(spending: Spending, seed: int) -> tuple[float, float] | None:
             return None
         low, high = math.tan(found.low) * value, math.tan(found.high) * value
     return min(low, value), max(high, value)
+
+
+def _of_many(sums: npt.NDArray[np.float64], value: float) -> tuple[float, float]:
+    count = len(sums)
+    left = sums[:, 0] - value * sums[:, 1]
+    error = math.sqrt(count / (count - 1) * float((left**2).sum())) / float(sums[:, 0].sum())
+    reach = math.exp(min(1.96 * error, 700.0))
+    return value / reach, value * reach
 
 
 def _always_right(sums: npt.NDArray[np.float64], seed: int) -> tuple[float, float]:

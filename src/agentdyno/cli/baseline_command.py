@@ -35,7 +35,8 @@ def set_(agent: str, suite: str | None, note: str, store: str | None, as_json: b
     if as_json:
         print_json(row)
     else:
-        say(f"Baseline of {row.agent} in {row.suite_id}: {record.agent}, run {row.run_id[:13]}")
+        runs = ", ".join(run_id[:13] for run_id in record.run_ids)
+        say(f"Baseline of {row.agent} in {row.suite_id}: {record.agent}, run{'s' * (not row.run_id)} {runs}")
     return 0
 
 

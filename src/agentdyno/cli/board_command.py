@@ -59,7 +59,7 @@ def command(
             shown = boards.coverage(days=days, all_versions=all_versions)
             findings = Conclusions(coverages=(shown,))
         elif as_matrix:
-            shown = boards.matrix(suite=digest, category=None if category == "overall" else category)
+            shown = boards.matrix(suite=digest, category=category)
             findings = Conclusions(matrices=(shown,))
         else:
             shown = boards.leaderboard(category=category, metric=metric, days=days, limit=limit, suite=digest)

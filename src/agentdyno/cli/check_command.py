@@ -71,7 +71,7 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     if options["write_ci"]:
         return _write_ci(files, bool(options["as_json"]))
     names = check_formats(options.get("formats"))
-    reports, runs = _check_all(files, options)
+    reports, runs = check_files(files, options)
     _show(reports, runs, options, names)
     return exit_code(reports, runs, strict=bool(options["strict"]))
 
@@ -91,23 +91,34 @@ def exit_code(reports: Sequence[GateReport], runs: Sequence[RunResult], *, stric
     return UNDECIDED if strict and undecided else PASS
 
 
-def _check_all(files: Sequence[str], options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
-    from agentdyno.cli.run_command import find_suites
+def check_files(files: Sequence[str], options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
+    """Every suite and spec, those of dyno.yaml without any; what was judged, and the runs made for it.
 
+    An interrupted run is the last one.
+    """
     reports: list[GateReport] = []
     runs: list[RunResult] = []
     with open_store(options.get("store")) as opened:
-        for item in files or (None,):
-            suites = find_suites(item)
-            for path in suites:
-                found, made = _check_suite(path, opened, options)
-                reports += found
-                runs += made
-            if not suites:
-                report, result = _check_spec(item or "", opened, options)
-                reports.append(report)
-                runs.append(result)
+        for found, made in _checked(files, opened, options):
+            reports += found
+            runs += made
+            if any(result.stopped_because == "interrupted" for result in made):
+                break
     return reports, runs
+
+
+def _checked(
+    files: Sequence[str], store: Store, options: dict[str, Any]
+) -> Iterator[tuple[list[GateReport], list[RunResult]]]:
+    from agentdyno.cli.run_command import find_suites
+
+    for item in files or (None,):
+        suites = find_suites(item)
+        for path in suites:
+            yield _check_suite(path, store, options)
+        if not suites:
+            report, result = _check_spec(item or "", store, options)
+            yield [report], [result]
 
 
 def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:

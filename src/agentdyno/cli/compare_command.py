@@ -131,7 +131,11 @@ def _show_agents(found: Conclusions, options: dict[str, Any]) -> int:
     show(found, options["formats"], options["output_dir"], as_json=options["as_json"], shown=shown)
     if not options["gate"]:
         return PASS
-    verdicts = {row.verdict for duel in found.duels for row in duel.rows}
+    first = found.records[0].agent  # of several agents, the others are held against the one named first
+    duels = found.duels or [duel for duel in found.tournaments[0].duels if duel.baseline == first]
+    verdicts = {row.verdict for duel in duels for row in duel.rows}
     if Verdict.WORSE in verdicts:
         return WORSE
+    if verdicts <= {None}:
+        return NOT_COMPARABLE
     return UNDECIDED if options["strict"] and Verdict.INCONCLUSIVE in verdicts else PASS

@@ -40,13 +40,7 @@ def command(
     from agentdyno.workbench.records import Records
 
     with open_store(store, must_exist=True) as opened:
-        records = Records(opened)
-        if len(agents) > 1:
-            found = records.together(agents, suite)
-        elif agents:
-            found = [records.newest(agents[0], suite)]
-        else:
-            found = records.every(suite)
+        found = Records(opened).chosen(agents, suite)
     report = cost_report(found, volume=volume)
     relied = tuple(reliabilities(found)) if reliability else ()
     findings = Conclusions(costs=(report,), reliabilities=relied, records=tuple(found))

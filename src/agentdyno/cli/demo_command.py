@@ -7,15 +7,20 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.shared import say, store_option
+from agentdyno.cli.shared import print_tables, say, store_option
 
 MODEL_AGENTS = ("smollm2", "smollm2-structured", "smollm2-tools@1", "smollm2-tools", "rules")
 RULE_AGENTS = ("rules@1", "rules")
+SUITE = "workload:comprehensive/comprehensive"
+BROKEN_SHOWN = 5
 CPU_HOUR_USD = 0.04
 """About what a cloud asks for an hour of one virtual CPU; dyno.yaml says otherwise."""
 NEXT = """\
 What to type next:
   dyno show last --case arith-07       one case: question, answers, trajectories
+  dyno compare rules@1 rules@2         two versions head to head
+  dyno board                           where everybody stands; --matrix: on every dimension
+  dyno cost                            what the agents cost for what they achieve
   dyno try rules "What is 17 * 23?"    ask an agent yourself
   dyno init                            a suite and an agent of your own
   dyno list agents                     who else is there
@@ -30,7 +35,7 @@ What to type next:
 )
 @store_option
 def command(model: str | None, store: str | None) -> int:
-    """Put several agents on the comprehensive suite's quick cases, offline, and write an HTML report."""
+    """Put several agents on the comprehensive suite's quick cases, offline; write a report; try the gate."""
     from agentdyno.cli.run_command import run
     from agentdyno.servers.local_model import find_model
     from agentdyno.specs import load_workspace
@@ -44,6 +49,21 @@ def command(model: str | None, store: str | None) -> int:
         workspace = replace(workspace, compute_price_per_cpu_hour=CPU_HOUR_USD)
     agents = MODEL_AGENTS if model == "local" else RULE_AGENTS
     options = {"store": store, "formats": "html", "quick": True, "agents": agents, "workspace": workspace}
-    code = run("workload:comprehensive/comprehensive", options)
+    code = run(SUITE, options)
+    if code == 0:
+        show_gate(store)
     say(f"\n{NEXT}")
     return code
+
+
+def show_gate(store: str | None) -> None:
+    """Version 1 of the rule agent held against version 2, on all cases of the suite: the gate has to stop it."""
+    from agentdyno.cli.check_command import check_files
+    from agentdyno.reports.gate_tables import gate_tables
+
+    say(f"\nThe gate, if somebody went back to version 1: dyno check {SUITE} --agent rules@1 --against rules@2")
+    options = {"store": store, "agents": ("rules@1",), "against": "rules@2", "rerun": False, "yes": True}
+    reports, _ = check_files((SUITE,), options)
+    for report in reports:
+        metrics, *others = gate_tables(report, most_broken=BROKEN_SHOWN)
+        print_tables([metrics, *others[-1:]])

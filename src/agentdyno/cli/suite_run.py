@@ -121,7 +121,7 @@ def announce(prepared: PreparedSuite) -> str:
 
     suite = prepared.suite
     cases = sum(len(item.cases) for item in suite.benchmarks)
-    agents = len(suite.agents)
+    agents = len({entrant.label for entrant in prepared.entrants.values()})
     dollars = money(prepared.expected_usd)
     drop = foresee(suite, [0] * agents).detectable
     seen = (

@@ -28,12 +28,7 @@ class Aggregate:
         return ("p95", "p99", "mad", *(name for name, value in given.items() if value is None))
 
     def summary(self, metric: Metric) -> MetricSummary:
-        """A summary has a place for figures that are unknown here and cannot leave it empty.
-
-        The high quantiles stand at the largest figure that is known, the others at their defaults; ``unknown`` names
-        them, and belongs into what the arm observed.
-        """
-        largest = max(self.mean, self.median, self.maximum or 0.0)
+        """What is not known stays null."""
         return MetricSummary(
             unit=metric.unit,
             direction=metric.direction,
@@ -41,12 +36,12 @@ class Aggregate:
             n=self.n,
             mean=self.mean,
             median=self.median,
-            p95=largest,
-            p99=largest,
+            p95=None,
+            p99=None,
             ci=None,
-            std=self.std or 0.0,
+            std=self.std,
             cv=self.std / self.mean if self.std is not None and self.mean > 0 else None,
-            minimum=self.minimum or 0.0,
-            maximum=self.maximum or 0.0,
+            minimum=self.minimum,
+            maximum=self.maximum,
             machine_dependent=metric.machine_dependent,
         )

@@ -42,8 +42,8 @@ class CostRow:
 @dataclass(frozen=True, slots=True)
 class ConfigurationRow:
     """One configuration of a sweep. ``efficiency`` is 0..1: its performance per dollar in parts of the best one that
-    is not significantly worse in accuracy; ``optimal`` from 0.8 on. ``savings_usd`` is against ``against``, for the
-    stated volume; ``None`` where it cannot be said."""
+    is not significantly worse in accuracy; ``optimal`` above 0.8, unless it is significantly worse itself.
+    ``savings_usd`` is against ``against``, for the stated volume; ``None`` where it cannot be said."""
 
     agent: str
     configuration: Mapping[str, object]

@@ -38,7 +38,10 @@ class RunWarning:
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """Figures of one metric in one arm. ``ci`` is the 95 % interval of the median, null when n is too small."""
+    """Figures of one metric in one arm. ``ci`` is the 95 % interval of the median, null when n is too small.
+
+    Of an arm that was imported without its samples, figures that its tool did not write are null.
+    """
 
     unit: str
     direction: Direction
@@ -46,14 +49,14 @@ class MetricSummary:
     n: int
     mean: float
     median: float
-    p95: float
-    p99: float
+    p95: float | None
+    p99: float | None
     ci: tuple[float, float] | None
-    std: float = 0.0
-    mad: float = 0.0
+    std: float | None = None
+    mad: float | None = None
     cv: float | None = None
-    minimum: float = 0.0
-    maximum: float = 0.0
+    minimum: float | None = None
+    maximum: float | None = None
     outliers: int = 0
     mean_without_outliers: float | None = None
     machine_dependent: bool = True

@@ -112,7 +112,7 @@ class Spec:
     sides are compared (a process has a speed of its own, by its layout in memory).
 
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
-    in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the two sides are told apart.
+    in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
     """
 
     name: str

@@ -41,7 +41,7 @@ def baseline_table(rows: Sequence[Baseline]) -> Table:
             Cell(one_line(row.agent)),
             Cell(one_line(row.version)),
             Cell(one_line(row.suite_id)),
-            Cell(row.run_id[:RUN_ID_LENGTH]),
+            Cell(row.run_id[:RUN_ID_LENGTH] or "its newest"),
             Cell(when(row.set_at)),
             Cell(one_line(row.note)),
         )

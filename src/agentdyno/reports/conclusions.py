@@ -1,42 +1,18 @@
-"""What a report shows of conclusions: one section each, with its headline, tables and charts, for every format."""
+"""What a report shows of conclusions, as values that every format renders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-from agentdyno.analysis.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import Findings, RunWarning
-from agentdyno.model.board import LeaderboardEntry, MatrixEntry
-from agentdyno.model.conclusions import Conclusions
-from agentdyno.model.duel import Duel
-from agentdyno.model.economy import CostReport
-from agentdyno.model.gate import GateVerdict
-from agentdyno.model.history import History
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.regression import Severity
-from agentdyno.reports.board_tables import board_labels, coverage_tables, leaderboard_tables, matrix_tables
-from agentdyno.reports.cost_tables import cost_tables
-from agentdyno.reports.duel_tables import duel_tables, tournament_tables
-from agentdyno.reports.gate_tables import gate_sides, gate_tables
-from agentdyno.reports.history_tables import history_tables, history_title, regression_tables
-from agentdyno.reports.reliability_tables import reliability_tables
 from agentdyno.reports.table import Table, Tone
-from agentdyno.reports.wording import count, label, one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_RADAR = 6
-"""Agents on one radar: more cannot be told apart."""
-_GATES = {
-    GateVerdict.PASS: ("✓ PASS", Tone.GOOD),
-    GateVerdict.WARN: ("! WARN", Tone.WARN),
-    GateVerdict.BLOCK: ("✗ BLOCK", Tone.BAD),
-    GateVerdict.INCONCLUSIVE: ("? INCONCLUSIVE", Tone.WARN),
-}
+    from agentdyno.model.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,160 +47,20 @@ class Section:
 
 def sections(findings: Findings) -> tuple[Section, ...]:
     """One per conclusion; none of findings of another kind."""
-    return tuple(_sections(findings)) if isinstance(findings, Conclusions) else ()
+    from agentdyno.model.conclusions import Conclusions
+
+    if not isinstance(findings, Conclusions):
+        return ()
+    from agentdyno.reports.conclusion_sections import concluded_sections
+
+    return tuple(concluded_sections(findings))
 
 
 def conclusion_warnings(findings: Findings) -> list[RunWarning]:
     """The warnings of comparisons; the tables of other conclusions name their own."""
+    from agentdyno.model.conclusions import Conclusions
+
     if not isinstance(findings, Conclusions):
         return []
     found = [warning for item in findings.duels for warning in item.warnings]
     return found + [warning for item in findings.tournaments for warning in item.warnings]
-
-
-def _sections(found: Conclusions) -> Iterator[Section]:
-    yield from _gates(found)
-    yield from _boards(found)
-    yield from _duels(found)
-    for report in found.regressions:
-        severe = any(item.severity in (Severity.HIGH, Severity.CRITICAL) for item in report.regressions)
-        tone = Tone.BAD if severe else Tone.WARN if report.regressions else Tone.GOOD
-        lead = Lead(f"health {report.health} of 100", one_line(report.action), tone)
-        yield Section(f"{one_line(report.agent)}: regressions", lead, tuple(regression_tables(report)))
-    for number, item in enumerate(found.histories, start=1):
-        yield _history(item, number)
-    for number, cost in enumerate(found.costs, start=1):
-        on = [row for row in cost.rows if row.on_accuracy_frontier]
-        names = ", ".join(one_line(row.agent) for row in on[:3]) + (" …" if len(on) > 3 else "")
-        text = f"On the frontier of cost and accuracy: {names}." if on else "Too little is known for a frontier."
-        pictures = tuple(_scatters(cost, number)) if on else ()
-        yield Section("Cost and performance", Lead("cost", text), tuple(cost_tables(cost)), pictures)
-    if found.reliabilities:
-        yield _reliability(found)
-
-
-def _gates(found: Conclusions) -> Iterator[Section]:
-    for report in found.gates:
-        word, tone = _GATES[report.verdict]
-        name = f"{one_line(report.suite)}: " if report.suite else ""
-        lead = Lead(word, f"{name}{gate_sides(report)}. {one_line(report.summary)}", tone)
-        yield Section(f"Gate: {gate_sides(report)}", lead, tuple(gate_tables(report)))
-
-
-def _boards(found: Conclusions) -> Iterator[Section]:
-    for board in found.leaderboards:
-        first = board.entries[0] if board.entries else None
-        text = f"{count(board.total, 'agent')} in {count(board.days, 'day')}"
-        if first is not None:
-            text += f". First: {one_line(first.name)}"
-        pictures = _radar("leaderboard-radar", board.entries)
-        yield Section("Leaderboard", Lead("leaderboard", f"{text}."), tuple(leaderboard_tables(board)), pictures)
-    for matrix in found.matrices:
-        text = f"{count(len(matrix.entries), 'agent')} × {count(len(DIMENSIONS), 'dimension')}."
-        pictures = _radar("matrix-radar", matrix.entries)
-        yield Section("Comparison matrix", Lead("matrix", text), tuple(matrix_tables(matrix)), pictures)
-    for coverage in found.coverages:
-        tone = Tone.WARN if coverage.stale else Tone.GOOD
-        within = f"benchmarked within {count(coverage.days, 'day')}"
-        text = f"{coverage.fresh:,} of {count(coverage.agents, 'agent')} {within}."
-        yield Section("Coverage", Lead("coverage", text, tone), tuple(coverage_tables(coverage)))
-
-
-def _duels(found: Conclusions) -> Iterator[Section]:
-    for number, duel in enumerate(found.duels, start=1):
-        title = f"{one_line(duel.baseline)} → {one_line(duel.candidate)}"
-        tone = Tone.PLAIN if duel.winner is None else Tone.GOOD if duel.winner == duel.candidate else Tone.BAD
-        word = "no winner" if duel.winner is None else f"{one_line(duel.winner)} wins"
-        pictures = [_dumbbell(duel, number)]
-        if number == 1:
-            pictures += _spreads(found.records)
-        yield Section(title, Lead(word, one_line(duel.why), tone), tuple(duel_tables(duel)), tuple(pictures))
-    for item in found.tournaments:
-        word = "no winner" if item.winner is None else f"{one_line(item.winner)} wins"
-        lead = Lead(word, one_line(item.why), Tone.PLAIN if item.winner is None else Tone.GOOD)
-        pictures = [*_record_radar(found.records), *_spreads(found.records)]
-        yield Section("All against all", lead, tuple(tournament_tables(item)), tuple(pictures))
-
-
-def _history(item: History, number: int) -> Section:
-    from agentdyno.reports.history_chart import history_chart
-
-    worse = sum(change.better is False and change.comparable for change in item.changes)
-    better = sum(change.better is True and change.comparable for change in item.changes)
-    text = (
-        f"{count(len(item.points), 'point')}, {count(len(item.changes), 'change')}: {worse} worse, {better} better."
-    )
-    lead = Lead(label(item.metric), text, Tone.BAD if worse else Tone.PLAIN)
-    caption = f"{history_title(item)}: every run, the level of each regime, and where it changed."
-    picture = Picture(f"history-{number}", caption, partial(history_chart, item), wide=True)
-    pictures = (picture,) if item.points else ()
-    return Section(history_title(item), lead, tuple(history_tables(item)), pictures, item)
-
-
-def _reliability(found: Conclusions) -> Section:
-    from agentdyno.reports.pass_curve import pass_curve
-
-    whole = [item for item in found.reliabilities if not item.benchmark]
-    text = f"{count(len(whole), 'agent')}: the chance that k tries of a case all succeed."
-    drawn = [item for item in whole if len(item.pass_hat) > 1]
-    caption = "pass^k: the share of cases that would succeed k times in a row, with 95 % intervals."
-    pictures = (Picture("pass-curve", caption, partial(pass_curve, drawn)),) if drawn else ()
-    tables = tuple(reliability_tables(found.reliabilities))
-    return Section("Reliability", Lead("reliability", text), tables, pictures)
-
-
-def _scatters(report: CostReport, number: int) -> list[Picture]:
-    from agentdyno.reports.cost_chart import cost_scatter
-
-    return [
-        Picture(
-            f"cost-accuracy-{number}", "Cost per task against accuracy.", partial(cost_scatter, report, "accuracy")
-        ),
-        Picture(
-            f"cost-latency-{number}", "Cost per task against duration.", partial(cost_scatter, report, "latency")
-        ),
-    ]
-
-
-def _dumbbell(duel: Duel, number: int) -> Picture:
-    from agentdyno.reports.dumbbell import dumbbell_chart
-
-    caption = "Every dimension of baseline and candidate; filled where the difference is more than chance."
-    return Picture(f"head-to-head-{number}", caption, partial(dumbbell_chart, duel), wide=True)
-
-
-def _radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry]) -> tuple[Picture, ...]:
-    from agentdyno.reports.radar import radar_chart
-
-    shown = [entry for entry in entries if entry.scores[OVERALL].score is not None][:MOST_RADAR]
-    labels = board_labels(shown)
-    scores = {labels[entry.agent]: {name: entry.scores[name].score for name in DIMENSIONS} for entry in shown}
-    who = f"The first {len(shown)}" if len(shown) > 1 else "The only agent"
-    caption = f"{who} on every dimension, 0 to 100."
-    return (Picture(name, caption, partial(radar_chart, scores)),) if shown else ()
-
-
-def _record_radar(records: Sequence[AgentRecord]) -> list[Picture]:
-    """The mean scores of each agent over its benchmarks."""
-    from agentdyno.reports.radar import radar_chart
-
-    scores: dict[str, dict[str, float | None]] = {}
-    for record in records[:MOST_RADAR]:
-        own: dict[str, float | None] = {}
-        for name in DIMENSIONS:
-            values = [value for item in record.benchmarks if (value := item.scores.get(name)) is not None]
-            own[name] = sum(values) / len(values) if values else None
-        scores[record.agent] = own
-    return [Picture("radar", "Every dimension, 0 to 100.", partial(radar_chart, scores))] if scores else []
-
-
-def _spreads(records: Sequence[AgentRecord]) -> list[Picture]:
-    """Distributions of what a case takes, for what is known of every agent."""
-    from agentdyno.reports.spread_chart import spread_chart
-
-    found = []
-    for metric in ("duration_s", "cost_usd", "total_tokens"):
-        if records and all(any(metric in case.used for case in record.cases) for record in records):
-            caption = f"{label(metric)} of every case: box from quartile to quartile."
-            found.append(Picture(f"distribution-{metric}", caption, partial(spread_chart, records, metric)))
-    return found

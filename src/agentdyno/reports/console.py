@@ -11,7 +11,6 @@ from agentdyno.model import RunResult
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
 from agentdyno.reports.conclusions import sections
-from agentdyno.reports.history_plot import history_plot
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
@@ -76,6 +75,8 @@ def _print_report(console: Console, report: Report) -> None:
         _line(console)
     for section in sections(report.findings):
         if section.plot is not None and section.plot.points:
+            from agentdyno.reports.history_plot import history_plot
+
             _line(console, history_plot(section.plot, console.width))
             _line(console)
         _print_tables(console, section.tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentdyno.analysis.duel_words import change_text, interval_text, p_text, row_name
+from agentdyno.analysis.duel_words import change_text, p_text, row_name
 from agentdyno.model import Verdict
 from agentdyno.model.duel import AllAgainstAll, Duel, PairedRow
 from agentdyno.model.standing import CaseKey
@@ -18,8 +18,7 @@ _ROW_COLUMNS = (
     Column("", wrap=True),
     Column("baseline", Align.RIGHT, 1),
     Column("candidate", Align.RIGHT, 1),
-    Column("change", Align.RIGHT),
-    Column("95 % interval", Align.RIGHT, 2),
+    Column("change [95 %]", Align.RIGHT),
     Column("verdict"),
     Column("p", Align.RIGHT, 3),
     Column("effect", Align.RIGHT, 5),
@@ -49,7 +48,7 @@ def tournament_tables(found: AllAgainstAll) -> list[Table]:
     names = agent_names(found.agents)
     made = [_standings(found, names), _pairs(found, names)]
     if any(case.disagree for case in found.cases):
-        made.append(_disagreements(found, names))
+        made.append(_disagreements(found))
     return made
 
 
@@ -71,7 +70,11 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
         notes.append(f"{paired}; p is after Holm's correction over {count(len(tested), 'row')}.")
     if not found.paired:
         notes.append("From separate runs, not interleaved.")
-    won = [f"{category}: {names[winner]}" for category, winner in found.category_winners.items() if winner]
+    won = [
+        f"{category}: {names.get(winner, one_line(winner))}"
+        for category, winner in found.category_winners.items()
+        if winner
+    ]
     if won:
         notes.append(f"Better accuracy by category: {', '.join(won)}.")
     return Table(duel_title(found), _ROW_COLUMNS, rows, tuple(notes))
@@ -82,8 +85,7 @@ def _row(row: PairedRow) -> tuple[Cell, ...]:
         Cell(row_name(row)),
         Cell(_level(row, row.baseline)),
         Cell(_level(row, row.candidate)),
-        Cell(change_text(row, row.change) if row.change is not None else NOTHING),
-        Cell(interval_text(row) or NOTHING),
+        Cell(_change(row)),
         Cell(_verdict(row), verdict_tone(row.verdict)),
         Cell(NOTHING if row.p_value is None else p_text(row).removeprefix("p ").removeprefix("= ")),
         Cell(NOTHING if row.effect is None else f"{row.effect:+.2f}"),
@@ -91,6 +93,16 @@ def _row(row: PairedRow) -> tuple[Cell, ...]:
         Cell(NOTHING if row.detectable is None else change_text(row, row.detectable).removeprefix("+")),
         Cell(_note(row), Tone.MUTED),
     )
+
+
+def _change(row: PairedRow) -> str:
+    """``+9.4 [+4.7, +14.1] pts``: the unit once, at the end."""
+    text = change_text(row, row.change).replace("points", "pts")
+    if row.change is None or row.interval is None:
+        return text
+    value, _, unit = text.partition(" ")
+    low, high = (change_text(row, end).partition(" ")[0] for end in row.interval)
+    return f"{value} [{low}, {high}] {unit}".rstrip()
 
 
 def _level(row: PairedRow, value: float | None) -> str:
@@ -117,15 +129,14 @@ def _benchmarks(found: Duel) -> Table:
     columns = (
         Column("benchmark", wrap=True, heading=True),
         Column("", wrap=True),
-        Column("baseline", Align.RIGHT, 1),
+        Column("baseline", Align.RIGHT, 2),
         Column("candidate", Align.RIGHT, 1),
-        Column("change", Align.RIGHT),
-        Column("95 % interval", Align.RIGHT, 2),
+        Column("change [95 %]", Align.RIGHT),
         Column("verdict"),
         Column("cases", Align.RIGHT, 3),
     )
     compared = [row for row in found.benchmark_rows if row.verdict is not None]
-    rows = tuple((Cell(one_line(row.benchmark)), *_row(row)[:6], Cell(f"{row.cases:,}")) for row in compared)
+    rows = tuple((Cell(one_line(row.benchmark)), *_row(row)[:5], Cell(f"{row.cases:,}")) for row in compared)
     left = len(found.benchmark_rows) - len(compared)
     notes = ["Corrected together over all of them; they explain, the rows above decide."]
     if left:
@@ -194,8 +205,7 @@ def _result(results: Mapping[tuple[str, str], Duel], agent: str, other: str) -> 
 def _pairs(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
     columns = (
         Column("baseline → candidate", wrap=True, heading=True),
-        Column("accuracy", Align.RIGHT),
-        Column("95 % interval", Align.RIGHT, 2),
+        Column("accuracy [95 %]", Align.RIGHT),
         Column("time", Align.RIGHT, 3),
         Column("cost", Align.RIGHT, 3),
         Column("winner", wrap=True),
@@ -207,8 +217,7 @@ def _pairs(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
         rows.append(
             (
                 Cell(f"{names[item.baseline]} → {names[item.candidate]}"),
-                Cell(change_text(accuracy, accuracy.change), verdict_tone(accuracy.verdict)),
-                Cell(interval_text(accuracy) or NOTHING),
+                Cell(_change(accuracy), verdict_tone(accuracy.verdict)),
                 Cell(change_text(speed, speed.change), verdict_tone(speed.verdict)),
                 Cell(change_text(cost, cost.change), verdict_tone(cost.verdict)),
                 Cell(NOTHING if item.winner is None else names[item.winner]),
@@ -220,11 +229,11 @@ def _pairs(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
     return Table("Pairs", columns, tuple(rows), notes)
 
 
-def _disagreements(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
+def _disagreements(found: AllAgainstAll) -> Table:
     divided = [case for case in found.cases if case.disagree]
     columns = (
         Column("case", wrap=True),
-        *(Column(names[agent], Align.RIGHT, place) for place, agent in enumerate(found.agents)),
+        *(Column(str(place), Align.RIGHT, place) for place in range(1, len(found.agents) + 1)),
     )
     rows = tuple(
         (
@@ -237,8 +246,10 @@ def _disagreements(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
         for case in divided[:MOST_CASES]
     )
     left = len(divided) - len(rows)
-    notes = (f"{count(left, 'more case')} on which they disagree.",) if left > 0 else ()
-    return Table("Cases on which they disagree (points)", columns, rows, notes)
+    notes = ["Scores in points, agents by their numbers above."]
+    if left > 0:
+        notes.append(f"{count(left, 'more case')} on which they disagree.")
+    return Table("Cases on which they disagree", columns, rows, tuple(notes))
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

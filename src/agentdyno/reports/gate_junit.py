@@ -49,7 +49,9 @@ def gate_junit(reports: Sequence[GateReport]) -> str:
 def _case(report: GateReport, row: GateRow) -> Element:
     from xml.etree.ElementTree import Element, SubElement
 
-    case = Element("testcase", classname=one_line(f"gate.{report.suite or 'agentdyno'}"), name=rule_name(row))
+    where = f"{one_line(row.row.benchmark)}: " if row.row.benchmark else ""
+    name = f"{where}{one_line(row.rule.metric)}"  # as the policy spells it, for programs
+    case = Element("testcase", classname=one_line(f"gate.{report.suite or 'agentdyno'}"), name=name)
     sides = f"{show(row.row.baseline, row.row.unit)} → {show(row.row.candidate, row.row.unit)}"
     if row.verdict is GateVerdict.BLOCK:
         failure = SubElement(case, "failure", type="worse", message=one_line(f"{rule_name(row)}: {row.reason}", 500))

@@ -110,7 +110,7 @@ def _tone(row: GateRow) -> Tone:
 
 
 def _notes(report: GateReport) -> list[str]:
-    notes = [f"{one_line(report.summary)}."] if report.summary else []
+    notes = [f"{one_line(report.summary)}."] if report.summary and not report.rows else []
     notes += [
         " ".join(filter(None, (f"{one_line(item.message)}.", one_line(item.remedy)))) for item in report.warnings
     ]
@@ -128,6 +128,7 @@ def _benchmarks(report: GateReport) -> Table:
         Column("better", Align.RIGHT, 2),
         Column("worse", Align.RIGHT, 2),
     )
+    changed = [row for row in report.benchmark_rows if row.change != 0]
     rows = tuple(
         (
             Cell(one_line(row.benchmark)),
@@ -139,9 +140,12 @@ def _benchmarks(report: GateReport) -> Table:
             Cell(str(row.wins)),
             Cell(str(row.losses)),
         )
-        for row in report.benchmark_rows
+        for row in changed
     )
-    return Table("Per benchmark", columns, rows, ("These rows explain; the suite as a whole decides.",))
+    notes = ["These rows explain; the suite as a whole decides."] if rows else []
+    if len(changed) < len(report.benchmark_rows):
+        notes.append(f"{count(len(report.benchmark_rows) - len(changed), 'row')} without any change left out.")
+    return Table("Per benchmark", columns if rows else (), rows, tuple(notes))
 
 
 def _broken(report: GateReport, most: int) -> Table:

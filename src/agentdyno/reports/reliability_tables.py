@@ -115,7 +115,7 @@ def _spread(found: Sequence[Reliability]) -> Table | None:
     names = _names(found)
     columns = (
         Column("agent", wrap=True),
-        *(Column(_WORDS.get(name) or label(name), Align.RIGHT, place) for place, name in enumerate(metrics)),
+        *(Column(label(name), Align.RIGHT, place) for place, name in enumerate(metrics)),
     )
     rows = tuple(
         (
@@ -129,9 +129,6 @@ def _spread(found: Sequence[Reliability]) -> Table | None:
     )
     notes = ("Standard deviation between tries of a case, in per cent of what a try uses: the median over cases.",)
     return Table("Spread between tries", columns, rows, notes)
-
-
-_WORDS = {"total_tokens": "tokens", "cost_usd": "cost"}
 
 
 def _perturbed(found: Sequence[Reliability]) -> Table | None:

@@ -44,7 +44,7 @@ def spread_chart(records: Sequence[AgentRecord], metric: str = "duration_s") -> 
     axes = figure.subplots()
     if not shown:
         axes.set_axis_off()
-        text = f"no case has a {label(metric)}"
+        text = f"not known of any case: {_WORDS.get(metric, label(metric))}"
         axes.text(0.5, 0.5, text, ha="center", va="center", color=MUTED, transform=axes.transAxes)
         return figure
     # An agent that uses none of it (a free one) must not squeeze the others into a linear axis that starts at 0.

@@ -19,6 +19,13 @@ _LABELS = {
     "rss_bytes": "memory",
     "peak_rss_bytes": "peak memory",
     "throughput_per_s": "throughput",
+    "ttft_s": "TTFT",
+    "cost_usd": "cost",
+    "total_tokens": "tokens",
+    "error_rate": "error rate",
+    "failure_rate": "failure rate",
+    "pass_rate": "pass rate",
+    "pass_hat_3": "pass^3",
 }
 _SIGNS = {Verdict.BETTER: "✓", Verdict.WORSE: "✗", Verdict.SAME: "=", Verdict.INCONCLUSIVE: "?"}
 _TONES = {

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .distributions import two_sided_p
 from .ranks import rank_with_ties
 from .samples import Array, Values
 from .significance import Significance
@@ -24,10 +25,14 @@ Patterns: TypeAlias = npt.NDArray[np.uint8]
 
 MOST_EXACT = 12
 """Units up to which every pattern of exchanges is tried."""
+MOST_SWAPPED = 2_000
+"""Units up to which exchanges are worth their time; above, the normal law says the same."""
 FIRST_DRAWS = 1_999
 MOST_DRAWS = 19_999
 _WORTH_MORE = 0.1
 _TIE = 1e-9
+_ONE_THREAD = 200_000
+_CELLS_AT_ONCE = 2_000_000
 
 
 def swap_test(first: Array, second: Array, level: Level, *, seed: int = 0, draws: int = MOST_DRAWS) -> Significance:
@@ -40,7 +45,7 @@ def swap_test(first: Array, second: Array, level: Level, *, seed: int = 0, draws
     totals = first.sum(axis=0), second.sum(axis=0)
 
     def drawn(patterns: Patterns) -> Array:
-        moved = patterns.astype(np.float64) @ difference
+        moved = exchanged(patterns, difference)
         return level(totals[1] - moved) - level(totals[0] + moved)
 
     observed = float((level(totals[1][None, :]) - level(totals[0][None, :]))[0])
@@ -58,12 +63,27 @@ def significance_of(
         hits = int(_as_far(drawn(patterns), observed).sum())
         return Significance(observed, hits / len(patterns), "swap test exact")
     made, hits = 0, 0
-    for size in (min(FIRST_DRAWS, draws), draws - FIRST_DRAWS):
-        if size <= 0 or (made and (hits + 1) / (made + 1) > _WORTH_MORE):
+    for end in (min(FIRST_DRAWS, draws), draws):
+        if made and (hits + 1) / (made + 1) > _WORTH_MORE:
             break
-        hits += int(_as_far(drawn(random_patterns(units, size, seed + made)), observed).sum())
-        made += size
+        while made < end:
+            size = min(end - made, max(1, _CELLS_AT_ONCE // units))
+            hits += int(_as_far(drawn(random_patterns(units, size, seed + made)), observed).sum())
+            made += size
     return Significance(observed, (hits + 1) / (made + 1), "swap test")
+
+
+def large_sample_test(shift: float, error: float) -> Significance:
+    """What ``swap_test`` tends to with many units: the normal law of a difference over its standard error."""
+    return Significance(shift, two_sided_p(shift / error), "large-sample normal")
+
+
+def exchanged(patterns: Patterns | Array, difference: Array) -> Array:
+    """What each pattern moves from one side to the other: the sums of the rows that it exchanges, or weighs."""
+    # In pieces so small that linear algebra does not share them out: threads cost more than they save here.
+    rows = max(1, _ONE_THREAD // max(1, difference.size))
+    pieces = [patterns[start : start + rows].astype(np.float64) for start in range(0, len(patterns), rows)]
+    return np.concatenate([piece @ difference for piece in pieces])
 
 
 def jackknife_error(first: Array, second: Array, level: Level) -> float | None:
@@ -92,7 +112,7 @@ def every_pattern(units: int) -> Patterns:
     return made
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=12)
 def random_patterns(units: int, draws: int, seed: int) -> Patterns:
     """Random exchanges, one pattern a row; the same for the same numbers."""
     generator = np.random.default_rng([seed % 2**63, units])

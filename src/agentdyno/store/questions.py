@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentdyno.model import Suite
 from agentdyno.store import baselines, boards, execution_queries, histories, leaderboards, summaries
 from agentdyno.store.link import Link
-from agentdyno.store.remembered import Remembered
 from agentdyno.store.rows import (
     AgentExecutionRow,
     AgentRow,
@@ -27,7 +26,6 @@ class Questions:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._remembered = Remembered()
 
     def load_suite(self, reference: str) -> Suite:
         """A suite by digest, or the version of a suite id that came last."""
@@ -55,17 +53,10 @@ class Questions:
             return boards.list_suites(link)
 
     def matrix_rows(self, *, suite: str | None = None, category: str | None = None) -> list[MatrixRow]:
-        """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version.
-
-        The last few boards are kept until an execution changes, in whichever process.
-        """
+        """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version."""
         with self._link as link:
             key = None if suite is None else boards.suite_key(link, suite)
-            return self._remembered.rows(
-                summaries.generation(link),
-                ("matrix", key, category),
-                lambda: boards.matrix_rows(link, key, category),
-            )
+            return boards.matrix_rows(link, key, category)
 
     def leaderboard_rows(
         self, *, days: int, now_ms: int, category: str | None = None, suite: str | None = None
@@ -79,14 +70,10 @@ class Questions:
         With a ``suite`` (a digest, or an id for its newest version) the row is made of the last success in each of
         its benchmarks, and of the last attempt where that came later, as far as they are within the days.
         """
-        window = leaderboards.Window.ending(now_ms, days)
         with self._link as link:
             key = None if suite is None else boards.suite_key(link, suite)
-            return self._remembered.rows(
-                summaries.generation(link),
-                ("leaderboard", window, key, category),
-                lambda: leaderboards.leaderboard_rows(link, window, category, key),
-            )
+            window = leaderboards.Window.ending(now_ms, days)
+            return leaderboards.leaderboard_rows(link, window, category, key)
 
     def generation(self) -> int:
         """A number that changes with every change of an execution: boards made at the same one are the same."""

@@ -32,7 +32,7 @@ def set_baseline(
         agent=record.name,
         suite_id=record.suite_id,
         version=record.version,
-        run_id=record.run_ids[0],
+        run_id=record.run_ids[0] if len(record.run_ids) == 1 else "",
         set_at=time.time_ns() // 1_000_000 if now_ms is None else now_ms,
         note=note,
     )
@@ -49,8 +49,10 @@ def find_baseline(store: Store, agent: str, suite_id: str, workspace: str = "def
 
 
 def record_of_baseline(store: Store, row: BaselineRow) -> AgentRecord:
-    """The results of the run that the baseline was set to."""
+    """The results of the run that the baseline was set to; the newest of its version where they are of several."""
     label = f"{row.agent}@{row.version}"
+    if not row.run_id:
+        return Records(store).newest(label, row.suite_id)
     for record in Records(store).of_run(store.find_run(row.run_id)):
         if record.agent == label:
             return record

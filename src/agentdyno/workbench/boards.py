@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.analysis.boards import leaderboard, matrix
@@ -41,10 +41,6 @@ class Boards:
         suite: str | None = None,
     ) -> Leaderboard:
         """Agents by ``metric`` over the last ``days`` days, with what changed since the ``days`` days before."""
-        if category != OVERALL and category not in set(Category):
-            raise SpecError(
-                f"no category {category!r}", where="category", remedy=nearest(category, [OVERALL, *Category])
-            )
         if days < 1:
             raise SpecError(f"a window of {days} days", where="days", remedy="Give 1 or more.")
         now = self._now()
@@ -74,15 +70,19 @@ class Boards:
                 weights=self._weights(),
             )
 
-        return self.leaderboards.get(self.store.generation(), question, make)
+        return replace(self.leaderboards.get(self.store.generation(), question, make), until=now)
 
     def matrix(self, *, suite: str | None = None, category: str | None = None) -> Matrix:
         """Every agent × every dimension, from each agent's last success in each benchmark."""
+        category = None if category == OVERALL else category
+        if category is not None and category not in set(Category):
+            known = [OVERALL, *Category]
+            raise SpecError(f"there is no category {category!r}", remedy=nearest(category, known))
         question = ("matrix", suite, category, tuple(self._weights().items()))
 
         def make() -> Matrix:
             rows = self.store.matrix_rows(suite=suite, category=category)
-            return matrix(rows, suite=suite or "", weights=self._weights())
+            return matrix(rows, suite=self._suite_name(suite), weights=self._weights())
 
         return self.matrices.get(self.store.generation(), question, make)
 
@@ -100,6 +100,10 @@ class Boards:
                 return row.digest
         names = sorted({row.suite_id for row in known})
         raise StoreError(f"no run of a suite {suite!r} is in the store", remedy=nearest(suite, names))
+
+    def _suite_name(self, digest: str | None) -> str:
+        known = {row.digest: row.suite_id for row in self.store.suites()} if digest is not None else {}
+        return known.get(digest or "", digest or "")
 
     def _weights(self) -> Mapping[str, float]:
         return check_weights(self.weights) if self.weights else WEIGHTS

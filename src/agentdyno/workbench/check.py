@@ -10,11 +10,11 @@ from pathlib import Path
 from agentdyno.analysis.agent_board import failed_cases
 from agentdyno.analysis.gate import judge_gate
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
-from agentdyno.model import RunResult, RunWarning, Workspace
+from agentdyno.model import RunResult, RunWarning, Suite, Workspace
 from agentdyno.model.gate import BrokenCase, GatePolicy, GateReport, GateVerdict
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.standing import FailedCase
-from agentdyno.specs import LoadedSuite
+from agentdyno.model.standing import CaseKey, FailedCase
+from agentdyno.specs import LoadedSuite, epochs_of
 from agentdyno.store import Store
 from agentdyno.workbench.baseline_file import read_baseline
 from agentdyno.workbench.baselines import find_baseline
@@ -79,7 +79,7 @@ class SuiteCheck:
         except Unchanged as same:
             return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
         records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
-        reports = [self._judge(records[old], records[new], result) for old, new in pairs]
+        reports = [self._judge(records[old], records[new], [result]) for old, new in pairs]
         left_out = [warning for warning in prepared.warnings if warning.code == "unchanged"]
         return Checked(tuple(replace(item, warnings=(*item.warnings, *left_out)) for item in reports), (result,))
 
@@ -105,8 +105,8 @@ class SuiteCheck:
             known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
         by_run = {result.run_id: result for result in runs}
         for label, record in known.items():
-            result = by_run.get(record.run_ids[0]) or self.store.load_run(record.run_ids[0], samples=False)
-            reports[label] = self._judge(baselines[label], record, result)
+            own = [by_run.get(run) or self.store.load_run(run, samples=False) for run in record.run_ids]
+            reports[label] = self._judge(baselines[label], record, own)
         reused = tuple(run for record in known.values() for run in record.run_ids if run not in by_run)
         return Checked(tuple(reports[entrant.label] for entrant in entrants), runs, tuple(dict.fromkeys(reused)))
 
@@ -116,10 +116,7 @@ class SuiteCheck:
             record = Records(self.store).newest(entrant.label, self.loaded.suite.digest)
         except (NotComparable, StoreError):
             return None
-        wanted = {item.benchmark_id for item in self.loaded.suite.benchmarks}
-        if {item.benchmark_id for item in record.benchmarks} != wanted:
-            return None
-        return record if _same_code(entrant, record) else None
+        return record if _is_whole(record, self.loaded.suite) and _same_code(entrant, record) else None
 
     def _measure(self, entrants: Sequence[Entrant]) -> tuple[RunResult, ...]:
         named = tuple(entrant.target if entrant.target is not None else entrant.use for entrant in entrants)
@@ -141,8 +138,13 @@ class SuiteCheck:
         try:
             records.agent_named(against)
         except StoreError:
-            if not runnable and against.rpartition("@")[0] in {row.name for row in self.store.agents()}:
-                raise
+            known = {*(row.name for row in self.store.agents()), *self.workspace.agents}
+            if not runnable and against.rpartition("@")[0] in known:
+                raise StoreError(
+                    f"no results of {against} are here, and no agent of that version is",
+                    where="--against",
+                    remedy="`dyno list agents` shows what can be run, `dyno board --matrix` what was.",
+                ) from None
             return None
         for digest in (suite.digest, None if runnable else suite.suite_id):
             if digest is not None and any(
@@ -163,20 +165,27 @@ class SuiteCheck:
             )
         return found
 
-    def _judge(self, baseline: AgentRecord, candidate: AgentRecord, result: RunResult) -> GateReport:
-        report = judge_gate(baseline, candidate, self.policy)
-        answers = self._answers(candidate.agent, result)
+    def _judge(self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult]) -> GateReport:
+        early = next((result.stopped_because for result in results if result.stopped_because), None)
+        stopped = (RunWarning("stopped", f"the run stopped early: {early}"),) if early else ()
+        try:
+            report = judge_gate(baseline, candidate, self.policy)
+        except NotComparable as error:
+            if not early:
+                raise
+            told = f"the run stopped early ({early}), before anything could be judged: {error.message}"
+            unknown = _empty(candidate.agent, baseline.agent, self, GateVerdict.INCONCLUSIVE, told)
+            return replace(unknown, warnings=stopped)
+        answers = self._answers(candidate.agent, results)
         broken = tuple(_told(item, answers.get((item.key.benchmark, item.key.case_id))) for item in report.broken)
-        stopped: tuple[RunWarning, ...] = ()
-        if result.stopped_because:
-            stopped = (RunWarning("stopped", f"the run stopped early: {result.stopped_because}"),)
         return replace(report, broken=broken, warnings=(*report.warnings, *stopped))
 
-    def _answers(self, agent: str, result: RunResult) -> Mapping[tuple[str, str], FailedCase]:
+    def _answers(self, agent: str, results: Sequence[RunResult]) -> Mapping[tuple[str, str], FailedCase]:
         """What the candidate answered to the cases that it failed."""
         records = Records(self.store)
         return {
             (item.benchmark, item.case_id): item
+            for result in results
             for arm in result.arms
             if arm.agent == agent
             for item in failed_cases(arm, records.figures(result.run_id, arm.arm_id))
@@ -233,13 +242,27 @@ def _same_code(entrant: Entrant, record: AgentRecord) -> bool:
     return not entrant.version.dirty and record.commit == entrant.version.commit
 
 
+def _is_whole(record: AgentRecord, suite: Suite) -> bool:
+    """Whether every case was executed as often as it is asked for now; a run may have been cut short."""
+    tries = {case.key: case.tries for case in record.cases}
+    return all(
+        tries.get(CaseKey(item.benchmark_id, case.id), 0) >= epochs_of(suite, item)
+        for item in suite.benchmarks
+        for case in item.cases
+    )
+
+
 def _unchanged(label: str, baseline: str, check: SuiteCheck) -> GateReport:
+    return _empty(label, baseline, check, GateVerdict.PASS, "nothing has changed, so nothing was measured")
+
+
+def _empty(label: str, baseline: str, check: SuiteCheck, verdict: GateVerdict, summary: str) -> GateReport:
     return GateReport(
         baseline=baseline,
         candidate=label,
         suite=check.loaded.suite.name,
-        verdict=GateVerdict.PASS,
-        summary="nothing has changed, so nothing was measured",
+        verdict=verdict,
+        summary=summary,
         rows=(),
         policy=check.policy,
     )

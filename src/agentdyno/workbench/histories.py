@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from statistics import median
 
 from agentdyno.analysis.dimensions import DIMENSIONS
+from agentdyno.analysis.flips import version_number
 from agentdyno.analysis.health import regression_report
 from agentdyno.analysis.history import history, history_regressions
 from agentdyno.analysis.patterns import history_patterns
@@ -18,7 +20,7 @@ from agentdyno.model.history import History, HistoryPoint
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import Regression, RegressionReport
 from agentdyno.store import Store
-from agentdyno.store.rows import ArmSeriesRow, SeriesRow
+from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
 from agentdyno.workbench.baselines import find_baseline
 from agentdyno.workbench.records import Records
 
@@ -28,6 +30,7 @@ POINTS = 1_000
 WATCHED = (*DIMENSIONS, "failure_rate")
 """The metrics whose history is looked at for regressions."""
 THRESHOLD = 0.10
+_OF_AGENTS = ("suite", "benchmark", "baseline")
 
 
 class Histories:
@@ -53,8 +56,16 @@ class Histories:
 
         The level of the ``baseline`` version of the agent is drawn beside it.
         """
-        if subject.rpartition("@")[0] in self._agents() or subject in self._agents():
+        known = self._agents()
+        if subject.rpartition("@")[0] in known or subject in known:
             return self._of_agent(subject, metric or "overall", (suite, benchmark, days), baseline)
+        if suite or benchmark or baseline:
+            names = [name for name, given in zip(_OF_AGENTS, (suite, benchmark, baseline), strict=True) if given]
+            raise SpecError(
+                f"no agent {subject!r} has been benchmarked here, and {' and '.join(names)} goes with agents",
+                where="history",
+                remedy=nearest(subject, known),
+            )
         return self._of_experiment(subject, metric or "duration_s", days)
 
     def regressions(
@@ -86,21 +97,26 @@ class Histories:
         try:
             current = self._records.newest(f"{name}@{version}" if version else name, suite)
             before = self._baseline_of(current, baseline)
+            if before is None:
+                remedy = "`dyno baseline set AGENT@VERSION` chooses one."
+                note = RunWarning("no-baseline", f"{current.agent} has no earlier version to be held against", remedy)
+                return [], [], [note], ("", current.agent)
+            if before.agent == current.agent:
+                note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
+                return [], [], [note], ("", current.agent)
+            rows = version_rows(before, current)
         except NotComparable as error:
             if baseline is not None:
                 raise
             return [], [], [RunWarning("no-version-check", error.message, error.remedy or "")], ("", "")
-        if before is None:
-            remedy = "`dyno baseline set AGENT@VERSION` chooses one."
-            note = RunWarning("no-baseline", f"{current.agent} has no earlier version to be held against", remedy)
-            return [], [], [note], ("", current.agent)
-        if before.agent == current.agent:
-            note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
-            return [], [], [note], ("", current.agent)
-        rows = version_rows(before, current)
         worse, better = judge_rows(rows, before, current, threshold)
         worse += several_small_drops(rows, before, current, thresholds=threshold, found=worse)
-        return worse, better, list(not_comparable([row for row in rows if not row.benchmark])), (before.agent, current.agent)
+        return (
+            worse,
+            better,
+            list(not_comparable([row for row in rows if not row.benchmark])),
+            (before.agent, current.agent),
+        )
 
     def _baseline_of(self, current: AgentRecord, baseline: str | None) -> AgentRecord | None:
         """The version that was asked for, else the one that was set, else the version before this one."""
@@ -108,10 +124,10 @@ class Histories:
             asked = baseline if "@" in baseline else f"{current.name}@{baseline}"
             return self._records.newest(asked, current.suite_id)
         chosen = find_baseline(self._store, current.name, current.suite_id, self._workspace)
-        if chosen is not None and chosen.version != current.version:
+        if chosen is not None:
             return chosen
         known = self._store.agent_executions(current.name, None, current.suite_id)
-        older = [row for row in known if row.version != current.version and row.run_id and row.status == "success"]
+        older = [row for row in known if row.run_id and row.status == "success" and _is_before(row, current)]
         if not older:
             return None
         return self._records.newest(f"{current.name}@{older[0].version}", current.suite_id)
@@ -122,22 +138,27 @@ class Histories:
         name, version = self._records.agent_named(agent)
         suite, benchmark, days = where
         rows = self._series(name, suite, benchmark, days)
-        if version is not None:
-            rows = [row for row in rows if row.version == version]
         points = points_from(rows, metric, benchmark=benchmark or "")
         level = None
         if baseline is not None:
-            wanted = baseline.rpartition("@")[2]
-            values = sorted(point.value for point in points if point.version == wanted)
+            wanted = self._records.agent_named(baseline if "@" in baseline else f"{name}@{baseline}")[1]
+            values = [point.value for point in points if point.version == wanted]
             if not values:
                 known = sorted({point.version for point in points})
-                raise StoreError(f"{name} has no {metric} at version {wanted}", remedy=nearest(wanted, known))
-            level = values[len(values) // 2]
+                raise StoreError(f"{name} has no {metric} at version {wanted}", remedy=nearest(str(wanted), known))
+            level = median(values)
+        if version is not None:
+            points = [point for point in points if point.version == version]
         return _history(name, metric, points, self._suite_name(rows), benchmark or "", level)
 
     def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""
-        rows = self._store.series(name, suite=suite, benchmark=benchmark, since=self._since(days), limit=POINTS)
+        asked = self._records.suite_named(suite)
+        rows = self._store.series(name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS)
+        if not rows and benchmark is not None:
+            known = {row.benchmark for row in self._store.series(name, suite=asked, limit=POINTS)}
+            if benchmark not in known:
+                raise SpecError(f"{name} has run no benchmark {benchmark!r}", remedy=nearest(benchmark, known))
         if not rows or suite is not None:
             return rows
         ids = self._suite_ids()
@@ -178,6 +199,14 @@ class Histories:
             return None
         now = time.time_ns() // 1_000_000 if self._now_ms is None else self._now_ms
         return now - days * DAY_MS
+
+
+def _is_before(row: AgentExecutionRow, current: AgentRecord) -> bool:
+    """Whether a row is of an earlier version: by number, and where one has none by when it was run."""
+    mine, other = version_number(current.version), version_number(row.version)
+    if mine is not None and other is not None:
+        return other < mine
+    return row.version != current.version and row.created_at <= current.finished_at
 
 
 def _history(

@@ -22,6 +22,8 @@ from agentdyno.specs import agent_use, resolve_agents
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
+SHORTEST_VERSION = 4
+"""Characters of a content hash that are enough to name it."""
 IN_PROCESS = "python:"
 """How an agent is spelled that only the program has which started the run."""
 
@@ -125,7 +127,25 @@ def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path) -> Sequenc
     found = resolve_agents([asked], workspace)
     if isinstance(item, str) and found[0] is asked:
         return (parse_agent(item, workspace.agents, base_dir),)  # says what is wrong with it
+    if isinstance(item, str) and asked.version:
+        return [_at_version(use, asked.version, workspace) for use in found]
     return found
+
+
+def _at_version(use: AgentUse, version: str, workspace: Workspace) -> AgentUse:
+    """An agent without a declared version is at the one of its content: naming another does not make it that one."""
+    declared = [item for key, item in workspace.agents.items() if key.partition("@")[0] == use.name.partition("@")[0]]
+    if any(item.version for item in declared):
+        return use
+    bare = replace(use, version=None)
+    there = version_of(bare, git=False).version
+    if len(version) < SHORTEST_VERSION or not there.startswith(version):
+        raise SpecError(
+            f"{use.name} is at version {there}, not {version}",
+            where=f"{use.name}@{version}",
+            remedy=f"Say {use.name}; or declare a version in {workspace.source or 'dyno.yaml'}.",
+        )
+    return bare
 
 
 def _entrants(item: Named, workspace: Workspace, base_dir: Path) -> list[Entrant]:

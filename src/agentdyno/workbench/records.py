@@ -14,10 +14,10 @@ from agentdyno.model import RunResult
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
 from agentdyno.store.rows import Execution, ExecutionFilter
+from agentdyno.workbench.lineup import SHORTEST_VERSION
 
 MOST_EXECUTIONS = 2_000
 """Executions of an agent that are looked through for its newest results."""
-_SHORTEST_PREFIX = 4
 _RUN_IT = "Run them on one suite: dyno run SUITE --agent A --agent B."
 
 
@@ -48,10 +48,13 @@ class Records:
         A run that holds them all is taken, as its timings were interleaved; else each agent's newest results. Raises
         ``NotComparable`` where they share no suite.
         """
+        if len(agents) < 2:
+            raise NotComparable("one agent alone cannot be compared", remedy="Name at least two: dyno compare A B.")
         found = [self._find(agent, suite) for agent in agents]
         labels = [item.label for item in found]
-        if len(set(labels)) < len(labels):
-            raise NotComparable(f"{labels[0]} cannot be set against itself", remedy="Name two different agents.")
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise NotComparable(f"{twice} cannot be set against itself", remedy="Name each version once.")
         chosen = self._on_one_suite(found)
         shared = _shared_runs(chosen)
         return [self._record(item, shared) for item in chosen]
@@ -63,6 +66,12 @@ class Records:
         rows = tuple(row for row in found.rows if row.suite == digest)
         return self._record(Found(found.name, found.version, rows), ())
 
+    def chosen(self, agents: Sequence[str], suite: str | None = None) -> list[AgentRecord]:
+        """The agents that are named; without a name, all that have run the suite."""
+        if len(agents) > 1:
+            return self.together(agents, suite)
+        return [self.newest(agents[0], suite)] if agents else self.every(suite)
+
     def of_run(self, run_id: str) -> list[AgentRecord]:
         """Every agent of one run, in the order of the run."""
         header = self._header(run_id)
@@ -72,17 +81,21 @@ class Records:
 
     def every(self, suite: str | None = None) -> list[AgentRecord]:
         """All agents that have run the newest version of the suite (or of the one that was run last)."""
-        newest = self._store.executions(ExecutionFilter(suite=self._known_suite(suite)), limit=1)
+        newest = self._answered(ExecutionFilter(suite=self.suite_named(suite)))
         if not newest:
             raise StoreError("no agent has run a suite yet", remedy="dyno run SUITE --agent AGENT does.")
-        digest = newest[0].suite
-        labels = dict.fromkeys(
-            (row.agent, row.agent_version)
-            for row in self._store.executions(ExecutionFilter(suite=digest), limit=MOST_EXECUTIONS)
-            if row.run_id and row.status != "failed"
-        )
-        found = [self._find(f"{name}@{version}", digest) for name, version in labels]
-        return [self._record(item, ()) for item in found]
+        found: dict[tuple[str, str], list[Execution]] = defaultdict(list)
+        for row in self._answered(ExecutionFilter(suite=newest[0].suite)):
+            found[row.agent, row.agent_version].append(row)
+        records, problem = [], None
+        for (name, version), rows in found.items():
+            try:
+                records.append(self._record(Found(name, version, tuple(rows)), ()))
+            except NotComparable as error:  # of some agents, only totals were imported
+                problem = error
+        if problem is not None and not records:
+            raise problem
+        return records
 
     def figures(self, run_id: str, arm_id: str) -> ArmFigures:
         """What one arm of a run did."""
@@ -90,37 +103,49 @@ class Records:
 
     def _find(self, text: str, suite: str | None) -> Found:
         name, version = self.agent_named(text)
-        wanted = ExecutionFilter(agent=name, agent_version=version, suite=self._known_suite(suite))
-        rows = [row for row in self._store.executions(wanted, limit=MOST_EXECUTIONS) if row.run_id]
-        answered = [row for row in rows if row.status != "failed"]
+        wanted = ExecutionFilter(agent=name, agent_version=version, suite=self.suite_named(suite))
+        answered = self._answered(wanted)
         if not answered:
             where = f" of suite {suite}" if suite else ""
-            why = "gave no usable answer in any run" if rows else "has no run"
+            rows = self._store.executions(wanted, limit=MOST_EXECUTIONS)
+            why = "has imported totals and no cases" if rows else "has no run"
+            if any(row.run_id for row in rows):
+                why = "gave no usable answer in any run"
             raise NotComparable(f"{text} {why}{where}", remedy=f"dyno run SUITE --agent {name} makes one.")
         newest = _newest_version(answered)
         return Found(name, newest, tuple(row for row in answered if row.agent_version == newest))
 
+    def _answered(self, wanted: ExecutionFilter) -> list[Execution]:
+        """Executions with usable answers of runs that are here, newest first."""
+        rows = self._store.executions(wanted, limit=MOST_EXECUTIONS)
+        return [row for row in rows if row.run_id and row.status != "failed"]
+
     def agent_named(self, text: str) -> tuple[str, str | None]:
         """Name and version of an agent of the store; the version may be cut short where that is unique."""
-        known: dict[str, list[str]] = defaultdict(list)
-        for row in self._store.agents():
-            known[row.name].append(row.version)
+        known: dict[str, dict[str, None]] = defaultdict(dict)
+        for row in self._store.agents():  # one version may have been defined in two ways
+            known[row.name][row.version] = None
         if text in known:
             return text, None
         name, at, version = text.rpartition("@")
         if at and name in known:
-            fitting = [item for item in known[name] if item == version]
-            if not fitting and len(version) >= _SHORTEST_PREFIX:
-                fitting = [item for item in known[name] if item.startswith(version)]
+            if version in known[name]:
+                return name, version
+            enough = len(version) >= SHORTEST_VERSION
+            fitting = [item for item in known[name] if item.startswith(version)] if enough else []
             if len(fitting) == 1:
                 return name, fitting[0]
-            listed = ", ".join(known[name][:8])
-            raise StoreError(f"{name} has no version {version!r} here", where=text, remedy=f"Known: {listed}.")
+            problem = f"{version} begins {len(fitting)} versions of {name}" if fitting else ""
+            listed = ", ".join((fitting or list(known[name]))[:8])
+            raise StoreError(
+                problem or f"{name} has no version {version!r} here", where=text, remedy=f"Known: {listed}."
+            )
         if not known:
             raise StoreError("no agent has been benchmarked here yet", remedy="dyno run SUITE --agent AGENT does.")
         raise StoreError(f"no agent {text!r} has been benchmarked here", remedy=nearest(name or text, list(known)))
 
-    def _known_suite(self, suite: str | None) -> str | None:
+    def suite_named(self, suite: str | None) -> str | None:
+        """A suite by id, digest or name: the digest where that was given, else the id, which is all its versions."""
         if suite is None:
             return None
         known = self._store.suites()

@@ -61,8 +61,17 @@ prices: {}
 # US dollars per hour of CPU time, so that agents that run on this machine have a cost too.
 # compute_price_per_cpu_hour: 0.04
 
-# What may not get worse before a change is let through.
-gate: {}
+# What may not get worse before `dyno check` lets a change through. Critical metrics block, supporting ones warn,
+# advisory ones are shown; the tolerance is points of a score, else a part of the baseline.
+gate:
+  metrics:
+    accuracy: {tier: critical, tolerance: 0.02}
+    error_rate: {tier: critical, tolerance: 0.02}
+    duration_s: {tier: supporting, tolerance: 0.10}
+#    reliability: off
+
+# Weights of the dimensions in overall scores; those that are not named keep their own.
+# weights: {accuracy: 0.30, speed: 0.20, efficiency: 0.20, cost: 0.15, reliability: 0.15}
 
 # Where results are kept: a file, or a URL such as postgresql://localhost/dyno. DYNO_STORE goes first where it is set.
 store: .dyno/dyno.db

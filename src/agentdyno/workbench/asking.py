@@ -1,0 +1,132 @@
+"""The Python API of conclusions: each function answers one question about a store, and changes nothing.
+
+``store`` is an open ``Store``, a URL or a path (default: the project's). ``workspace`` says whose baselines count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentdyno.analysis.economy import cost_report
+from agentdyno.analysis.reliability import reliabilities
+from agentdyno.model.board import Coverage, Leaderboard, Matrix
+from agentdyno.model.duel import AllAgainstAll, Duel
+from agentdyno.model.economy import CostReport
+from agentdyno.model.history import History
+from agentdyno.model.regression import RegressionReport
+from agentdyno.model.reliability import Reliability
+from agentdyno.store import Store
+from agentdyno.workbench.boards import SHOWN, WINDOW_DAYS, Boards
+from agentdyno.workbench.duels import compare_agents as compared
+from agentdyno.workbench.histories import THRESHOLD, Histories
+from agentdyno.workbench.importing import Imported, import_files
+from agentdyno.workbench.location import project_store
+from agentdyno.workbench.records import Records
+
+Where = Store | str | os.PathLike[str] | None
+
+
+def leaderboard(
+    *,
+    category: str = "overall",
+    metric: str = "all",
+    days: int = WINDOW_DAYS,
+    limit: int | None = SHOWN,
+    suite: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    store: Where = None,
+) -> Leaderboard:
+    """Agents by what they achieved in the last ``days`` days."""
+    with _opened(store) as opened:
+        boards = Boards(opened, weights or {})
+        return boards.leaderboard(
+            category=category, metric=metric, days=days, limit=limit, suite=boards.suite_digest(suite)
+        )
+
+
+def matrix(
+    *,
+    suite: str | None = None,
+    category: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    store: Where = None,
+) -> Matrix:
+    """Every agent × every dimension, from the last success in each benchmark."""
+    with _opened(store) as opened:
+        boards = Boards(opened, weights or {})
+        return boards.matrix(suite=boards.suite_digest(suite), category=category)
+
+
+def coverage(*, days: int = WINDOW_DAYS, store: Where = None) -> Coverage:
+    """Which agents were benchmarked within ``days`` days, and which were not."""
+    with _opened(store) as opened:
+        return Boards(opened).coverage(days=days)
+
+
+def compare_agents(*agents: str, suite: str | None = None, store: Where = None) -> Duel | AllAgainstAll:
+    """Two agents (``NAME`` or ``NAME@VERSION``) head to head, the first the baseline; or more, all against all."""
+    with _opened(store) as opened:
+        found = compared(opened, agents, suite)
+    return found.duels[0] if found.duels else found.tournaments[0]
+
+
+def history(
+    subject: str,
+    metric: str | None = None,
+    *,
+    suite: str | None = None,
+    benchmark: str | None = None,
+    days: int | None = None,
+    store: Where = None,
+) -> History:
+    """How a metric of an agent, or of an experiment, went over time, with the changes that are more than noise."""
+    with _opened(store) as opened:
+        return Histories(opened).of(subject, metric, suite=suite, benchmark=benchmark, days=days)
+
+
+def regressions(
+    agent: str,
+    *,
+    baseline: str | None = None,
+    threshold: float = THRESHOLD,
+    suite: str | None = None,
+    workspace: str = "default",
+    store: Where = None,
+) -> RegressionReport:
+    """What became worse: against a baseline, over time, and in patterns of small signs."""
+    with _opened(store) as opened:
+        asked = Histories(opened, workspace=workspace)
+        return asked.regressions(agent, baseline=baseline, threshold=threshold, suite=suite)
+
+
+def cost(*agents: str, suite: str | None = None, volume: int = 1000, store: Where = None) -> CostReport:
+    """What these agents, or all of a suite, cost for what they achieve; savings are for ``volume`` tasks."""
+    with _opened(store) as opened:
+        return cost_report(Records(opened).chosen(agents, suite), volume=volume)
+
+
+def reliability(*agents: str, suite: str | None = None, store: Where = None) -> tuple[Reliability, ...]:
+    """How far these agents, or all of a suite, can be relied on."""
+    with _opened(store) as opened:
+        return tuple(reliabilities(Records(opened).chosen(agents, suite)))
+
+
+def import_results(
+    *files: str | os.PathLike[str], format_name: str | None = None, store: Where = None
+) -> list[Imported]:
+    """Takes files of other tools into the store, all of them or none."""
+    with _opened(store, must_exist=False) as opened:
+        return import_files(opened, [Path(file) for file in files], format_name=format_name)
+
+
+@contextmanager
+def _opened(store: Where, *, must_exist: bool = True) -> Iterator[Store]:
+    if isinstance(store, Store):
+        yield store
+        return
+    url = project_store(Path.cwd(), os.environ) if store is None else os.fspath(store)
+    with Store.open(url, must_exist=must_exist) as opened:
+        yield opened
