@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import zipfile
@@ -416,4 +415,3 @@ def test_the_journal_alone_without_samples_is_refused(tmp_path: Path) -> None:
     content = {"_journal/start.json": members(CAPITALS)["_journal/start.json"]}
     with pytest.raises(ImportFailed, match="the file holds no evaluation"):
         read_log(write_archive(tmp_path / "begun.eval", content))
-    assert json.dumps(content)

@@ -138,13 +138,13 @@ def test_junit_has_one_case_per_rule_and_fails_only_what_blocks() -> None:
         "1",
     )
     cases = {item.get("name"): item for item in suite.findall("testcase")}
-    assert list(cases) == ["accuracy", "error_rate", "reliability", "duration", "cost_usd", "total_tokens"]
+    assert list(cases) == ["accuracy", "error_rate", "reliability", "duration_s", "cost_usd", "total_tokens"]
     failure = cases["accuracy"].find("failure")
     assert failure is not None
     assert (failure.get("message") or "").startswith("accuracy: worse by 32.0 points, 2.0 points are allowed")
     assert "facts/c00: 1.00 → 0.00, want Paris, got Lyon" in (failure.text or "")
-    assert cases["duration"].find("failure") is None
-    assert (cases["duration"].findtext("system-out") or "").startswith("! WARN: 1 s → 1.50 s, change +50.0 %")
+    assert cases["duration_s"].find("failure") is None
+    assert (cases["duration_s"].findtext("system-out") or "").startswith("! WARN: 1 s → 1.50 s, change +50.0 %")
     assert suite.find("properties/property[@name='verdict']").get("value") == "BLOCK"  # type: ignore[union-attr]
 
 

@@ -93,6 +93,7 @@ def test_a_board_of_one_suite_is_made_of_the_last_executions_in_it(filled: Store
     assert (talks.category, talks.speed, talks.scored, talks.case_mean) == ("speed", 0.75, 2, 0.5)
     assert talks.case_variance == pytest.approx(0.5)
     assert all(type(value) is int for value in (a.attempts, a.passed, a.scored, *a.known))
+    assert all(type(value) is float for value in (a.accuracy, a.speed, a.cost_usd, talks.case_variance))
     assert [row.accuracy for row in board(filled, 1, suite="other")] == [1.0]
     assert [row.agent for row in board(filled, 1.5, suite="daily-work", category="speed")] == ["a"]
     assert board(filled, 4, 1, suite=SUITE.digest) == []

@@ -189,5 +189,5 @@ def _seen(store: Store) -> tuple[object, ...]:
         sorted((entry.agent, entry.scores["accuracy"].rank) for entry in matrix.entries),
         [(point.version, point.value, point.n) for point in history.points],
         [(case.key, case.score) for case in baseline.cases],
-        (report.baseline, report.current, [item.metric for item in report.regressions]),
+        (report.baseline, report.current, [item.metric for item in report.regressions if item.metric == "accuracy"]),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from agentdyno.analysis.dimensions import DIMENSIONS, FRUGAL, OVERALL
 from agentdyno.analysis.flips import SAME_WITHIN
 from agentdyno.analysis.paired_overall import dimension_pair, measure_overall
@@ -29,6 +31,9 @@ QUANTITIES = (
 METRICS = (*DIMENSIONS, OVERALL, *QUANTITIES)
 """What two records can be compared in."""
 
+SHORTEST_S = 0.001
+"""Times of agents below this are not compared: each side runs in a process of its own, and where that happens to lie
+in memory makes a larger difference than its code."""
 _TIMES = {"speed": "duration_s", "duration_s": "duration_s", "ttft_s": "ttft_s"}
 _SHARES = ("reliability", "error_rate", "pass_hat_3")
 _PLAIN = ("accuracy", OVERALL, *_SHARES)
@@ -85,8 +90,9 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, 
     if metric == OVERALL:
         return measure_overall(pairing, benchmark, options)
     parts: tuple[str, ...] = {"cost": ("cost_usd",), "efficiency": FRUGAL}.get(metric, (metric,))
-    if metric == "efficiency" and not pairing.same_machine:
-        parts = ("total_tokens",)
+    if metric == "efficiency":
+        own = [part for part in parts if pairing.same_machine and not _too_short(pairing, part)]
+        parts = tuple(dict.fromkeys(["total_tokens", *own]))
     return measure_per_success(pairing, metric, parts, benchmark, options)
 
 
@@ -105,11 +111,21 @@ def _usable(pairing: Pairing, metric: str) -> tuple[str, Pairing]:
         known = first.machine_id and second.machine_id
         text = "measured on different machines" if known else "not measured on one machine that is known"
         return text, pairing
+    if _too_short(pairing, _TIMES.get(metric, metric)):
+        return f"both take less than {1000 * SHORTEST_S:g} ms, which the luck of a process decides", pairing
     if metric in _NEEDS_NO_SCORE:
         return "", pairing
     if not pairing.judged_alike.any():
         return "answers are judged differently on the two sides: their rubrics differ", pairing
     return "", pairing.only(pairing.judged_alike)
+
+
+def _too_short(pairing: Pairing, quantity: str) -> bool:
+    """Whether it is a time that is too short on both sides to be set side by side."""
+    if quantity not in ("duration_s", "ttft_s", "cpu_s"):
+        return False
+    used = [side.used(quantity) for side in (pairing.first, pairing.second)]
+    return all(values.size and not np.isnan(values).all() and np.nanmedian(values) < SHORTEST_S for values in used)
 
 
 def _refused(metric: str, benchmark: str, reason: str) -> PairedRow:

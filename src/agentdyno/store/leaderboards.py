@@ -145,7 +145,7 @@ def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
         units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
     ]
     errors = [
-        sqrt(square) / ended if ended else None
+        sqrt(square) / ended if ended and count == ended else None
         for square, count in zip(squares, counts, strict=True)
     ]
     head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]

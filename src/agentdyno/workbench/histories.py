@@ -105,6 +105,9 @@ class Histories:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
             rows = version_rows(before, current)
+            if not any(row.cases for row in rows):
+                remedy = "Run both versions on one version of the suite."
+                raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)
         except NotComparable as error:
             if baseline is not None:
                 raise

@@ -1,0 +1,113 @@
+"""How often the gate blocks a version held against itself, and how surely it stops a worse one.
+
+A run of the comprehensive suite is made (or ``--store URL --run RUN`` names one). Its stored samples are drawn again
+twice, epoch by epoch with replacement, as if the same version had been measured two more times; 200 such pairs go
+through the gate. Then every worse version of the same agent in the run goes through it 200 times as well.
+
+    python benchmarks/gate.py                  rule agents
+    python benchmarks/gate.py --model local    the bundled language model too (several minutes)
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentdyno.analysis.cases import ArmFigures
+from agentdyno.analysis.gate import judge_gate
+from agentdyno.analysis.records import record_of
+from agentdyno.model import RunResult, Sample
+from agentdyno.model.gate import GatePolicy, GateVerdict
+from agentdyno.model.record import AgentRecord
+from agentdyno.specs import load_suite, load_workspace
+from agentdyno.store import Store
+from agentdyno.workbench.listing import find_workload
+from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
+from agentdyno.workbench.suite_run import SuiteRunner
+
+SUITE = "workload:comprehensive/comprehensive"
+RULES = ("rules@1", "rules")
+MODELS = ("smollm2-tools@1", "smollm2-tools")
+
+
+def main() -> int:
+    options = _options()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.open(options.store or Path(folder) / "dyno.db", must_exist=bool(options.store)) as store,
+    ):
+        run_id = store.find_run(options.run) if options.run else _run(store, Path(folder), options.model).run_id
+        result = store.load_run(run_id)
+    agents = list(dict.fromkeys(arm.agent for arm in result.arms if arm.agent))
+    print(f"{'version':28} {'against':28} {'block':>6} {'incon.':>7} {'warn':>6} {'pass':>6}   of {options.pairs}")
+    worst = 0
+    for agent in agents:
+        counts = judged(result, agent, agent, options.pairs, options.seed)
+        worst = max(worst, counts[GateVerdict.BLOCK])
+        _row(agent, "itself", counts)
+    for agent in agents:
+        for other in agents:
+            if agent != other and agent.rpartition("@")[0] == other.rpartition("@")[0]:
+                _row(agent, other, judged(result, other, agent, options.pairs, options.seed))
+    print(f"goal: at most 2 of 200 block against themselves; worst seen {worst} of {options.pairs}")
+    return 0 if worst <= options.pairs // 100 else 1
+
+
+def judged(result: RunResult, baseline: str, candidate: str, pairs: int, seed: int) -> dict[GateVerdict, int]:
+    """Verdicts of ``candidate`` against ``baseline``, both drawn again from their stored samples."""
+    rng = random.Random(seed)
+    counts = dict.fromkeys(GateVerdict, 0)
+    for _ in range(pairs):
+        report = judge_gate(drawn(result, baseline, rng), drawn(result, candidate, rng), GatePolicy())
+        counts[report.verdict] += 1
+    return counts
+
+
+def drawn(result: RunResult, agent: str, rng: random.Random) -> AgentRecord:
+    """The agent's record, the executions of each case drawn with replacement."""
+    assert result.suite is not None
+    figures = {}
+    for arm in result.arms:
+        if arm.agent == agent:
+            again = _again(arm.samples, rng)
+            figures[arm.arm_id] = ArmFigures.of(result.suite.benchmark(arm.benchmark or ""), again)
+    return record_of(result, figures, agent)
+
+
+def _again(samples: Sequence[Sample], rng: random.Random) -> list[Sample]:
+    cases: dict[str, list[Sample]] = {}
+    for sample in samples:
+        cases.setdefault(sample.case_id, []).append(sample)
+    return [sample for own in cases.values() for sample in rng.choices(own, k=len(own))]
+
+
+def _run(store: Store, folder: Path, model: str) -> RunResult:
+    loaded = load_suite(find_workload(SUITE))
+    agents = RULES + (MODELS if model == "local" else ())
+    with preparing(loaded, load_workspace(folder), SuiteOptions(agents), store) as prepared:
+        print(f"running {prepared.calls:,} calls ...", file=sys.stderr)
+        return SuiteRunner(store, folder / "runs").start(prepared)
+
+
+def _row(agent: str, against: str, counts: dict[GateVerdict, int]) -> None:
+    order = (GateVerdict.BLOCK, GateVerdict.INCONCLUSIVE, GateVerdict.WARN, GateVerdict.PASS)
+    numbers = [counts[verdict] for verdict in order]
+    print(f"{agent:28} {against:28} {numbers[0]:6} {numbers[1]:7} {numbers[2]:6} {numbers[3]:6}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--model", choices=("none", "local"), default="none")
+    parser.add_argument("--store", help="URL or path of a store with a run of a suite")
+    parser.add_argument("--run", help="the run in that store")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
