@@ -147,3 +147,16 @@ def test_direction_and_machine_are_known_of_every_metric() -> None:
     }
     assert depends_on_machine("ttft_s")
     assert not depends_on_machine("input_tokens")
+
+
+def test_benchmarks_that_ran_each_by_itself_are_taken_together_by_the_day() -> None:
+    day = 86_400_000
+    rows = [
+        replace(Row(), at=day * number + offset, run_id=f"{number}-{name}", benchmark=name, accuracy=value)
+        for number in range(3)
+        for offset, (name, value) in enumerate((("sums", 0.2 * number), ("words", 1.0)))
+    ]
+    assert [point.value for point in points_from(rows, "accuracy")] == pytest.approx([0.5, 0.6, 0.7])
+    assert [point.value for point in points_from(rows, "accuracy", benchmark="sums")] == pytest.approx(
+        [0.0, 0.2, 0.4]
+    )

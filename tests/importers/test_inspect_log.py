@@ -317,7 +317,12 @@ def test_settings_that_hold_secrets_are_left_out(tmp_path: Path) -> None:
 
 def test_the_revision_is_kept(tmp_path: Path) -> None:
     def committed(log: dict[str, Any]) -> None:
-        log["eval"]["revision"] = {"type": "git", "origin": "https://example.org/r", "commit": "abc1234", "dirty": True}
+        log["eval"]["revision"] = {
+            "type": "git",
+            "origin": "https://example.org/r",
+            "commit": "abc1234",
+            "dirty": True,
+        }
 
     vcs = read_log(changed(RIVERS, tmp_path, committed)).vcs
     assert vcs is not None
@@ -339,7 +344,9 @@ def test_the_revision_is_kept(tmp_path: Path) -> None:
         (("results",), None, r"says it ended with success and has no 'results'"),
     ],
 )
-def test_a_mangled_log_is_refused_by_place(keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path) -> None:
+def test_a_mangled_log_is_refused_by_place(
+    keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path
+) -> None:
     def mangle(log: Any) -> None:
         log["stats"].pop("started_at")
         for key in keys[:-1]:
@@ -352,7 +359,9 @@ def test_a_mangled_log_is_refused_by_place(keys: tuple[Any, ...], value: object,
 
 def test_an_archive_that_lost_a_sample_is_refused(tmp_path: Path) -> None:
     copy = changed_archive(CAPITALS, tmp_path, lambda log: log.pop("samples/peru_epoch_2.json"))
-    with pytest.raises(ImportFailed, match="header.json: results.total_samples: says 12 samples, and the log holds 11"):
+    with pytest.raises(
+        ImportFailed, match=r"header.json: results.total_samples: says 12 samples, and the log holds 11"
+    ):
         read_log(copy)
 
 

@@ -185,7 +185,11 @@ def test_older_rows_of_samples_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "value", "problem"),
     [
-        (("results", "everyday", "acc,none"), 0.5, r'results.everyday."acc,none": says 0.5, and the samples in samples_'),
+        (
+            ("results", "everyday", "acc,none"),
+            0.5,
+            r'results.everyday."acc,none": says 0.5, and the samples in samples_',
+        ),
         (("results", "sums"), None, r"results: has no figures of 'sums', which 'configs' has"),
         (("results", "sums"), {"alias": "sums"}, r"results.sums: expected at least one metric, such as 'acc,none'"),
         (("n-samples", "sums", "effective"), 6, r"samples_sums_\S+: holds 5 samples, and the results are of 6"),
@@ -195,7 +199,9 @@ def test_older_rows_of_samples_are_read(tmp_path: Path) -> None:
         (("configs",), {}, r"the file holds no evaluation"),
     ],
 )
-def test_a_mangled_file_is_refused_by_place(keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path) -> None:
+def test_a_mangled_file_is_refused_by_place(
+    keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path
+) -> None:
     def mangle(log: Any) -> None:
         for key in keys[:-1]:
             log = log[key]

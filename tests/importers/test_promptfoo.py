@@ -199,7 +199,9 @@ def test_logs_of_older_releases_tell_errors_by_their_missing_grade(tmp_path: Pat
         (("timestamp",), 5, r"results.timestamp: expected a text"),
     ],
 )
-def test_a_mangled_file_is_refused_by_place(keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path) -> None:
+def test_a_mangled_file_is_refused_by_place(
+    keys: tuple[Any, ...], value: object, problem: str, tmp_path: Path
+) -> None:
     def mangle(log: Any) -> None:
         log = log["results"]
         for key in keys[:-1]:

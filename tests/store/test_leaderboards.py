@@ -112,3 +112,28 @@ def test_errors_are_finite_for_any_number_of_benchmarks(filled: Store) -> None:
     errors = [row.errors[0] for row in board(filled, 0)]
     assert errors == [pytest.approx(1e-12), 0.0]
     assert all(error is not None and math.isfinite(error) for error in errors)
+
+
+def test_brief_rows_hold_the_same_mean_scores(filled: Store) -> None:
+    filled.add_executions([execution(0.5, accuracy=0.4, speed=0.5), execution(1.2, accuracy=0.7, speed=None)])
+
+    def told(*, brief: bool) -> set[object]:
+        scores = ("accuracy", "speed", "efficiency", "cost", "reliability")
+        rows = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, brief=brief)
+        return {(row.agent, row.category, row.n, *(getattr(row, name) for name in scores)) for row in rows}
+
+    assert told(brief=True) == told(brief=False) != set()
+
+
+def test_all_categories_together_are_the_means_over_all_executions(filled: Store) -> None:
+    made = [execution(day, accuracy=day / 4, benchmark=name) for day in (0.2, 1.1) for name in ("sums", "talks")]
+    filled.add_executions([*made, execution(1.3, accuracy=1.0, accuracy_error=0.1)])
+    apart = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS)
+    (row,) = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, together=True)
+    assert len(apart) == 2, "the two benchmarks are of different categories"
+    assert row.category == ""
+    assert (row.n, row.attempts) == (sum(item.n for item in apart), sum(item.attempts for item in apart))
+    assert row.accuracy == pytest.approx((2 * 0.2 / 4 + 2 * 1.1 / 4 + 1.0) / 5)
+    assert row.benchmarks == 2
+    assert row.last_success_at == max(item.last_success_at or 0 for item in apart)
+    assert row.errors[0] is None, "of one benchmark the error is not known"

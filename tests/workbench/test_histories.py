@@ -160,6 +160,7 @@ def test_a_version_is_held_against_the_one_before_it(room: Room) -> None:
     assert found.current == 0.5
     assert found.amount == pytest.approx(11 / 23)
     assert [key.case_id for key in found.impact.cases] == ids(1, 12)
+    assert "separate-runs" in codes(report), "what was not interleaved is said not to be"
     assert report.health < 100
     earlier = Histories(room.store).regressions("a@1.1")
     assert (earlier.baseline, earlier.current) == ("a@1.0", "a@1.1"), "a later version is not the one before"

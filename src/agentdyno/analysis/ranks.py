@@ -20,7 +20,8 @@ Places: TypeAlias = npt.NDArray[np.int32]
 Drawn: TypeAlias = npt.NDArray[np.float32]
 
 DRAWS = 400
-_TAIL = DRAWS // 40
+FEWEST_DRAWS = 120
+"""Boards drawn; of more than 200 agents fewer, so that a large board takes no longer."""
 _DIGITS = 12
 """Scores that agree in so many digits are equal: sums of the same numbers differ in the last ones."""
 _AT_ONCE = 24_000
@@ -42,7 +43,7 @@ def ranked_scores(
     """For each agent its five scores and ``overall``, with ranks and 95 % intervals.
 
     ``overall`` is the weighted mean of the dimensions that are known; its interval takes their errors as independent,
-    and is ``None`` where one of them is unknown. The interval of a rank is the middle 95 % of ``DRAWS`` boards, in
+    and is ``None`` where one of them is unknown. The interval of a rank is the middle 95 % of drawn boards, in
     each of which every score is drawn from the normal law of its error, kept within 0..1; a dimension of unknown
     error stays as it is. It holds the rank itself, and is ``None`` where no error of that score is known.
     """
@@ -88,17 +89,24 @@ def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -
     given = (scores[:, :width], errors, shares)
     centre, spread, share = (np.nan_to_num(part).T[:, None, :].astype(np.float32) for part in given)
     rng = np.random.default_rng(abs(seed))
-    found = np.empty((width + 1, agents, DRAWS), dtype=np.int32)
-    half = max(1, min(DRAWS, _AT_ONCE // (agents * (width + 1))) // 2)
-    for start in range(0, DRAWS // 2, half):
-        noise = rng.standard_normal((width, min(half, DRAWS // 2 - start), agents), dtype=np.float32)
+    draws = draws_for(agents)
+    tail = draws // 40
+    found = np.empty((width + 1, agents, draws), dtype=np.int32)
+    half = max(1, min(draws, _AT_ONCE // (agents * (width + 1))) // 2)
+    for start in range(0, draws // 2, half):
+        noise = rng.standard_normal((width, min(half, draws // 2 - start), agents), dtype=np.float32)
         noise *= spread
         drawn = np.clip(np.concatenate([centre + noise, centre - noise], axis=1), np.float32(0), np.float32(1))
         drawn = np.concatenate([drawn, (drawn * share).sum(axis=0, keepdims=True)])
         ranks = _row_ranks(drawn.reshape(-1, agents)).reshape(drawn.shape)
         found[:, :, 2 * start : 2 * start + drawn.shape[1]] = ranks.transpose(0, 2, 1)
     found.sort(axis=2)
-    return found[:, :, _TAIL].T, found[:, :, -1 - _TAIL].T
+    return found[:, :, tail].T, found[:, :, -1 - tail].T
+
+
+def draws_for(agents: int) -> int:
+    """An even number of boards to draw."""
+    return max(FEWEST_DRAWS, min(DRAWS, 40 * (2_000 // max(1, agents))))
 
 
 def _row_ranks(draws: Drawn) -> Places:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agentdyno.analysis.coverage import DAY_MS
 from agentdyno.analysis.dimensions import DIMENSIONS, OVERALL, overall
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model.history import HistoryPoint
@@ -89,28 +90,49 @@ def points_from(rows: Iterable[Executed], metric: str, *, benchmark: str = "") -
 
     Usual are those that more than half of the runs of that version have, with the metric known. A point is over
     exactly these; a run that lacks one is left out, so that a level never changes because other benchmarks were run.
+    Where no benchmark is usual, as when each was run by itself, those of one version on one day (UTC) count as one.
     Scores are means over benchmarks; times, tokens, money and rates are over all executions together. Partial
     executions are left out, failed ones too except for pass rate, failure rate and reliability.
     """
     chosen = series_metric(metric)
     allowed = ("success", "failed") if chosen.failed_too else ("success",)
-    runs: dict[tuple[str, str, str, int], dict[str, Executed]] = {}
-    for row in rows:
-        if row.status in allowed and benchmark in ("", row.benchmark) and chosen.known_in(row):
-            # What comes from outside has no run: rows of one time belong together.
-            key = (row.suite, row.run_id, row.version, 0 if row.run_id else row.at)
-            runs.setdefault(key, {})[row.benchmark] = row
-    usual = {suite: _usual([own for key, own in runs.items() if key[0] == suite]) for suite in {k[0] for k in runs}}
-    points = []
-    for (suite, _, _, _), own in runs.items():
-        wanted = usual[suite]
-        if not wanted or not wanted <= own.keys():
-            continue
-        taken = [own[name] for name in sorted(wanted)]
-        value = chosen.value(taken)
-        if value is not None:
-            points.append(_point(taken, value))
+    wanted = [
+        row for row in rows if row.status in allowed and benchmark in ("", row.benchmark) and chosen.known_in(row)
+    ]
+    suites: dict[str, list[Executed]] = {}
+    for row in wanted:
+        suites.setdefault(row.suite, []).append(row)
+    points = [point for own in suites.values() for point in _suite_points(own, chosen)]
     return sorted(points, key=lambda point: (point.at, point.run_id))
+
+
+def _suite_points(rows: Sequence[Executed], metric: SeriesMetric) -> list[HistoryPoint]:
+    for key in (_of_run, _of_day):
+        runs: dict[tuple[str, str, int], dict[str, Executed]] = {}
+        for row in rows:
+            runs.setdefault(key(row), {})[row.benchmark] = row
+        usual = _usual(list(runs.values()))
+        if usual:
+            break
+    else:
+        return []
+    points = []
+    for own in runs.values():
+        if usual <= own.keys():
+            taken = [own[name] for name in sorted(usual)]
+            value = metric.value(taken)
+            if value is not None:
+                points.append(_point(taken, value))
+    return points
+
+
+def _of_run(row: Executed) -> tuple[str, str, int]:
+    """What comes from outside has no run: rows of one time belong together."""
+    return row.run_id, row.version, 0 if row.run_id else row.at
+
+
+def _of_day(row: Executed) -> tuple[str, str, int]:
+    return "", row.version, row.at // DAY_MS
 
 
 def series_metric(name: str) -> SeriesMetric:

@@ -154,9 +154,10 @@ def _arms(found: Evaluation, suite: Suite, started_at: int) -> tuple[ArmResult, 
     for item in found.tested:
         label = f"{item.agent.name}@{item.agent.version}"
         arm_id = suite_arm_id(content, item.benchmark, label)
+        # In the order in which a store gives them back.
         samples = tuple(
             replace(sample, arm_id=arm_id, started_at_ms=sample.started_at_ms or started_at)
-            for sample in item.samples
+            for sample in sorted(item.samples, key=lambda sample: (sample.iteration, sample.case_id))
         )
         arm = ArmResult(
             arm_id,

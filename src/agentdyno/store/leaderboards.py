@@ -15,9 +15,23 @@ from functools import cache
 from math import sqrt
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Label, Select, and_, bindparam, cast, func, select, union
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Label,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    func,
+    literal,
+    literal_column,
+    null,
+    select,
+    union,
+)
 
-from agentdyno.store.execution_schema import ERRORS, SUMMED, agents, agg_day, benchmarks, executions, latest
+from agentdyno.store.execution_schema import ERRORS, SCORES, SUMMED, agents, agg_day, benchmarks, executions, latest
 from agentdyno.store.identities import uid_text
 from agentdyno.store.link import Link
 from agentdyno.store.rows import LeaderboardRow
@@ -26,7 +40,9 @@ from agentdyno.store.summaries import CASE_UNITS, DAY_MS, SCALES, figures
 _SCALES = [SCALES[name] for name in SUMMED]
 _COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squares")
 _TOTALS = (*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED))
-_ENDS = ("benchmarks", "last_success_at", *(f"sum_{name}" for name in ERRORS), *(f"n_{name}" for name in ERRORS))
+_BRIEF = ("n", *(f"{kind}_{name}" for name in SCORES[:-1] for kind in ("sum", "n")))
+_SQUARES = tuple(f"sum_{name}" for name in ERRORS)
+_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS))
 
 
 class Window(NamedTuple):
@@ -42,8 +58,19 @@ class Window(NamedTuple):
         return cls(last - days + 1, last)
 
 
-def leaderboard_rows(link: Link, window: Window, category: str | None, suite: int | None) -> list[LeaderboardRow]:
-    """One row per category and agent with an execution on one of the days."""
+def leaderboard_rows(
+    link: Link,
+    window: Window,
+    category: str | None,
+    suite: int | None,
+    *,
+    brief: bool = False,
+    together: bool = False,
+) -> list[LeaderboardRow]:
+    """One row per category and agent with an execution on one of the days.
+
+    ``brief``: with the mean scores alone. ``together``: one row per agent, over all categories.
+    """
     given: dict[str, object] = {"from": window.first * DAY_MS, "until": (window.last + 1) * DAY_MS}
     if category is not None:
         given["category"] = category
@@ -51,19 +78,27 @@ def leaderboard_rows(link: Link, window: Window, category: str | None, suite: in
         given |= {"first_day": window.first, "last_day": window.last}
     else:
         given["suite"] = suite
-    asked = _leaderboard(category is not None, suite is not None)
+    asked = _leaderboard(category is not None, suite is not None, brief and suite is None, together)
     return [_leaderboard_row(row) for row in link.execute(asked, given).all()]
 
 
 @cache
-def _leaderboard(of_category: bool, of_suite: bool) -> Select[*tuple[Any, ...]]:
+def _leaderboard(of_category: bool, of_suite: bool, brief: bool, together: bool) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
-    sums = _suite_sums() if of_suite else _day_sums()
+    sums = _suite_sums() if of_suite else _day_sums(_BRIEF if brief else _TOTALS)
     ends = _ends(of_suite)
     if of_category:
         sums = sums.where((benchmarks if of_suite else agg_day).c.category == bindparam("category"))
         ends = ends.where(latest.c.category == bindparam("category"))
+    if together:
+        sums = _over_categories(sums, _BRIEF if brief else _TOTALS)
+        ends = _over_categories(ends, _ENDS)
     totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
+    if brief:
+        head = [agents.c[name] for name in ("uid", "name", "version")]
+        known = [totals.c[name] if name in _BRIEF else literal_column("0").label(name) for name in _TOTALS]
+        unknown = [null().label(name) for name in _ENDS]
+        return select(*head, totals.c.category, *unknown, *known).join(agents, agents.c.id == totals.c.agent)
     return (
         select(
             *(agents.c[name] for name in ("uid", "name", "version")),
@@ -78,16 +113,31 @@ def _leaderboard(of_category: bool, of_suite: bool) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _day_sums() -> Select[*tuple[Any, ...]]:
+def _day_sums(names: Sequence[str]) -> Select[*tuple[Any, ...]]:
     return (
         select(
             agg_day.c.agent,
             agg_day.c.category,
-            *(_whole(func.sum(agg_day.c[name]), name) for name in _TOTALS),
+            *(_whole(func.sum(agg_day.c[name]), name) for name in names),
         )
         .where(agg_day.c.day.between(bindparam("first_day"), bindparam("last_day")))
         .group_by(agg_day.c.category, agg_day.c.agent)
     )
+
+
+def _over_categories(parts: Select[*tuple[Any, ...]], names: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    """One row per agent of what is there per category; summed in two steps, as the table is in that order."""
+    inner = parts.subquery()
+    return select(
+        inner.c.agent, literal("").label("category"), *(_pool(inner.c[name], name) for name in names)
+    ).group_by(inner.c.agent)
+
+
+def _pool(column: ColumnElement[Any], name: str) -> Label[Any]:
+    if name == "last_success_at":
+        return func.max(column).label(name)
+    total = func.sum(column)
+    return total.label(name) if name in _SQUARES else _whole(total, name)
 
 
 def _suite_sums() -> Select[*tuple[Any, ...]]:

@@ -59,7 +59,14 @@ class Questions:
             return boards.matrix_rows(link, key, category)
 
     def leaderboard_rows(
-        self, *, days: int, now_ms: int, category: str | None = None, suite: str | None = None
+        self,
+        *,
+        days: int,
+        now_ms: int,
+        category: str | None = None,
+        suite: str | None = None,
+        brief: bool = False,
+        together: bool = False,
     ) -> list[LeaderboardRow]:
         """What each agent achieved per category of benchmarks over ``days`` days (UTC), that of ``now_ms`` included.
 
@@ -69,11 +76,13 @@ class Questions:
 
         With a ``suite`` (a digest, or an id for its newest version) the row is made of the last success in each of
         its benchmarks, and of the last attempt where that came later, as far as they are within the days.
+        ``together``: one row per agent, over all its categories, with ``category`` "".
+        ``brief`` rows have ``n`` and the mean scores alone, which a trend takes and which are faster to read.
         """
         with self._link as link:
             key = None if suite is None else boards.suite_key(link, suite)
             window = leaderboards.Window.ending(now_ms, days)
-            return leaderboards.leaderboard_rows(link, window, category, key)
+            return leaderboards.leaderboard_rows(link, window, category, key, brief=brief, together=together)
 
     def generation(self) -> int:
         """A number that changes with every change of an execution: boards made at the same one are the same."""

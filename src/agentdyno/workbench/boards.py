@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.analysis.boards import leaderboard, matrix
@@ -57,8 +58,10 @@ class Boards:
         )
 
         def make() -> Leaderboard:
-            rows = self.store.leaderboard_rows(days=days, now_ms=now, category=asked, suite=suite)
-            before = self.store.leaderboard_rows(days=days, now_ms=now - days * DAY_MS, category=asked, suite=suite)
+            read = partial(
+                self.store.leaderboard_rows, days=days, category=asked, suite=suite, together=asked is None
+            )
+            rows, before = read(now_ms=now), read(now_ms=now - days * DAY_MS, brief=True)
             return leaderboard(
                 rows,
                 before,

@@ -62,5 +62,12 @@ def concluded(records: Sequence[AgentRecord]) -> Conclusions:
 
 def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:
     figures: dict[str, ArmFigures] = figures_for(result, store)
+    for arm in result.arms:
+        if arm.agent and arm.arm_id not in figures and len(arm.samples) < arm.samples_total:
+            raise NotComparable(
+                f"the result of run {result.run_id[:13]} holds {len(arm.samples)} of {arm.samples_total} samples of "
+                f"{arm.agent}, too few to tell case by case",
+                remedy="Compare where its store is: dyno compare RUN RUN.",
+            )
     labels = dict.fromkeys(arm.agent for arm in result.arms if arm.agent)
     return [record_of(result, figures, label) for label in labels]

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from agentdyno.analysis.dimensions import DIMENSIONS
+from agentdyno.analysis.duel_cautions import duel_cautions
 from agentdyno.analysis.flips import version_number
 from agentdyno.analysis.health import regression_report
 from agentdyno.analysis.history import history, history_regressions
+from agentdyno.analysis.pairing import pair_records
 from agentdyno.analysis.patterns import history_patterns
 from agentdyno.analysis.regressions import judge_rows, not_comparable, version_rows
 from agentdyno.analysis.series import points_from, series_metric
@@ -114,12 +116,11 @@ class Histories:
             return [], [], [RunWarning("no-version-check", error.message, error.remedy or "")], ("", "")
         worse, better = judge_rows(rows, before, current, threshold)
         worse += several_small_drops(rows, before, current, thresholds=threshold, found=worse)
-        return (
-            worse,
-            better,
-            list(not_comparable([row for row in rows if not row.benchmark])),
-            (before.agent, current.agent),
-        )
+        cautions = [
+            *not_comparable([row for row in rows if not row.benchmark]),
+            *duel_cautions(pair_records(before, current)),
+        ]
+        return worse, better, cautions, (before.agent, current.agent)
 
     def _baseline_of(self, current: AgentRecord, baseline: str | None) -> AgentRecord | None:
         """The version that was asked for, else the one that was set, else the version before this one."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentdyno.agents.command_line import split_command
+from agentdyno.agents.references import scheme_of
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import AgentUse, RunWarning, Side, Workspace
@@ -90,7 +92,6 @@ def names_agent(against: str, workspace: Workspace) -> bool:
 
 def _agent_named(against: str, workspace: Workspace) -> str | None:
     """The agent that the text names; ``None`` where it is a git revision."""
-    from agentdyno.agents.references import scheme_of
     from agentdyno.registry import registered
     from agentdyno.registry.installed import installed
 
@@ -155,15 +156,29 @@ def _moved(use: AgentUse, root: Path, worktree: Path, label: str) -> AgentUse:
     folder = Path(use.base_dir).resolve()
     if not folder.is_relative_to(root) or folder.is_relative_to(worktree):
         return use
-    there = worktree / folder.relative_to(root)
+    uses = use.uses
+    for item in _files_named(use):
+        path = (folder / item).resolve()
+        if not path.is_relative_to(root):
+            continue
+        there, absolute = worktree / path.relative_to(root), Path(item).is_absolute()
+        if there.is_file() and absolute:
+            uses = uses.replace(item, str(there))  # else the baseline would be the code that is here
+        elif not there.is_file() and path.is_file() and not (absolute and scheme_of(uses) == "cmd"):
+            raise SpecError(
+                f"{use.name} does not exist at {label}: there is no {item}",
+                where="--against",
+                remedy="Name another revision, or set it against another agent.",
+            )
+    return replace(use, uses=uses, base_dir=str(worktree / folder.relative_to(root)))
+
+
+def _files_named(use: AgentUse) -> list[str]:
+    """What may be files in the spelling of an agent: ``FILE.py@NAME``, or the words of a command."""
+    if scheme_of(use.uses) == "cmd":
+        return list(split_command(use.uses.partition(":")[2], use.uses))
     file, at, _ = use.uses.rpartition("@")
-    if at and file.endswith(".py") and not (there / file).is_file():
-        raise SpecError(
-            f"{use.name} does not exist at {label}: there is no {file}",
-            where="--against",
-            remedy="Name another revision, or set it against another agent.",
-        )
-    return replace(use, base_dir=str(there))
+    return [file] if at and file.endswith(".py") else []
 
 
 def _is_same(old: Entrant, new: Entrant, baseline: Baseline) -> bool:
