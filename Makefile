@@ -4,6 +4,7 @@
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
+BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py evaluate.py store.py calibration.py sequential.py gate.py)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +42,9 @@ soak:  ## The long fault campaigns (kill -9 at 50 random moments)
 
 bench:  ## Ours beside peers: prints ratio tables
 	@scripts/install.sh dev,peers
-	@for script in benchmarks/bench_*.py benchmarks/ttft.py benchmarks/evaluate.py benchmarks/store.py; do echo "== $$script"; $(RUN)/python $$script || exit 1; done
+	@for script in $(BENCHMARKS); do echo "== $$script"; $(RUN)/python $$script || exit 1; done
+	@scripts/changepoint_peers.sh
+	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py
 
 clean:  ## Remove .venv and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-changepoints .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -394,6 +394,17 @@ def test_a_damaged_archive_is_refused_where_it_is_damaged(path: Path, tmp_path: 
         read_log(damaged)
 
 
+def test_content_that_does_not_fit_its_checksum_is_refused(tmp_path: Path) -> None:
+    content = bytearray(CAPITALS.read_bytes())
+    entry = content.rindex(b"samples/peru_epoch_1.json") - 46  # in the directory at the end
+    assert content[entry : entry + 4] == b"PK\x01\x02"
+    content[entry + 16] ^= 1
+    damaged = tmp_path / CAPITALS.name
+    damaged.write_bytes(content)
+    with pytest.raises(ImportFailed, match=r"samples/peru_epoch_1.json: the archive is damaged here: checksum"):
+        read_log(damaged)
+
+
 def test_without_a_reader_of_zstandard_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("zstandard", "compression.zstd", "compression"):
         monkeypatch.setitem(sys.modules, name, None)
