@@ -73,7 +73,9 @@ def test_several_processes_widen_the_interval_by_what_lies_between_them() -> Non
         narrow, wide = alone[name].ci, spread[name].ci
         assert narrow is not None
         assert wide is not None
-        assert wide[0] <= spread[name].median <= wide[1]
+        middle = spread[name].median
+        assert middle is not None
+        assert wide[0] <= middle <= wide[1]
         assert wide[1] - wide[0] > 1.2 * (narrow[1] - narrow[0])
         assert alone[name].median == spread[name].median
     assert summarise(samples({"duration_s": values}, processes=6)) == spread

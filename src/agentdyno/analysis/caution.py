@@ -32,7 +32,7 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
             arm.arm_id,
         )
     duration = arm.metrics.get("duration_s")
-    if duration is None:
+    if duration is None or duration.median is None:
         return
     if duration.ci is None:
         yield RunWarning(

@@ -127,7 +127,7 @@ def used_by(arm: ArmResult) -> dict[str, float]:
     """
     used: dict[str, float] = {}
     duration = arm.metrics.get("duration_s")
-    if duration is not None and duration.n:
+    if duration is not None and duration.n and duration.median is not None:
         used["duration_s"] = duration.median
     figures = arm.case_figures
     if figures is None or not figures.passed:

@@ -6,26 +6,16 @@ from dataclasses import dataclass
 
 from agentdyno.model import Metric, MetricSummary
 
-UNKNOWN_FIGURES = "unknown_figures"
-"""The key of ``ArmResult.observed`` that lists the figures of ``MetricSummary`` that say nothing in this arm."""
-
-
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """What is known of ``n`` values without having them, in the unit of the metric. ``None`` is unknown."""
 
     n: int
     mean: float
-    median: float
+    median: float | None = None
     std: float | None = None
     minimum: float | None = None
     maximum: float | None = None
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """The figures of a ``MetricSummary`` that cannot be told from these."""
-        given = {"std": self.std, "minimum": self.minimum, "maximum": self.maximum}
-        return ("p95", "p99", "mad", *(name for name, value in given.items() if value is None))
 
     def summary(self, metric: Metric) -> MetricSummary:
         """What is not known stays null."""

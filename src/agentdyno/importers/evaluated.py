@@ -9,7 +9,7 @@ from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.dimensions import OVERALL, Quantities, dimension_scores
 from agentdyno.analysis.suite_close import close_suite
 from agentdyno.errors import ImportFailed
-from agentdyno.importers.aggregates import UNKNOWN_FIGURES, Aggregate
+from agentdyno.importers.aggregates import Aggregate
 from agentdyno.importers.document import WRITE_AGAIN, Document, printable
 from agentdyno.importers.machine import Machine
 from agentdyno.model import (
@@ -187,12 +187,10 @@ def _without_cases(arm: ArmResult, item: Tested) -> ArmResult:
             if item.simulated:
                 metric = replace(metric, provenance=Provenance.SIMULATED)
             std = None if name != "score" or variance is None else variance**0.5
-            metrics[name] = Aggregate(totals.cases, mean, mean, std).summary(metric)
-    unknown = Aggregate(totals.cases, 0.0, 0.0, None if variance is None else 0.0).unknown
+            metrics[name] = Aggregate(totals.cases, mean, std=std).summary(metric)
     return replace(
         arm,
         metrics=metrics,
-        observed={**arm.observed, UNKNOWN_FIGURES: ["median", *unknown]},
         scores=dimension_scores(Quantities(totals.mean, used={}), {}),
         # Accuracy is all that the overall score rests on.
         score_errors={} if totals.error is None else {"accuracy": totals.error, OVERALL: totals.error},

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from agentdyno.importers.aggregates import UNKNOWN_FIGURES, Aggregate
+from agentdyno.importers.aggregates import Aggregate
 from agentdyno.importers.assemble import Found, Series, assemble, measured
 from agentdyno.importers.document import Document, Node, read_document
 from agentdyno.importers.machine import Machine
@@ -95,8 +95,7 @@ def _series(name: str, rows: Sequence[Node]) -> Series:
         metrics = {metric.name: metric for row in raw for metric in _counters(row)}
         samples = [_sample(i, row) for i, row in enumerate(raw)]
         return Series(experiment, name, params, samples, metrics)
-    figures, unknown = _aggregates(rows)
-    return Series(experiment, name, params, aggregates=figures, observed={UNKNOWN_FIGURES: list(unknown)})
+    return Series(experiment, name, params, aggregates=_aggregates(rows))
 
 
 def _sample(iteration: int, row: Node) -> Sample:
@@ -136,8 +135,8 @@ def _is_number(value: object) -> bool:
     return is_one and not (isinstance(value, float) and not math.isfinite(value))
 
 
-def _aggregates(rows: Sequence[Node]) -> tuple[dict[str, MetricSummary], tuple[str, ...]]:
-    """Summaries from the rows for mean, median and so on; and which of their figures are unknown."""
+def _aggregates(rows: Sequence[Node]) -> dict[str, MetricSummary]:
+    """Summaries from the rows for mean, median and so on."""
     kinds = {row.at("aggregate_name").text(): row for row in rows}
     for needed in ("mean", "median"):
         if needed not in kinds:
@@ -147,12 +146,7 @@ def _aggregates(rows: Sequence[Node]) -> tuple[dict[str, MetricSummary], tuple[s
     scale = _scale(mean)
     columns = [(key, known_metric(own), scale) for key, own in _TIMES.items()]
     columns += [(metric.name.removeprefix("result."), metric, 1.0) for metric in _counters(mean)]
-    figures: dict[str, MetricSummary] = {}
-    unknown: tuple[str, ...] = ()
-    for key, metric, divisor in columns:
-        aggregate = _aggregate(kinds, key, divisor, n)
-        figures[metric.name], unknown = aggregate.summary(metric), aggregate.unknown
-    return figures, unknown
+    return {metric.name: _aggregate(kinds, key, divisor, n).summary(metric) for key, metric, divisor in columns}
 
 
 def _aggregate(kinds: Mapping[str, Node], key: str, divisor: float, n: int) -> Aggregate:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentdyno.importers.aggregates import UNKNOWN_FIGURES, Aggregate
+from agentdyno.importers.aggregates import Aggregate
 from agentdyno.importers.assemble import Found, Series, assemble, measured
 from agentdyno.importers.document import Document, Node, read_document
 from agentdyno.importers.machine import Machine
@@ -65,7 +65,6 @@ def _series(node: Node) -> Series:
     data = stats.get("data")
     if data is None:
         metric = known_metric("duration_s")
-        observed[UNKNOWN_FIGURES] = list(aggregate.unknown)
         return Series(
             experiment, name, params, aggregates={metric.name: aggregate.summary(metric)}, observed=observed
         )

@@ -48,7 +48,7 @@ class MetricSummary:
     provenance: Provenance
     n: int
     mean: float
-    median: float
+    median: float | None
     p95: float | None
     p99: float | None
     ci: tuple[float, float] | None

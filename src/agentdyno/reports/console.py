@@ -90,7 +90,8 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     known = dict(facts(result))
     heading = f"{one_line(result.name)}  {result.run_id[:RUN_ID_LENGTH]}"
     _line(console, heading, "bold")
-    _line(console, f"{known['started']}, took {known['took']}, {known['order']}", _STYLES[Tone.MUTED])
+    how = f"imported from {known['imported from']}" if "imported from" in known else known["order"]
+    _line(console, f"{known['started']}, took {known['took']}, {how}", _STYLES[Tone.MUTED])
     _line(console)
     if standing is not None:
         _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))

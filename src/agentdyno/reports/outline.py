@@ -140,6 +140,8 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
         ("seed", str(result.seed)),
         ("order", f"{result.spec.order.value}, {result.spec.isolation.value}"),
     ]
+    if result.origin:
+        rows.append(("imported from", origin_text(result)))
     if result.suite is not None:
         version = f" {one_line(result.suite.version)}" if result.suite.version else ""
         rows.append(("suite", f"{one_line(result.suite.name)}{version}, content {result.suite.digest[:10]}"))
@@ -151,6 +153,12 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
     if result.notes:
         rows.append(("notes", one_line(result.notes)))
     return tuple(rows)
+
+
+def origin_text(result: RunResult) -> str:
+    """``pyperf 2.9.0, bench.json``."""
+    tool = " ".join(part for part in (result.origin.get("tool", ""), result.origin.get("version", "")) if part)
+    return one_line(", ".join(part for part in (tool, result.origin.get("file", "")) if part))
 
 
 def notices(report: Report) -> tuple[Notice, ...]:

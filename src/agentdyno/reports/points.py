@@ -77,7 +77,7 @@ def arm_values(arm: ArmResult, metric: str) -> ArmValues:
         metric,
         summary.unit if summary else known_metric(metric).unit,
         tuple(value for value in values if value is not None and math.isfinite(value)),
-        summary.median if summary and summary.n and math.isfinite(summary.median) else None,
+        summary.median if summary and summary.n and _is_number(summary.median) else None,
         _finite(summary.ci) if summary else None,
     )
 
@@ -114,7 +114,7 @@ def _sweep(experiment: str, arms: Sequence[ArmResult]) -> Sweep | None:
     for arm in arms:
         summary = arm.metrics.get(metric)
         x = _number(arm.params.get(parameter))
-        if summary is None or not summary.n or x is None or not math.isfinite(summary.median):
+        if summary is None or not summary.n or x is None or summary.median is None or not math.isfinite(summary.median):
             continue
         others = settings({name: arm.params.get(name) for name in varying})
         side = arm.side.value if arm.side else ""
@@ -145,6 +145,10 @@ def _swept(arms: Sequence[ArmResult]) -> str | None:
 
 def _names(arms: Sequence[ArmResult]) -> list[str]:
     return list(dict.fromkeys(name for arm in arms for name in arm.params))
+
+
+def _is_number(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def _number(value: object) -> float | None:

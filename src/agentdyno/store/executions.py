@@ -136,7 +136,8 @@ def _recorded(link: Link, key: int, arm: ArmResult, result: RunResult) -> dict[s
         ).where(*own)
     ).one()
     recorded, usable, attempts, first, last, cpu_s, marked = counted
-    if recorded and recorded >= arm.planned:
+    totals_only = not recorded and arm.case_figures is not None and arm.case_figures.scored > 0
+    if (recorded or totals_only) and recorded >= arm.planned:
         status = "success"
     else:
         status = "partial" if usable else "failed"

@@ -166,7 +166,7 @@ def arm_series(link: Link, experiment: str | None, name: str | None, limit: int 
 
 def _arm_row(row: Sequence[Any]) -> ArmSeriesRow:
     at, run_id, arm_id, name, experiment, side, params, metrics, machine_id, vcs = row
-    medians = {metric: _arm_metric(plain) for metric, plain in metrics.items()}
+    medians = {metric: _arm_metric(plain) for metric, plain in metrics.items() if plain["median"] is not None}
     return ArmSeriesRow(
         at, _id(run_id), arm_id, name, experiment, side or "", params or {}, medians, machine_id, _commit(vcs)
     )
