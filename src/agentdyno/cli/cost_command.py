@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from agentdyno.cli.conclusions import report_options, show, suite_option
-from agentdyno.cli.shared import json_option, open_store, store_option
+from agentdyno.cli.shared import json_option, open_store, say, store_option
+
+LARGE = 2_000
+"""Cases of all agents together from which the answer takes more than a moment."""
 
 
 @click.command(
@@ -41,6 +44,9 @@ def command(
 
     with open_store(store, must_exist=True) as opened:
         found = Records(opened).chosen(agents, suite)
+    compared = sum(len(record.cases) for record in found)
+    if compared > LARGE:
+        say(f"Comparing {len(found)} agents on {compared:,} cases in all ...")
     report = cost_report(found, volume=volume)
     relied = tuple(reliabilities(found)) if reliability else ()
     findings = Conclusions(costs=(report,), reliabilities=relied, records=tuple(found))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agentdyno.model import Metric, MetricSummary
 
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """What is known of ``n`` values without having them, in the unit of the metric. ``None`` is unknown."""

@@ -114,12 +114,13 @@ def _sweep(experiment: str, arms: Sequence[ArmResult]) -> Sweep | None:
     for arm in arms:
         summary = arm.metrics.get(metric)
         x = _number(arm.params.get(parameter))
-        if summary is None or not summary.n or x is None or summary.median is None or not math.isfinite(summary.median):
+        middle = summary.median if summary is not None and summary.n else None
+        if summary is None or x is None or middle is None or not math.isfinite(middle):
             continue
         others = settings({name: arm.params.get(name) for name in varying})
         side = arm.side.value if arm.side else ""
         key = ", ".join(part for part in (others, side) if part)
-        lines.setdefault(key, []).append(Point(x, summary.median, _finite(summary.ci)))
+        lines.setdefault(key, []).append(Point(x, middle, _finite(summary.ci)))
     if lines and all(len(points) == 1 for points in lines.values()):
         # Parameters that vary together leave one point per combination: they are one line.
         lines = {"": [point for points in lines.values() for point in points]}
