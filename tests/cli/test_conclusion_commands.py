@@ -1,21 +1,24 @@
-"""board, history, cost, baseline, check, import and compare as a user types them; run in this process, to be quick."""
+"""The commands that conclude, as a user types them; in this process, which saves starting one for each."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from agentdyno.cli.main import main
-from agentdyno.model import Case
+from agentdyno.model import Case, Suite, Workspace
 from agentdyno.store import Execution, Store
+from agentdyno.workbench.lineup import Entrant
+from agentdyno.workbench.suite_prepare import SuiteOptions, candidates_of
 
 from ..command import Done
 from ..store.suite_builders import SUITE
@@ -27,13 +30,14 @@ FIXTURES = Path(__file__).parent.parent / "importers" / "fixtures"
 
 
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     """An empty folder, made the current one, with its own store where the commands look for it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DYNO_STORE", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
-    return Room(tmp_path, Store.open(tmp_path / ".dyno" / "dyno.db"))
+    with Store.open(tmp_path / ".dyno" / "dyno.db") as store:
+        yield Room(tmp_path, store)
 
 
 @pytest.fixture
@@ -52,19 +56,33 @@ def dyno(room: Room, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     return call
 
 
-@pytest.fixture
-def filled(room: Room) -> Room:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``a`` knows everything, ``b`` a third; ``c`` one case less than all. Version 1.1 of ``a`` knows half."""
-    agents = Answerer("a", "1.0"), Answerer("b", wrong=ids(0, 16)), Answerer("c", wrong=ids(0, 1))
-    run(room, *agents, count=24, epochs=3)
-    run(room, Answerer("a", "1.1", wrong=ids(0, 12)), count=24, epochs=3)
-    return room
+    folder = tmp_path_factory.mktemp("made")
+    with Store.open(folder / ".dyno" / "dyno.db") as store:
+        room = Room(folder, store)
+        agents = Answerer("a", "1.0"), Answerer("b", wrong=ids(0, 16)), Answerer("c", wrong=ids(0, 1))
+        run(room, *agents, count=24, epochs=3)
+        run(room, Answerer("a", "1.1", wrong=ids(0, 12)), count=24, epochs=3)
+    return folder
+
+
+@pytest.fixture
+def filled(made: Path, room: Room) -> Iterator[Room]:
+    """A copy of what was made."""
+    room.store.close()
+    shutil.copytree(made, room.folder, dirs_exist_ok=True)
+    with Store.open(room.folder / ".dyno" / "dyno.db") as store:
+        yield Room(room.folder, store)
 
 
 def test_the_board_is_a_table_or_one_json_document(filled: Room, dyno: Dyno) -> None:
     done = dyno("board", "--metric", "accuracy")
     assert (done.code, done.err) == (0, "")
-    assert done.out.index("a  ") < done.out.index("b  ")
+    assert "4 agents in 30 days. First: a@1.0." in done.out
+    shown = [line.split()[2] for line in done.out.splitlines() if line[:1].isdigit()]
+    assert shown[:4] == ["a@1.0", "c@1.0", "a@1.1", "b@1.0"]
     board = dyno("board", "--metric", "accuracy", "--limit", "2", "--suite", "room", "--json").json
     assert (board["metric"], board["total"], len(board["entries"])) == ("accuracy", 4, 2)
     matrix = dyno("board", "--matrix", "--suite", "room", "--json").json
@@ -78,7 +96,8 @@ def test_weights_of_dyno_yaml_are_those_of_the_board(filled: Room, dyno: Dyno) -
     filled.workspace(f"weights: {weights}\nstore: .dyno/dyno.db\n")
     board = dyno("board", "--json").json
     assert board["weights"]["accuracy"] == 1
-    assert [entry["scores"]["overall"]["score"] for entry in board["entries"]] == [1.0, 23 / 24, 0.5, 8 / 24]
+    scores = [entry["scores"]["overall"]["score"] for entry in board["entries"]]
+    assert scores == pytest.approx([1.0, 23 / 24, 0.5, 8 / 24])
 
 
 @pytest.mark.parametrize(
@@ -154,7 +173,6 @@ def test_a_history_is_drawn_and_regressions_gate(filled: Room, dyno: Dyno) -> No
     assert dyno("history", "a", "--regressions", "--gate").code == 1
     both = dyno("history", "a", "--regressions", "--metric", "accuracy")
     assert "health" in both.out
-    filled.store.close()
 
 
 def test_costs_are_those_of_the_agents_named_or_of_all(filled: Room, dyno: Dyno) -> None:
@@ -286,9 +304,8 @@ def test_the_gate_blocks_warns_and_passes_with_its_exit_codes(room: Room, dyno: 
     assert dyno("check", "--strict").code == 4
     assert "Already measured" in dyno("check").err
     gate_files(room, 12)
-    blocked = dyno(
-        "check", "suite.json", "--junit", "out/j.xml", "--markdown", "out/c.md", "--format", "md,html,json,png"
-    )
+    files = ("--junit", "out/j.xml", "--markdown", "out/c.md", "--format", "md,html,json,png")
+    blocked = dyno("check", "suite.json", *files)
     assert blocked.code == 1, blocked.err
     assert "BLOCK" in blocked.out
     junit = ElementTree.fromstring(Path("out/j.xml").read_text())
@@ -310,27 +327,20 @@ class Interrupting(Answerer):
 def test_an_interrupted_check_exits_130_and_begins_nothing_else(
     room: Room, dyno: Dyno, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentdyno.workbench import check
-
     gate_files(room)
     (room.folder / "second.json").write_text((room.folder / "suite.json").read_text().replace('"room"', '"second"'))
     put(room, room.suite(dataset={"cases": cases(24)}), Answerer("base"))
     put(room, room.suite(dataset={"cases": cases(24)}, name="second"), Answerer("base"))
-    chosen = check.candidates_of
-    interrupting = Interrupting("s", "9")
-    monkeypatch.setattr(
-        check, "candidates_of", lambda suite, space, options: chosen(suite, space, _with(options, interrupting))
-    )
+    agent = Interrupting("s", "9")
+
+    def chosen(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
+        return candidates_of(suite, workspace, replace(options, agents=(agent,)))
+
+    monkeypatch.setattr("agentdyno.workbench.check.candidates_of", chosen)
     done = dyno("check", "suite.json", "second.json", "--against", "base", "--json")
     assert done.code == 130, done.err
     assert [item["suite"] for item in done.json] == ["room"]
     assert [row.name for row in room.store.list_runs()] == ["room", "second", "room"]
-
-
-def _with(options: object, agent: Answerer) -> object:
-    from dataclasses import replace
-
-    return replace(options, agents=(agent,))  # type: ignore[type-var]
 
 
 def test_reports_go_where_they_are_asked_to_go(filled: Room, dyno: Dyno) -> None:

@@ -60,10 +60,10 @@ def test_a_past_window_counts_the_benchmarks_without_a_later_success(filled: Sto
 def test_the_error_of_a_mean_is_the_root_of_the_squares_over_the_number(filled: Store) -> None:
     filled.add_executions(
         [
-            execution(0, accuracy_error=9.0, speed_error=9.0),  # replaced by the next
-            execution(1, accuracy_error=0.3, speed_error=0.1, cost_error=0.0),
-            execution(1, suite=OTHER.digest, accuracy_error=0.4, cost_error=0.0),
-            execution(1, benchmark="talks", accuracy_error=0.2),
+            execution(0, accuracy=0.5, accuracy_error=9.0, speed=0.5, speed_error=9.0),  # replaced by the next
+            execution(1, accuracy=0.5, accuracy_error=0.3, speed=0.5, speed_error=0.1, cost=1.0, cost_error=0.0),
+            execution(1, suite=OTHER.digest, accuracy=0.5, accuracy_error=0.4, speed=0.5, cost=1.0, cost_error=0.0),
+            execution(1, benchmark="talks", accuracy=0.5, accuracy_error=0.2, reliability=0.5),
             execution(1.5, status="partial", accuracy_error=5.0),
         ]
     )
@@ -108,7 +108,9 @@ def test_a_suite_whose_benchmarks_ran_once_has_the_same_board_from_either_source
 
 
 def test_errors_are_finite_for_any_number_of_benchmarks(filled: Store) -> None:
-    filled.add_executions([execution(0, accuracy_error=1e-12), execution(0, agent="b", accuracy_error=0.0)])
+    filled.add_executions(
+        [execution(0, accuracy=0.5, accuracy_error=1e-12), execution(0, agent="b", accuracy=1.0, accuracy_error=0.0)]
+    )
     errors = [row.errors[0] for row in board(filled, 0)]
     assert errors == [pytest.approx(1e-12), 0.0]
     assert all(error is not None and math.isfinite(error) for error in errors)

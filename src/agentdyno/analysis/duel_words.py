@@ -122,7 +122,7 @@ def _undecided(rows: Sequence[PairedRow]) -> str:
     )
     text = describe(first)
     if first.more_cases is not None:
-        return f"{text}, needs about {first.more_cases:,} more cases"
+        return f"{text}, needs about {first.more_cases:,} more case{'s' * (first.more_cases != 1)}"
     return f"{text}, {first.reason}"
 
 

@@ -162,7 +162,12 @@ def _same_case(first: Case | None, second: Case | None) -> bool:
 
 def _test(pairs: Sequence[ScorePair], clusters: int) -> tuple[float | None, str]:
     if not pairs or clusters < 2:
-        return None, "one group of cases says nothing about others" if pairs else "no case has a score on both sides"
+        return (
+            None,
+            "one independent case says nothing about others: at least 6 are needed"
+            if pairs
+            else "no case has a score on both sides",
+        )
     if clusters < len(pairs):
         found = wilcoxon_signed_rank(_group_means(pairs))
         return found.p_value, f"{found.method}, over groups of cases"

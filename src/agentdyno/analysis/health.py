@@ -45,6 +45,7 @@ _ACTIONS = {
     Severity.LOW: "Go on, and watch it",
 }
 _NAMED = 3
+NOT_JUDGED = "Nothing could be judged yet: there is no version to compare with, and too short a history."
 
 
 def health(regressions: Iterable[Regression]) -> int:
@@ -81,6 +82,7 @@ def regression_report(
     *,
     suite: str = "",
     warnings: Sequence[RunWarning] = (),
+    judged: bool = True,
 ) -> RegressionReport:
     """The findings of all detectors as one report, each change named once and the worst first.
 
@@ -103,8 +105,8 @@ def regression_report(
         current=current,
         regressions=tuple(merged),
         improvements=tuple(kept),
-        health=health(merged),
-        action=recommended_action(merged),
+        health=health(merged) if judged else None,
+        action=recommended_action(merged) if judged else NOT_JUDGED,
         suite=suite,
         warnings=tuple(notes),
     )

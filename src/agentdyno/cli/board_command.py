@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
@@ -60,6 +62,7 @@ def command(
             findings = Conclusions(coverages=(shown,))
         elif as_matrix:
             shown = boards.matrix(suite=digest, category=category)
+            shown = replace(shown, entries=shown.entries[:limit])
             findings = Conclusions(matrices=(shown,))
         else:
             shown = boards.leaderboard(category=category, metric=metric, days=days, limit=limit, suite=digest)

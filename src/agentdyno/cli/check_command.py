@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -72,7 +73,7 @@ def command(files: tuple[str, ...], **options: Any) -> int:
         return _write_ci(files, bool(options["as_json"]))
     names = check_formats(options.get("formats"))
     reports, runs = check_files(files, options)
-    _show(reports, runs, options, names)
+    _show(reports, runs, {**options, "files": files}, names)
     return exit_code(reports, runs, strict=bool(options["strict"]))
 
 
@@ -138,7 +139,9 @@ def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[lis
             yield SuiteRunner(store, output_root(store_url(options.get("store"))), progress)
 
     workspace = workspace_here()
-    loaded = load_suite(path, quick=bool(options.get("quick")), overrides=make_overrides(options))
+    loaded = load_suite(
+        path, quick=bool(options.get("quick")), overrides=make_overrides({**options, "output_dir": None})
+    )
     asked = SuiteOptions(tuple(options["agents"]), options.get("max_cost"), against=options.get("against"))
     check = SuiteCheck(
         store, loaded, workspace, asked, running, rerun=bool(options["rerun"]), say=say, policy=workspace.gate
@@ -186,13 +189,24 @@ def _show(
         print_tables(report)
     written = write_reports(report, formats, Path(options["output_dir"]))
     if options.get("markdown") and reports:
-        written.append(write_text(options["markdown"], gate_comment(*reports)))
+        written.append(write_text(options["markdown"], gate_comment(*reports, command=spelled(options))))
     if options.get("junit"):
         written.append(write_text(options["junit"], gate_junit(reports)))
     for path in written:
         say(f"Wrote {shown(path)}")
     for result in runs:
-        say(f"Run: {result.run_id[:13]} (dyno show {result.run_id[:13]} --case ID shows an answer)")
+        more = " --case ID shows an answer" if result.suite is not None else " shows it"
+        say(f"Run: {result.run_id[:13]} (dyno show {result.run_id[:13]}{more})")
+
+
+def spelled(options: dict[str, Any]) -> str:
+    """The command that asks the same again."""
+    words = ["dyno", "check", *options.get("files", ())]
+    for name in options.get("agents") or ():
+        words += ["--agent", name]
+    words += ["--against", options["against"]] if options.get("against") else []
+    words += ["--quick"] if options.get("quick") else []
+    return shlex.join(words)
 
 
 def _write_ci(files: Sequence[str], as_json: bool) -> int:

@@ -22,7 +22,18 @@ from agentdyno.cli.shared import (
 if TYPE_CHECKING:
     from agentdyno.model.parameter import ExperimentInfo
 
-KINDS = ("agents", "suites", "scorers", "experiments", "instruments", "reporters", "datasets", "specs", "runs")
+KINDS = (
+    "agents",
+    "suites",
+    "scorers",
+    "experiments",
+    "instruments",
+    "reporters",
+    "datasets",
+    "importers",
+    "specs",
+    "runs",
+)
 
 
 @click.command(

@@ -21,7 +21,9 @@ PASS, WORSE, MISTAKE, NOT_COMPARABLE, UNDECIDED, NO_SAMPLE, INTERRUPTED = 0, 1, 
 
 def store_option(function: F) -> F:
     return click.option(
-        "--store", metavar="URL", help="The store: a SQLAlchemy URL or a path. [default: DYNO_STORE or .dyno/dyno.db]"
+        "--store",
+        metavar="URL",
+        help="The store: a SQLAlchemy URL or a path. [default: DYNO_STORE, dyno.yaml, .dyno/dyno.db]",
     )(function)
 
 

@@ -48,7 +48,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         with ProgressLine() as progress:
             result: RunResult = SuiteRunner(opened, output_root(url), progress).start(prepared)
         findings = finish(result, opened, formats, options.get("tolerance", 0.03), as_json=as_json)
-        if prepared.settings.against is not None and not as_json:
+        # With --until-decided the decision is what holds; a test on top would look once too often.
+        if prepared.settings.against is not None and not prepared.settings.until_decided and not as_json:
             show_sides(result, opened)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 

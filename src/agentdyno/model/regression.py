@@ -70,7 +70,8 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class RegressionReport:
-    """An agent's regressions, the worst first. ``health`` is 0..100 and ``action`` what to do, by written rules.
+    """An agent's regressions, the worst first. ``health`` is 0..100 and ``action`` what to do, by written rules;
+    it is ``None`` where nothing could be judged.
 
     ``baseline`` and ``current`` are labels of what was set against each other, "" where only history was looked at.
     """
@@ -80,7 +81,7 @@ class RegressionReport:
     current: str
     regressions: tuple[Regression, ...]
     improvements: tuple[Regression, ...]
-    health: int
+    health: int | None
     action: str
     suite: str = ""
     warnings: tuple[RunWarning, ...] = ()

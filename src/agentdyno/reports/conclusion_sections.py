@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from agentdyno.analysis.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model.board import LeaderboardEntry, MatrixEntry
@@ -20,13 +19,10 @@ from agentdyno.reports.conclusions import Lead, Picture, Section
 from agentdyno.reports.cost_tables import cost_tables
 from agentdyno.reports.duel_tables import duel_tables, tournament_tables
 from agentdyno.reports.gate_tables import gate_sides, gate_tables
-from agentdyno.reports.history_tables import history_tables, history_title, regression_tables
+from agentdyno.reports.history_tables import health_text, history_tables, history_title, regression_tables
 from agentdyno.reports.reliability_tables import reliability_tables
 from agentdyno.reports.table import Tone
 from agentdyno.reports.wording import count, label, one_line
-
-if TYPE_CHECKING:
-    pass
 
 MOST_RADAR = 6
 """Agents on one radar: more cannot be told apart."""
@@ -45,8 +41,9 @@ def concluded_sections(found: Conclusions) -> Iterator[Section]:
     yield from _duels(found)
     for report in found.regressions:
         severe = any(item.severity in (Severity.HIGH, Severity.CRITICAL) for item in report.regressions)
-        tone = Tone.BAD if severe else Tone.WARN if report.regressions else Tone.GOOD
-        lead = Lead(f"health {report.health} of 100", one_line(report.action), tone)
+        quiet = Tone.GOOD if report.health is not None else Tone.PLAIN
+        tone = Tone.BAD if severe else Tone.WARN if report.regressions else quiet
+        lead = Lead(health_text(report), one_line(report.action), tone)
         yield Section(f"{one_line(report.agent)}: regressions", lead, tuple(regression_tables(report)))
     for number, item in enumerate(found.histories, start=1):
         yield _history(item, number)
@@ -73,7 +70,7 @@ def _boards(found: Conclusions) -> Iterator[Section]:
         first = board.entries[0] if board.entries else None
         text = f"{count(board.total, 'agent')} in {count(board.days, 'day')}"
         if first is not None:
-            text += f". First: {one_line(first.name)}"
+            text += f". First: {board_labels(board.entries)[first.agent]}"
         pictures = _radar("leaderboard-radar", board.entries)
         yield Section("Leaderboard", Lead("leaderboard", f"{text}."), tuple(leaderboard_tables(board)), pictures)
     for matrix in found.matrices:
@@ -95,10 +92,17 @@ def _duels(found: Conclusions) -> Iterator[Section]:
         pictures = [_dumbbell(duel, number)]
         if number == 1:
             pictures += _spreads(found.records)
-        yield Section(title, Lead(word, one_line(duel.why), tone), tuple(duel_tables(duel)), tuple(pictures))
+        yield Section(
+            title,
+            Lead(word, one_line(duel.why.removeprefix("no winner: ")), tone),
+            tuple(duel_tables(duel)),
+            tuple(pictures),
+        )
     for item in found.tournaments:
         word = "no winner" if item.winner is None else f"{one_line(item.winner)} wins"
-        lead = Lead(word, one_line(item.why), Tone.PLAIN if item.winner is None else Tone.GOOD)
+        lead = Lead(
+            word, one_line(item.why.removeprefix("no winner: ")), Tone.PLAIN if item.winner is None else Tone.GOOD
+        )
         pictures = [*_record_radar(found.records), *_spreads(found.records)]
         yield Section("All against all", lead, tuple(tournament_tables(item)), tuple(pictures))
 

@@ -119,7 +119,11 @@ def _summary(report: RegressionReport) -> Table:
         pair = " → ".join(one_line(name) for name in (report.baseline, report.current) if name)
         notes.append(f"{pair}{f' on {one_line(report.suite)}' if report.suite else ''}.")
     notes += [f"{one_line(item.message).rstrip('.')}. {one_line(item.remedy)}".strip() for item in report.warnings]
-    return Table(f"{one_line(report.agent)}: health {report.health} of 100", (), (), tuple(notes))
+    return Table(f"{one_line(report.agent)}: {health_text(report)}", (), (), tuple(notes))
+
+
+def health_text(report: RegressionReport) -> str:
+    return "health not known" if report.health is None else f"health {report.health} of 100"
 
 
 def _findings(title: str, findings: Sequence[Regression]) -> Table:

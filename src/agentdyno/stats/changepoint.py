@@ -120,6 +120,8 @@ class _Series:
         """Confirmed changes, as positions among the finite values."""
         changes = self._partition()
         self.noise = estimate_noise(self.clipped, changes)
+        if self.noise.variance <= self.least_variance:
+            self.noise = Noise(0.0, 0.0, 0.0)  # the rounding of levels looks correlated, and is no noise
         kept = self._prune(self._drop_forced(changes))
         return self._move(kept) if self.noise.correlation > _MOVE_CORRELATION else kept
 

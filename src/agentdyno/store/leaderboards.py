@@ -42,7 +42,8 @@ _COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squ
 _TOTALS = (*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED))
 _BRIEF = ("n", *(f"{kind}_{name}" for name in SCORES[:-1] for kind in ("sum", "n")))
 _SQUARES = tuple(f"sum_{name}" for name in ERRORS)
-_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS))
+_KNOWN = tuple(f"with_{name}" for name in SCORES[:-1])
+_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN)
 
 
 class Window(NamedTuple):
@@ -171,6 +172,7 @@ def _ends(of_suite: bool) -> Select[*tuple[Any, ...]]:
             func.max(latest.c.success_at).label("last_success_at"),
             *(func.sum(latest.c[name] * latest.c[name]).label(f"sum_{name}") for name in ERRORS),
             *(func.count(latest.c[name]).label(f"n_{name}") for name in ERRORS),
+            *(func.count(latest.c[name]).label(f"with_{name}") for name in SCORES[:-1]),
         )
         .where(_in_window(latest.c.success_at))
         .group_by(latest.c.agent, latest.c.category)
@@ -188,15 +190,15 @@ def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
 def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
     """By position, because a board has hundreds of rows of many columns."""
     uid, name, version, category, ended, last_success_at = row[:6]
-    squares, counts = row[6:11], row[11:16]
-    attempts, n, passed, samples, scored, case_sum, case_squares = row[16:23]
-    sums, known = row[23:30], row[30:]
+    squares, counts, scores = row[6:11], row[11:16], row[16:21]
+    attempts, n, passed, samples, scored, case_sum, case_squares = row[21:28]
+    sums, known = row[28:35], row[35:]
     means = [
         units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
     ]
     errors = [
-        sqrt(square) / ended if ended and count == ended else None
-        for square, count in zip(squares, counts, strict=True)
+        sqrt(square) / count if count and count == number else None
+        for square, count, number in zip(squares, counts, scores, strict=True)
     ]
     head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
     cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]

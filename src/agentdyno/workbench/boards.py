@@ -13,7 +13,7 @@ from agentdyno.analysis.coverage import coverage
 from agentdyno.analysis.dimensions import WEIGHTS, check_weights
 from agentdyno.errors import SpecError, StoreError, nearest
 from agentdyno.model import Category
-from agentdyno.model.board import Coverage, Leaderboard, Matrix
+from agentdyno.model.board import Coverage, Leaderboard, Matrix, MatrixRow
 from agentdyno.store import Store
 
 DAY_MS = 86_400_000
@@ -84,7 +84,7 @@ class Boards:
         question = ("matrix", suite, category, tuple(self._weights().items()))
 
         def make() -> Matrix:
-            rows = self.store.matrix_rows(suite=suite, category=category)
+            rows = self._one_per_benchmark(self.store.matrix_rows(suite=suite, category=category))
             return matrix(rows, suite=self._suite_name(suite), weights=self._weights())
 
         return self.matrices.get(self.store.generation(), question, make)
@@ -104,12 +104,26 @@ class Boards:
         names = sorted({row.suite_id for row in known})
         raise StoreError(f"no run of a suite {suite!r} is in the store", remedy=nearest(suite, names))
 
+    def _one_per_benchmark(self, rows: list[MatrixRow]) -> list[MatrixRow]:
+        """Versions of one suite are one on the board: an agent's newest success in a benchmark counts."""
+        ids = {row.digest: row.suite_id for row in self.store.suites()}
+        digests = {row.suite for row in rows}
+        if len({ids.get(digest, digest) for digest in digests}) == len(digests):
+            return rows
+        newest: dict[tuple[str, str, str], MatrixRow] = {}
+        for row in rows:
+            key = (row.agent_uid, ids.get(row.suite, row.suite), row.benchmark)
+            before = newest.get(key)
+            if before is None or (row.success_at or 0, row.attempt_at) > (before.success_at or 0, before.attempt_at):
+                newest[key] = row
+        return [row._replace(suite=suite_id) for (_, suite_id, _), row in newest.items()]
+
     def _suite_name(self, digest: str | None) -> str:
         known = {row.digest: row.suite_id for row in self.store.suites()} if digest is not None else {}
         return known.get(digest or "", digest or "")
 
     def _weights(self) -> Mapping[str, float]:
-        return check_weights(self.weights) if self.weights else WEIGHTS
+        return check_weights({**WEIGHTS, **self.weights}) if self.weights else WEIGHTS
 
     def _now(self) -> int:
         return time.time_ns() // 1_000_000 if self.now_ms is None else self.now_ms

@@ -10,7 +10,7 @@ from agentdyno.analysis.dimensions import DIMENSIONS
 from agentdyno.analysis.duel_cautions import duel_cautions
 from agentdyno.analysis.flips import version_number
 from agentdyno.analysis.health import regression_report
-from agentdyno.analysis.history import history, history_regressions
+from agentdyno.analysis.history import FEWEST_POINTS, history, history_regressions
 from agentdyno.analysis.pairing import pair_records
 from agentdyno.analysis.patterns import history_patterns
 from agentdyno.analysis.regressions import judge_rows, not_comparable, version_rows
@@ -88,7 +88,13 @@ class Histories:
             worse, improved = judge(series, threshold=threshold)
             found, better = [*found, *worse], [*better, *improved]
         return regression_report(
-            name, *labels, found, better, suite=self._suite_name(rows), warnings=[*warnings, *_thin(series)]
+            name,
+            *labels,
+            found,
+            better,
+            suite=self._suite_name(rows),
+            warnings=[*warnings, *_thin(series)],
+            judged=bool(labels[0]) or any(len(item.points) >= FEWEST_POINTS for item in series),
         )
 
     def _by_version(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.contracts import Importer
-from agentdyno.errors import ImportFailed, nearest
+from agentdyno.errors import ImportFailed, PluginError, nearest
 from agentdyno.importers.sniff import find_importer
 from agentdyno.model import Arm, RunResult, RunStatus
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, load
 from agentdyno.store import Store
+
+log = logging.getLogger("agentdyno.import")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,11 @@ def importers() -> dict[str, Importer]:
     names = sorted({*installed("importers"), *registered("importers")})
     found: dict[str, Importer] = {}
     for name in names:
-        made = load("importers", name)
+        try:
+            made = load("importers", name)
+        except PluginError as error:  # one that is broken does not stop the others
+            log.warning("the importer %s cannot be loaded: %s", name, error.message)
+            continue
         found[name] = made() if isinstance(made, type) else made
     return found
 

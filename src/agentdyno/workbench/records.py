@@ -13,11 +13,13 @@ from agentdyno.errors import NotComparable, StoreError, nearest
 from agentdyno.model import RunResult
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
-from agentdyno.store.rows import Execution, ExecutionFilter
+from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
 from agentdyno.workbench.lineup import SHORTEST_VERSION
 
-MOST_EXECUTIONS = 2_000
+MOST_OF_AGENT = 500
 """Executions of an agent that are looked through for its newest results."""
+MOST_EXECUTIONS = 2_000
+"""Executions of a suite that are looked through for the agents that have run it."""
 _RUN_IT = "Run them on one suite: dyno run SUITE --agent A --agent B."
 
 
@@ -27,7 +29,7 @@ class Found:
 
     name: str
     version: str
-    rows: tuple[Execution, ...]
+    rows: tuple[AgentExecutionRow, ...]
 
     @property
     def label(self) -> str:
@@ -84,9 +86,9 @@ class Records:
         newest = self._answered(ExecutionFilter(suite=self.suite_named(suite)))
         if not newest:
             raise StoreError("no agent has run a suite yet", remedy="dyno run SUITE --agent AGENT does.")
-        found: dict[tuple[str, str], list[Execution]] = defaultdict(list)
+        found: dict[tuple[str, str], list[AgentExecutionRow]] = defaultdict(list)
         for row in self._answered(ExecutionFilter(suite=newest[0].suite)):
-            found[row.agent, row.agent_version].append(row)
+            found[row.agent, row.agent_version].append(_place(row))
         records, problem = [], None
         for (name, version), rows in found.items():
             try:
@@ -103,17 +105,16 @@ class Records:
 
     def _find(self, text: str, suite: str | None) -> Found:
         name, version = self.agent_named(text)
-        wanted = ExecutionFilter(agent=name, agent_version=version, suite=self.suite_named(suite))
-        answered = self._answered(wanted)
+        rows = self._store.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
+        answered = [row for row in rows if row.run_id and row.status != "failed"]
         if not answered:
             where = f" of suite {suite}" if suite else ""
-            rows = self._store.executions(wanted, limit=MOST_EXECUTIONS)
             why = "has imported totals and no cases" if rows else "has no run"
             if any(row.run_id for row in rows):
                 why = "gave no usable answer in any run"
             raise NotComparable(f"{text} {why}{where}", remedy=f"dyno run SUITE --agent {name} makes one.")
         newest = _newest_version(answered)
-        return Found(name, newest, tuple(row for row in answered if row.agent_version == newest))
+        return Found(name, newest, tuple(row for row in answered if row.version == newest))
 
     def _answered(self, wanted: ExecutionFilter) -> list[Execution]:
         """Executions with usable answers of runs that are here, newest first."""
@@ -182,7 +183,7 @@ class Records:
         """Per benchmark the newest complete result, else the newest; preferred runs first."""
         order = {run_id: place for place, run_id in enumerate(preferred)}
         rows = sorted(item.rows, key=lambda row: (order.get(row.run_id, len(order)), row.status != "success"))
-        chosen: dict[str, Execution] = {}
+        chosen: dict[str, AgentExecutionRow] = {}
         for row in rows:
             chosen.setdefault(row.benchmark, row)
         parts: list[tuple[RunResult, Mapping[str, ArmFigures]]] = []
@@ -213,9 +214,15 @@ class Records:
         return self._figures[key]
 
 
-def _newest_version(rows: Sequence[Execution]) -> str:
+def _place(row: Execution) -> AgentExecutionRow:
+    """Where an execution is to be found; the id of its suite is not asked for."""
+    where = (row.suite, "", row.benchmark, row.run_id, row.arm_id)
+    return AgentExecutionRow(row.agent_version, *where, row.created_at, row.status, row.simulated)
+
+
+def _newest_version(rows: Sequence[AgentExecutionRow]) -> str:
     """Of the versions in the newest run the highest; those that are no numbers count as lowest."""
-    versions = dict.fromkeys(row.agent_version for row in rows if row.run_id == rows[0].run_id)
+    versions = dict.fromkeys(row.version for row in rows if row.run_id == rows[0].run_id)
     return max(versions, key=lambda version: version_number(version) or ())
 
 

@@ -103,8 +103,8 @@ def preparing(
     base_dir = Path(suite.base_dir)
     load_imports(suite)
     candidates = candidates_of(suite, workspace, options)
-    suite = replace(suite, agents=tuple(entrant.use for entrant in candidates))
     entrants, settings, warnings = _sides(candidates, loaded.settings, workspace, options, say)
+    suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
         maker, meter = Maker(suite.concurrency, options.environ), None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentdyno.errors import RunError
-from agentdyno.model import Price, RunResult, Workspace
+from agentdyno.model import Price, RunResult, Side, Workspace
 from agentdyno.model.codec import from_plain
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
@@ -30,6 +30,9 @@ def resume_suite(
     suite = header.suite
     assert suite is not None, "only runs of suites are resumed here"
     _refuse_functions(header)
+    if header.spec.against is not None:  # the baselines, which come first, are found again
+        candidates = {arm.agent for arm in header.arms if arm.side is Side.CANDIDATE}
+        suite = replace(suite, agents=suite.agents[-len(candidates) :])
     loaded = LoadedSuite(suite, header.spec)
     with preparing(loaded, _as_priced(workspace, header), options, store, say) as prepared:
         planned = {arm.arm_id: arm for arm in prepared.plan.arms}
