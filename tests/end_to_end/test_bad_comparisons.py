@@ -79,7 +79,7 @@ def test_one_sample_decides_nothing_and_it_is_said_how_many_are_needed(bench: Be
     assert found["winner"] is None
     accuracy = row(found)
     assert (accuracy["verdict"], accuracy["p_value"], accuracy["interval"]) == (None, None, None)
-    assert "one group of cases" in accuracy["reason"]
+    assert "at least 6 are needed" in accuracy["reason"]
     series = document(ask(bench, "history", "a", "--metric", "accuracy", "--json"))
     assert series["changes"] == []
     assert series["note"].startswith("1 point: 8 are needed")

@@ -77,7 +77,8 @@ def test_a_drop_between_two_versions_is_found_where_it_happened(store: Store) ->
     ]
     assert codes(report) == {"no-version-check"}, "no cases are stored, and that is said"
     assert "imported totals" in report.warnings[0].message
-    assert (report.health or 0) < 100
+    assert report.health is not None
+    assert report.health < 100
 
 
 def test_a_change_of_the_suite_is_no_regression(store: Store) -> None:
@@ -161,7 +162,8 @@ def test_a_version_is_held_against_the_one_before_it(room: Room) -> None:
     assert found.amount == pytest.approx(11 / 23)
     assert [key.case_id for key in found.impact.cases] == ids(1, 12)
     assert "separate-runs" in codes(report), "what was not interleaved is said not to be"
-    assert (report.health or 0) < 100
+    assert report.health is not None
+    assert report.health < 100
     earlier = Histories(room.store).regressions("a@1.1")
     assert (earlier.baseline, earlier.current) == ("a@1.0", "a@1.1"), "a later version is not the one before"
     assert worse(earlier) == []
