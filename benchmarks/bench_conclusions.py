@@ -2,9 +2,11 @@
 
     python benchmarks/bench_conclusions.py [--rows N] [--agents N] [--versions N] [--url URL] [--keep FILE]
 
-200 agents, each in three versions one after the other, meet ten benchmarks over 90 days. The store is an SQLite file
-of its own unless ``--url`` names an empty PostgreSQL database; ``--keep`` fills a file once and reads it again later.
-Every question is asked once to warm up, then 20 times: the median counts.
+50 agents, each in four versions one after the other, run the ten benchmarks of a suite over 90 days. The store is an
+SQLite file of its own unless ``--url`` names an empty PostgreSQL database; ``--keep`` fills a file once and reads it
+again later.
+Every question is asked once to warm up, then 20 times: the median counts. Boards are made anew each time; a service
+keeps them until something changes.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno.model import Benchmark, Case, Category, Suite
 from agentdyno.store import Execution, Store
+from agentdyno.workbench.boards import Boards
+from agentdyno.workbench.histories import Histories
 
 BENCHMARKS = 10
 DAYS = 90
@@ -52,6 +56,10 @@ def questions(store: Store) -> list[Question]:
     before_ms = NOW_MS - WINDOW_DAYS * DAY_MS
     first = SUITE.benchmarks[0].benchmark_id
     return [
+        ("leaderboard", lambda: Boards(store, now_ms=NOW_MS).leaderboard()),
+        ("matrix", lambda: Boards(store, now_ms=NOW_MS).matrix()),
+        ("regressions of an agent", lambda: Histories(store, now_ms=NOW_MS).regressions(AGENT)),
+        ("  of an agent over 30 days", lambda: Histories(store, now_ms=NOW_MS).regressions(AGENT, days=WINDOW_DAYS)),
         ("leaderboard_rows", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS)),
         ("  of the window before", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=before_ms)),
         ("  of a category", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS, category="accuracy")),
@@ -76,22 +84,24 @@ class Shape:
 
 
 def made(first: int, rows: int, shape: Shape) -> Iterator[Execution]:
-    """Rows as an import has them, from number ``first`` on: in the order of time, agents and benchmarks mixed."""
+    """Rows as an import has them, from number ``first`` on: in the order of time, run by run."""
     draw = Random(first)
+    agent = 0
     oldest, step = NOW_MS - DAYS * DAY_MS, DAYS * DAY_MS / shape.rows
     digest = SUITE.digest
     names = [item.benchmark_id for item in SUITE.benchmarks]
     for number in range(first, first + rows):
-        agent = draw.randrange(shape.agents)
-        accuracy = draw.random()
+        if number % BENCHMARKS == 0 or number == first:
+            agent = draw.randrange(shape.agents)
+        accuracy = min(1.0, max(0.0, draw.gauss(0.3 + 0.6 * agent / shape.agents, 0.05)))
         priced = agent % 3 > 0
         yield Execution(
             f"agent-{agent:03d}",
             f"1.{number * shape.versions // shape.rows}",
             digest,
-            names[draw.randrange(BENCHMARKS)],
-            oldest + round(number * step),
-            "success" if draw.random() < 0.95 else "partial",
+            names[number % BENCHMARKS],
+            oldest + round(number // BENCHMARKS * BENCHMARKS * step),
+            "success" if draw.random() < 0.995 else "partial",
             accuracy=accuracy,
             speed=draw.random(),
             efficiency=draw.random(),
@@ -156,8 +166,8 @@ def opened(url: str | None, keep: Path | None, shape: Shape) -> Iterator[Store]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="What boards and histories cost to read.")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--agents", type=int, default=200)
-    parser.add_argument("--versions", type=int, default=3, help="of each agent")
+    parser.add_argument("--agents", type=int, default=50)
+    parser.add_argument("--versions", type=int, default=4, help="of each agent")
     parser.add_argument("--url", help="an empty database, such as postgresql://user@host/database")
     parser.add_argument("--keep", type=Path, help="an SQLite file that is filled unless it is there, and stays")
     arguments = parser.parse_args()

@@ -81,8 +81,11 @@ class SeriesMetric:
     failed_too: bool = False
 
     def known_in(self, row: Executed) -> bool:
-        values = [getattr(row, name) for name in self.needs]
-        return all(value is not None and math.isfinite(value) for value in values)
+        for name in self.needs:  # a plain loop: a history asks this thousands of times
+            value = getattr(row, name)
+            if value is None or not math.isfinite(value):
+                return False
+        return True
 
 
 def points_from(rows: Iterable[Executed], metric: str, *, benchmark: str = "") -> list[HistoryPoint]:
@@ -110,16 +113,19 @@ def _suite_points(rows: Sequence[Executed], metric: SeriesMetric) -> list[Histor
     for key in (_of_run, _of_day):
         runs: dict[tuple[str, str, int], dict[str, Executed]] = {}
         for row in rows:
-            runs.setdefault(key(row), {})[row.benchmark] = row
+            own = runs.get(mark := key(row))
+            if own is None:
+                own = runs[mark] = {}
+            own[row.benchmark] = row
         usual = _usual(list(runs.values()))
         if usual:
             break
     else:
         return []
-    points = []
+    points, names = [], sorted(usual)
     for own in runs.values():
         if usual <= own.keys():
-            taken = [own[name] for name in sorted(usual)]
+            taken = [own[name] for name in names]
             value = metric.value(taken)
             if value is not None:
                 points.append(_point(taken, value))

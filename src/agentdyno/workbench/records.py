@@ -16,7 +16,7 @@ from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
 from agentdyno.workbench.lineup import SHORTEST_VERSION
 
-MOST_OF_AGENT = 500
+MOST_OF_AGENT = 300
 """Executions of an agent that are looked through for its newest results."""
 MOST_EXECUTIONS = 2_000
 """Executions of a suite that are looked through for the agents that have run it."""
