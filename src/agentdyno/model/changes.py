@@ -1,0 +1,71 @@
+"""What changed against its baseline, for everybody who asks every morning. Times are UTC milliseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agentdyno.model.duel import PairedRow
+from agentdyno.model.history import History
+from agentdyno.model.record import ErrorClass
+from agentdyno.model.regression import Regression
+from agentdyno.model.standing import CaseKey
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One agent in one suite: the newest version against its baseline.
+
+    ``verdict`` is ``worse``, ``better``, ``same``, ``inconclusive`` or ``no-baseline``; ``summary`` the sentence to
+    read. ``accuracy``, ``latency`` and ``cost`` are rows over the common cases, ``None`` without a baseline.
+    ``latency_p95`` gives p95 seconds of baseline and candidate. ``since`` is the version with which it became so.
+    ``spark`` is the history of the metric that changed most (accuracy where none did), at most 30 points.
+    """
+
+    agent: str
+    name: str
+    version: str
+    suite_id: str
+    suite_name: str
+    baseline: str
+    verdict: str
+    summary: str
+    finished_at: int
+    run_id: str
+    baseline_run_id: str = ""
+    since: str = ""
+    accuracy: PairedRow | None = None
+    latency: PairedRow | None = None
+    cost: PairedRow | None = None
+    latency_p95: tuple[float | None, float | None] = (None, None)
+    broken: tuple[CaseKey, ...] = ()
+    fixed: tuple[CaseKey, ...] = ()
+    more_cases: int | None = None
+    spark: History | None = None
+    errors: tuple[ErrorClass, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A regression that somebody should look at. ``alert_id`` stays the same while the finding does."""
+
+    alert_id: str
+    agent: str
+    suite_id: str
+    regression: Regression
+    run_id: str = ""
+    baseline_run_id: str = ""
+    acknowledged_by: str = ""
+    acknowledged_at: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Rows with the worst first, and how many there are of each verdict. Money is US dollars, today (UTC)."""
+
+    rows: tuple[ChangeRow, ...]
+    counts: dict[str, int] = field(default_factory=dict)
+    spent_today_usd: float | None = None
+    runs_today: int = 0
+    quiet: str = ""
