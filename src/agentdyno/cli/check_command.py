@@ -138,7 +138,7 @@ def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[lis
         with ProgressLine() as progress:
             yield SuiteRunner(store, output_root(store_url(options.get("store"))), progress)
 
-    workspace = workspace_here()
+    workspace = options.get("workspace") or workspace_here()
     loaded = load_suite(
         path, quick=bool(options.get("quick")), overrides=make_overrides({**options, "output_dir": None})
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentdyno.cli.shared import print_tables, say, store_option
+
+if TYPE_CHECKING:
+    from agentdyno.model import Workspace
 
 MODEL_AGENTS = ("smollm2", "smollm2-structured", "smollm2-tools@1", "smollm2-tools", "rules")
 RULE_AGENTS = ("rules@1", "rules")
@@ -51,18 +55,25 @@ def command(model: str | None, store: str | None) -> int:
     options = {"store": store, "formats": "html", "quick": True, "agents": agents, "workspace": workspace}
     code = run(SUITE, options)
     if code == 0:
-        show_gate(store)
+        show_gate(store, workspace)
     say(f"\n{NEXT}")
     return code
 
 
-def show_gate(store: str | None) -> None:
+def show_gate(store: str | None, workspace: Workspace) -> None:
     """Version 1 of the rule agent held against version 2, on all cases of the suite: the gate has to stop it."""
     from agentdyno.cli.check_command import check_files
     from agentdyno.reports.gate_tables import gate_tables
 
     say(f"\nThe gate, if somebody went back to version 1: dyno check {SUITE} --agent rules@1 --against rules@2")
-    options = {"store": store, "agents": ("rules@1",), "against": "rules@2", "rerun": False, "yes": True}
+    options: dict[str, Any] = {
+        "store": store,
+        "agents": ("rules@1",),
+        "against": "rules@2",
+        "rerun": False,
+        "yes": True,
+    }
+    options["workspace"] = workspace
     reports, _ = check_files((SUITE,), options)
     for report in reports:
         metrics, *others = gate_tables(report, most_broken=BROKEN_SHOWN)

@@ -23,6 +23,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     cast,
+    distinct,
     func,
     literal,
     literal_column,
@@ -31,7 +32,17 @@ from sqlalchemy import (
     union,
 )
 
-from agentdyno.store.execution_schema import ERRORS, SCORES, SUMMED, agents, agg_day, benchmarks, executions, latest
+from agentdyno.store.execution_schema import (
+    ERRORS,
+    SCORES,
+    SUMMED,
+    agents,
+    agg_day,
+    benchmarks,
+    executions,
+    latest,
+    suites,
+)
 from agentdyno.store.identities import uid_text
 from agentdyno.store.link import Link
 from agentdyno.store.rows import LeaderboardRow
@@ -168,19 +179,20 @@ def _ends(of_suite: bool) -> Select[*tuple[Any, ...]]:
         select(
             latest.c.agent,
             latest.c.category,
-            func.count().label("benchmarks"),
+            # A benchmark is one, whatever version of its suite it was run in.
+            func.count(distinct(suites.c.suite_id + "/" + benchmarks.c.benchmark_id)).label("benchmarks"),
             func.max(latest.c.success_at).label("last_success_at"),
             *(func.sum(latest.c[name] * latest.c[name]).label(f"sum_{name}") for name in ERRORS),
             *(func.count(latest.c[name]).label(f"n_{name}") for name in ERRORS),
             *(func.count(latest.c[name]).label(f"with_{name}") for name in SCORES[:-1]),
         )
+        .select_from(latest)
+        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
         .where(_in_window(latest.c.success_at))
         .group_by(latest.c.agent, latest.c.category)
     )
-    if of_suite:
-        joined = asked.join(benchmarks, benchmarks.c.id == latest.c.benchmark)
-        return joined.where(benchmarks.c.suite == bindparam("suite"))
-    return asked
+    return asked.where(benchmarks.c.suite == bindparam("suite")) if of_suite else asked
 
 
 def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
