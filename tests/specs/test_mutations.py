@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from pathlib import Path
@@ -78,6 +79,11 @@ def _places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str |
     return found
 
 
+def _odd(rng: random.Random) -> object:
+    """A copy: a later mutation may change it, and must not put it into itself."""
+    return copy.deepcopy(rng.choice(ODD))
+
+
 def _mutate(document: object, rng: random.Random) -> None:
     """Drops, renames, replaces or nests something at a random place."""
     places = _places(document)
@@ -95,15 +101,15 @@ def _mutate(document: object, rng: random.Random) -> None:
         if action == "rename":
             holder[str(last)[:-1] + rng.choice(["", "x", "é", "."])] = value
         if action == "add":
-            holder[rng.choice(["warmup", "zzz", "experiment", "experiments", "quick", "sweep"])] = rng.choice(ODD)
+            holder[rng.choice(["warmup", "zzz", "experiment", "experiments", "quick", "sweep"])] = _odd(rng)
     elif isinstance(holder, list) and isinstance(last, int):
         value = holder[last]
         if action in ("drop", "rename"):
             del holder[last]
         if action == "add":
-            holder.append(rng.choice(ODD))
+            holder.append(_odd(rng))
     if action in ("replace", "swap", "nest"):
-        other = {"replace": rng.choice(ODD), "swap": str(value), "nest": value}[action]
+        other = {"replace": _odd(rng), "swap": str(value), "nest": value}[action]
         if action == "nest":
             for _ in range(rng.choice([1, 2, 40])):
                 other = [other] if rng.random() < 0.5 else {"k": other}
