@@ -1,6 +1,6 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format soak bench clean
+.PHONY: help demo test check dashboard format soak bench clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
@@ -21,6 +21,8 @@ endif
 
 test:  ## Install and run every test
 	@scripts/install.sh dev
+	@scripts/chromium.sh
+	@scripts/dashboard.sh --install
 	@$(RUN)/dyno model install
 	@$(RUN)/python -m pytest -n 2 --dist worksteal
 
@@ -29,7 +31,12 @@ check:  ## Lint, types and architecture
 	@$(RUN)/ruff check .
 	@$(RUN)/ruff format --check .
 	@$(RUN)/mypy
+	@scripts/dashboard.sh --check
 	@$(RUN)/python -m pytest -q tests/test_architecture.py
+
+dashboard:  ## Build the dashboard into the package
+	@scripts/install.sh dev
+	@scripts/dashboard.sh
 
 format:  ## Format the code
 	@scripts/install.sh dev
@@ -47,4 +54,4 @@ bench:  ## Ours beside peers: prints ratio tables
 	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py
 
 clean:  ## Remove .venv and caches
-	rm -rf .venv .venv-changepoints .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-changepoints dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "agentdyno"
 # From the top down. A layer may import what is below it; parts of one layer do not know each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
+    ("web",),
     ("workbench",),
     ("specs", "runner", "agents", "scorers", "store", "reports", "instruments", "importers"),
     ("registry",),

@@ -5,6 +5,9 @@ DynoError
 ├── PluginError     an experiment, instrument or reporter cannot be found, loaded or described
 ├── RunError        a run cannot start or go on (a broken interpreter, an unwritable folder)
 ├── StoreError      the store is locked, read-only, unreachable, or holds something else
+│   ├── Unknown     the store works, and holds nothing of that name
+│   ├── Conflict    the store works, and what it holds stands against this
+│   └── LeaseLost   the job has ended, or has gone to another worker
 ├── ResultError     a result file is cut off, of a newer schema, or not one of ours
 ├── ImportFailed    a file of another tool is of no known format, or does not hold together
 └── NotComparable   two results have nothing that may be set side by side
@@ -49,6 +52,18 @@ class RunError(DynoError):
 
 class StoreError(DynoError):
     """The store is locked, read-only, unreachable, or holds something else."""
+
+
+class Unknown(StoreError):
+    """The store works, and holds nothing of that name."""
+
+
+class Conflict(StoreError):
+    """The store works, and what it holds stands against this (a name that is taken)."""
+
+
+class LeaseLost(StoreError):
+    """The job has ended, or has gone to another worker: whoever held it writes nothing more about it."""
 
 
 class ResultError(DynoError):

@@ -16,12 +16,14 @@ from sqlalchemy.schema import CreateTable
 
 from agentdyno.errors import StoreError
 from agentdyno.model.codec import encode
+from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.store.location import path_url
 from agentdyno.store.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
 from ..postgres import Postgres
 from .builders import ENVIRONMENT, FIRST_ID, SPEC, begin, sample
+from .job_builders import NOW, job, lease
 from .suite_builders import SUITE
 
 CREATE_0001 = """
@@ -57,6 +59,13 @@ INSERT INTO latest (agent, benchmark, category, attempt, attempt_at, attempt_sta
 INSERT INTO agg_day SELECT 'accuracy', agent, 19675, workspace, 1, 1, 500000000000, 0, 0, 0, 0, 0, 0,
   1, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0, 0 FROM executions;
 INSERT INTO counters (name, value) VALUES ('generation', 1)
+"""
+
+CREATE_0003 = """
+INSERT INTO baselines (workspace, agent, suite_id, version, run_id, set_at, note)
+  VALUES ('default', 'quick', 'daily-work', '1', 'r', 1700000000000, 'kept');
+UPDATE executions SET accuracy_error = 0.25;
+UPDATE runs SET origin = '{"format": "inspect"}'
 """
 VALUES: dict[str, object] = {
     "digest": bytes(32),
@@ -201,6 +210,30 @@ def test_a_store_of_the_second_revision_keeps_its_executions_and_knows_no_errors
         assert store.baselines() == []
         store.rebuild_summaries()
         assert store.matrix_rows() == [cell]
+
+
+def test_a_store_of_the_third_revision_keeps_everything_and_takes_jobs_and_keys(store_url: str) -> None:
+    engine = at_revision(store_url, "0003")
+    for statements in (CREATE_0001, CREATE_0002, CREATE_0003):
+        fill(engine, statements)
+    with pytest.raises(StoreError, match="has schema revision 0003"):
+        Store.open(store_url)
+    assert Store.migrate(store_url) == ("0003", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        run = store.load_run(FIRST_ID)
+        assert (run.name, run.origin, run.suite) == ("old", {"format": "inspect"}, SUITE)
+        assert run.arms[0].samples[0].output == "out"
+        (row,) = store.executions()
+        assert (row.accuracy, row.accuracy_error) == (0.5, 0.25)
+        (kept,) = store.baselines()
+        assert (kept.agent, kept.version, kept.note) == ("quick", "1", "kept")
+        assert (store.jobs(), store.keys(), store.audit(), store.acknowledgements()) == ([], [], [], {})
+        assert store.has_keys() is False
+        store.add_job(job())
+        assert lease(store).attempt == 1
+        _, secret = store.add_key("ci", Scope.RUN, NOW)
+        assert store.find_key(secret, NOW) is not None
+        store.ping()
 
 
 def test_a_migrated_store_can_be_taken_back_to_the_first_revision(store_url: str) -> None:

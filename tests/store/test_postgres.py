@@ -197,8 +197,7 @@ def test_a_server_that_goes_away_is_explained_and_what_was_committed_stays(store
     with pytest.raises(StoreError, match="connection to the database was lost") as caught:
         store.append(run, sample(2))
     assert "resume the run" in (caught.value.remedy or "")
-    with pytest.raises(StoreError, match="connection to the database was lost"):
-        store.list_runs()
+    assert [row.run_id for row in store.list_runs()] == [run]
     store.close()
     with Store.open(postgres_url, must_exist=True) as again:
         assert [one.iteration for one in again.iter_samples(run)] == [0]

@@ -15,6 +15,7 @@ COMMANDS = {
     "resume": "Go on with a run that was interrupted or killed.",
     "check": "The gate: hold what is here against a baseline.",
     "compare": "Set results or agents side by side and judge the difference.",
+    "changes": "Is anything worse than its baseline, and since which version?",
     "board": "Where the agents stand: leaderboard, matrix, who is overdue.",
     "history": "How a metric went over time, and what became worse.",
     "cost": "What agents cost for what they achieve.",
@@ -27,6 +28,10 @@ COMMANDS = {
     "doctor": "Say what makes measurements here unreliable, and the remedy.",
     "schema": "Print the JSON Schema of suites, specs or dyno.yaml.",
     "demo": "Agents on the comprehensive suite, offline.",
+    "serve": "The dashboard, the REST API and workers, on this machine or for a team.",
+    "worker": "Run the jobs that a service has queued.",
+    "jobs": "List, follow or cancel what a service was asked to run.",
+    "keys": "Create, list or revoke the keys of a service's callers.",
     "model": "Install and serve the local model, or simulate one.",
     "store": "Migrate, rebuild, back up or compact the store.",
 }
@@ -40,6 +45,7 @@ Examples:
   dyno compare last~1 last                    what changed since the run before
   dyno check --against main                   may this change pass?
   dyno board                                  the leaderboard
+  dyno serve                                  the dashboard, at http://127.0.0.1:8321
 """
 
 

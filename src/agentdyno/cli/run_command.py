@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.remote import server_option
 from agentdyno.cli.shared import (
     gate_options,
     json_option,
@@ -63,7 +64,8 @@ EXPERIMENT_ONLY = {
     "  dyno run                                      the suites of dyno.yaml\n"
     "  dyno run suite.yaml --agent agent.py@answer --agent openai:gpt-5-mini --epochs 5\n"
     "  dyno run workload:comprehensive/comprehensive --quick --max-cost 2\n"
-    "  dyno run suite.yaml --against main --until-decided --max-cost 5"
+    "  dyno run suite.yaml --against main --until-decided --max-cost 5\n"
+    "  dyno run my-suite --agent my-agent --server https://dyno.example.org"
 )
 @click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
@@ -102,6 +104,7 @@ EXPERIMENT_ONLY = {
 @click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
 @tolerance_option
 @gate_options
+@server_option
 @store_option
 @json_option
 def command(what: str | None, **options: Any) -> int:
@@ -114,6 +117,12 @@ def command(what: str | None, **options: Any) -> int:
 
 def run(what: str | None, options: dict[str, Any]) -> int:
     """The command, callable from others (``dyno demo``)."""
+    if options.get("server"):
+        from agentdyno.cli.remote_run import run_remotely
+
+        return run_remotely(what, options)
+    if options.get("key_file"):
+        raise click.UsageError("--key-file means nothing without --server")
     suites = find_suites(what)
     if suites:
         from agentdyno.cli.suite_run import run_suite

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from agentdyno.model.duel import PairedRow
 from agentdyno.model.history import History
 from agentdyno.model.record import ErrorClass
-from agentdyno.model.regression import Regression
+from agentdyno.model.regression import Regression, Severity
 from agentdyno.model.standing import CaseKey
+
+WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE = "worse", "inconclusive", "better", "same", "no-baseline"
+VERDICTS = (WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE)
+"""In the order in which somebody wants to see them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,9 @@ class ChangeRow:
     read. ``accuracy``, ``latency`` and ``cost`` are rows over the common cases, ``None`` without a baseline.
     ``latency_p95`` gives p95 seconds of baseline and candidate. ``since`` is the version with which it became so.
     ``spark`` is the history of the metric that changed most (accuracy where none did), at most 30 points.
+    ``severity`` goes with ``worse``. ``error_rate`` is judged beside the others where a side had errors. ``errors``
+    are of the newest version, the most frequent first. ``more_cases`` would settle what is inconclusive, ``None``
+    where that cannot be said. ``command`` is the one that prints the same.
     """
 
     agent: str
@@ -43,6 +50,8 @@ class ChangeRow:
     spark: History | None = None
     errors: tuple[ErrorClass, ...] = ()
     command: str = ""
+    severity: Severity | None = None
+    error_rate: PairedRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +71,16 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Rows with the worst first, and how many there are of each verdict. Money is US dollars, today (UTC)."""
+    """Rows with the worst first, and how many there are of each verdict.
+
+    ``spent_today_usd`` is the sum of what is known of the executions since midnight (UTC), ``None`` where nothing is;
+    ``unpriced_today`` counts those whose cost is not known. ``runs_today`` counts runs. ``quiet`` is the sentence for
+    when nothing is worse, "" otherwise.
+    """
 
     rows: tuple[ChangeRow, ...]
     counts: dict[str, int] = field(default_factory=dict)
     spent_today_usd: float | None = None
     runs_today: int = 0
     quiet: str = ""
+    unpriced_today: int = 0

@@ -83,10 +83,11 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Who did what. ``who`` is the name of a key, or "local"."""
+    """Who did what. ``who`` is the name of a key, or "local"; ``number`` counts entries, once the store has it."""
 
     at: int
     who: str
     action: str
     subject: str
     details: Mapping[str, object] = field(default_factory=dict)
+    number: int | None = None

@@ -47,6 +47,9 @@ class Backend(Protocol):
 
     def in_transaction(self, connection: Connection) -> bool: ...
 
+    def is_broken(self, connection: Connection) -> bool:
+        """Whether the connection is gone for good, so that only a new one can help."""
+
     def has_failed(self, connection: Connection) -> bool:
         """Whether the open transaction can only be rolled back."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, Select, select
 
 from agentdyno.store.boards import find_suites
 from agentdyno.store.execution_schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
@@ -17,7 +17,14 @@ from agentdyno.store.schema import arms, runs
 
 def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> list[Execution]:
     """Those that match, by the time they were recorded."""
-    asked = (
+    asked = whole_executions().where(*_conditions(wanted))
+    rows = link.execute(asked if limit is None else asked.limit(limit))
+    return [execution_of(row) for row in rows]
+
+
+def whole_executions() -> Select[*tuple[Any, ...]]:
+    """The columns that ``execution_of`` takes, newest first."""
+    return (
         select(
             agents.c.name,
             agents.c.version,
@@ -44,18 +51,17 @@ def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> l
         .join(workspaces, workspaces.c.id == executions.c.workspace)
         .outerjoin(runs, runs.c.id == executions.c.run)
         .outerjoin(arms, arms.c.id == executions.c.arm)
-        .where(*_conditions(wanted))
         .order_by(executions.c.created_at.desc(), executions.c.id.desc())
     )
-    rows = link.execute(asked if limit is None else asked.limit(limit))
-    return [Execution(*_values(row)) for row in rows]
 
 
-def _values(row: Row[*tuple[Any, ...]]) -> list[Any]:  # the fields of an ``Execution`` in their order
+def execution_of(row: Row[*tuple[Any, ...]]) -> Execution:
+    """A row of ``whole_executions``, whose columns are the fields of an ``Execution`` in their order."""
     *plain, simulated, error_details, category, uid, run_id, arm_id = row[: -len(ERRORS)]
     shown = "" if run_id is None else id_text(run_id)
     errors = row[-len(ERRORS) :]
-    return [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *errors]
+    values = [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *errors]
+    return Execution(*values)
 
 
 def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:

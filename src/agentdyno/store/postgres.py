@@ -119,6 +119,9 @@ class PostgresBackend(Upserts):
         status = _driver(connection).info.transaction_status
         return status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
+    def is_broken(self, connection: Connection) -> bool:
+        return connection.invalidated or _driver(connection).closed
+
     def has_failed(self, connection: Connection) -> bool:
         from psycopg.pq import TransactionStatus
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, case, func, select
+from sqlalchemy import ColumnElement, Row, case, func, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import (
@@ -110,9 +110,9 @@ def _unknown(link: Link, reference: str) -> StoreError:
     return StoreError(f"there is no run {reference!r}", where=link.backend.where, remedy=remedy)
 
 
-def list_runs(link: Link, limit: int) -> list[RunRow]:
+def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
     """The newest runs first."""
-    rows = link.execute(select(runs).order_by(*_NEWEST_FIRST).limit(limit)).all()
+    rows = link.execute(select(runs).where(*only).order_by(*_NEWEST_FIRST).limit(limit)).all()
     unanswered = func.sum(case((samples.c.status.in_(_UNANSWERED), 1), else_=0))
     counted = (
         select(arms.c.run, func.count(arms.c.id.distinct()), func.count(samples.c.id), unanswered)

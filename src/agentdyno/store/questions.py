@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from agentdyno.model import Suite
-from agentdyno.store import baselines, boards, execution_queries, histories, leaderboards, summaries
+from agentdyno.model import Sample, Suite
+from agentdyno.store import baselines, boards, execution_queries, histories, leaderboards, pages, summaries
 from agentdyno.store.link import Link
+from agentdyno.store.pages import After, AfterSample, ResultFilter, SampleFilter
 from agentdyno.store.rows import (
     AgentExecutionRow,
     AgentRow,
@@ -14,6 +15,7 @@ from agentdyno.store.rows import (
     ExecutionFilter,
     LeaderboardRow,
     MatrixRow,
+    RunRow,
     SeriesRow,
     SuiteRow,
 )
@@ -36,6 +38,25 @@ class Questions:
         """Executions that match, newest first."""
         with self._link as link, link.snapshot():
             return execution_queries.list_executions(link, wanted or ExecutionFilter(), limit)
+
+    def execution_page(self, wanted: ResultFilter, after: After | None = None, *, limit: int) -> list[Execution]:
+        """Executions of an agent, newest first, from the one behind ``after`` on."""
+        with self._link as link, link.snapshot():
+            return pages.execution_page(link, wanted, after, limit)
+
+    def run_page(
+        self, kind: str | None = None, name: str | None = None, after: After | None = None, *, limit: int
+    ) -> list[RunRow]:
+        """Runs, newest first, from the one behind ``after`` on."""
+        with self._link as link, link.snapshot():
+            return pages.run_page(link, kind, name, after, limit)
+
+    def sample_page(
+        self, run_id: str, wanted: SampleFilter, after: AfterSample | None = None, *, limit: int
+    ) -> list[Sample]:
+        """Samples of a run in the order of ``load_run``, from the one behind ``after`` on."""
+        with self._link as link, link.snapshot():
+            return pages.sample_page(link, run_id, wanted, after, limit)
 
     def latest_run(self, agent: str, suite_digest: str) -> str | None:
         """The id of the newest run in which the agent of that name succeeded in a benchmark of this suite."""

@@ -33,6 +33,11 @@ def current(link: Link) -> str | None:
     )
 
 
+def read(link: Link) -> str:
+    """The revision of a store that is known to be one; the cheapest question that reaches the database."""
+    return str(link.execute(select(_version.c.version_num)).scalar() or "")
+
+
 def require_current(revision: str, where: str) -> None:
     """Refuses a store that this version of agentdyno cannot read as it is."""
     if revision == HEAD:

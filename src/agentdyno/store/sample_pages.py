@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, null, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, null, select, tuple_, update
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
@@ -19,8 +19,8 @@ from agentdyno.store.records import plain_or_null, row_sample
 from agentdyno.store.schema import arms, samples
 
 PAGE = 500
-_ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument)
-_COLUMNS: list[ColumnElement[Any]] = [column for column in samples.columns if column.name not in ("id", "arm")]
+ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument)
+COLUMNS: list[ColumnElement[Any]] = [column for column in samples.columns if column.name not in ("id", "arm")]
 _WITHOUT_DETAILS = [
     null().label("details") if column.name == "details" else column
     for column in samples.columns
@@ -32,7 +32,7 @@ def iter_samples(link: Link, run_id: str, arm_id: str | None, details: bool) -> 
     """Arms in the order of the plan, then phase, iteration, case and instrument."""
     with link, link.snapshot():
         keys = _arm_keys(link, run_id, arm_id)
-    columns = _COLUMNS if details else _WITHOUT_DETAILS
+    columns = COLUMNS if details else _WITHOUT_DETAILS
     for key, name in keys:
         for phase in Phase:
             wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
@@ -52,7 +52,7 @@ def _arm_keys(link: Link, run_id: str, arm_id: str | None) -> list[tuple[int, st
 
 def _pages(link: Link, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[Any, ...]]]:
     """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
-    page = wanted.order_by(*_ORDER).limit(PAGE)
+    page = wanted.order_by(*ORDER).limit(PAGE)
     while True:
         with link:
             rows = link.execute(page).all()
@@ -60,8 +60,13 @@ def _pages(link: Link, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[
         if len(rows) < PAGE:
             return
         last = rows[-1]
-        after = tuple_(*_ORDER) > tuple_(last.iteration, last.case_id, last.instrument)
-        page = wanted.where(after).order_by(*_ORDER).limit(PAGE)
+        page = wanted.where(behind(last.iteration, last.case_id, last.instrument)).order_by(*ORDER).limit(PAGE)
+
+
+def behind(iteration: int, case_id: str, instrument: str) -> ColumnElement[bool]:
+    """Samples of the same arm and phase that come after this one."""
+    place = (iteration, case_id, instrument)
+    return tuple_(*ORDER) > tuple_(*(literal(value, column.type) for value, column in zip(place, ORDER, strict=True)))
 
 
 def find_samples(link: Link, run_id: str, case_id: str) -> list[Sample]:
@@ -70,7 +75,7 @@ def find_samples(link: Link, run_id: str, case_id: str) -> list[Sample]:
     found: list[Sample] = []
     for key, name in keys:
         own = (samples.c.arm == key, samples.c.case_id == case_id)
-        rows = link.execute(select(*_COLUMNS).where(*own)).all()
+        rows = link.execute(select(*COLUMNS).where(*own)).all()
         found.extend(row_sample(row, name) for row in rows)
     order = {arm_id: position for position, (_, arm_id) in enumerate(keys)}
     phases = list(Phase)

@@ -4,15 +4,15 @@ Rows refer to each other by small integers; a run is known outside by its 16-byt
 milliseconds. An environment, a spec and a suite's cases are stored once, however many runs share them. A nullable
 JSON column is null where the value is empty.
 
-A change here or in ``execution_schema`` needs a migration in ``migrations/versions`` and its revision at the end of
-``REVISIONS``.
+A change here, in ``execution_schema`` or in ``service_schema`` needs a migration in ``migrations/versions`` and its
+revision at the end of ``REVISIONS``.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from agentdyno.store import execution_schema
+from agentdyno.store import execution_schema, service_schema
 from agentdyno.store.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "metadata",
     "runs",
     "samples",
+    "service_schema",
     "specs",
 ]
 

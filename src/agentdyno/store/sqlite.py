@@ -136,6 +136,10 @@ class SqliteBackend(Upserts):
     def in_transaction(self, connection: Connection) -> bool:
         return _driver(connection).in_transaction
 
+    def is_broken(self, connection: Connection) -> bool:  # noqa: ARG002
+        """There is nobody at the other end."""
+        return False
+
     def has_failed(self, connection: Connection) -> bool:  # noqa: ARG002
         return False
 

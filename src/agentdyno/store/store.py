@@ -28,6 +28,7 @@ from agentdyno.store.questions import Questions
 from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
 from agentdyno.store.schema import artifacts, calibrations, runs
+from agentdyno.store.service import Service
 
 BUSY_TIMEOUT_S = 5.0
 
@@ -39,12 +40,12 @@ _REPLACEABLE = {
 }
 
 
-class Store(Questions):
-    """Runs with their samples, what agents achieved in suites, and calibrations.
+class Store(Questions, Service):
+    """Runs with their samples, what agents achieved in suites, calibrations, and the jobs and keys of a service.
 
     Any number of processes may read and write one store; each writes for as long as it takes to commit. Within a
     process, threads may share a ``Store`` and take turns. Whatever goes wrong with the database is a
-    ``StoreError``.
+    ``StoreError``. A lost connection is one such error; the next call connects anew.
     """
 
     def __init__(self, link: Link) -> None:
@@ -81,8 +82,7 @@ class Store(Questions):
                     found = revision.current(link) or ""
                 revision.require_current(found, backend.where)
         except BaseException:
-            with link:
-                link.close()
+            link.close()
             raise
         return cls(link)
 
@@ -98,8 +98,7 @@ class Store(Questions):
             with link:
                 return revision.upgrade(link)
         finally:
-            with link:
-                link.close()
+            link.close()
 
     def begin_run(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
         """Records a run and its arms before anything runs; ``planned`` gives each arm's samples by arm id.
@@ -115,7 +114,7 @@ class Store(Questions):
         The sample of a trial that is recorded already is refused, unless the recorded one was cancelled or is a
         warm-up, or it is an error and ``replace`` is set.
         """
-        with self._link as link:
+        with self._link as link, link.group():
             arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
             row = sample_row(arm, sample)
             statement = self._inserts.get(replace)
@@ -128,7 +127,7 @@ class Store(Questions):
 
     def commit(self) -> None:
         """Makes every appended sample permanent: from here on it survives the death of this process."""
-        with self._link as link:
+        with self._link as link, link.group():
             link.commit()
 
     def finish_run(self, result: RunResult, *, folder: Path | None = None) -> None:
@@ -138,7 +137,7 @@ class Store(Questions):
         same run bring up to date. Artifacts replace those recorded before; where ``folder`` is the
         run's folder, the small ones are kept in the store as well.
         """
-        with self._link as link, link.transaction(durable=True):
+        with self._link as link, link.group(), link.transaction(durable=True):
             writes.finish_run(link, result, folder)
 
     def reopen_run(self, run_id: str) -> None:
@@ -260,9 +259,10 @@ class Store(Questions):
 
     def close(self) -> None:
         """Commits what was appended and lets go of the database."""
-        with self._link as link:
+        try:
+            self._link.close()
+        finally:
             self._inserts.clear()
-            link.close()
 
     def __enter__(self) -> Store:
         return self

@@ -1,0 +1,16 @@
+export { Chart } from "./Chart";
+export type { ChartClick, ChartOption, ChartTable } from "./Chart";
+export { CommandHint, shellWord } from "./CommandHint";
+export { Pager, Select, Tabs } from "./Controls";
+export type { Option } from "./Controls";
+export { Delta, RowDelta } from "./Delta";
+export { Empty } from "./Empty";
+export { ErrorBox } from "./ErrorBox";
+export { Loading } from "./Loading";
+export { Show } from "./Resource";
+export { SignIn } from "./SignIn";
+export { Sparkline } from "./Sparkline";
+export { Table } from "./Table";
+export type { Column, Sortable } from "./Table";
+export { Sign, StatusBadge, VerdictBadge } from "./VerdictBadge";
+export type { Judged } from "./VerdictBadge";

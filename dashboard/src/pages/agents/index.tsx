@@ -1,0 +1,88 @@
+import type { ReactElement } from "react";
+import type { AgentRow, Items } from "../../api/types";
+import { CommandHint, Empty, Show, Table } from "../../components";
+import type { Column } from "../../components";
+import { age, dateTime, plural } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { Link, address, useQueryParam } from "../../router";
+import { SearchField } from "../runs/SearchField";
+import { agentAddress } from "../runs/paths";
+import "../runs/runs.css";
+
+export const title = "Agents";
+
+function When({ ms }: { ms: number | null }): ReactElement {
+  return ms === null ? <span className="muted">never</span> : <span title={dateTime(ms)}>{age(ms)}</span>;
+}
+
+const COLUMNS: readonly Column<AgentRow>[] = [
+  {
+    key: "name",
+    label: "Agent",
+    value: (row) => row.name,
+    render: (row) => (
+      <span>
+        <Link to={agentAddress(row.name)}>{row.name}</Link>{" "}
+        {!row.registered && (
+          <span className="badge" title="It has results, and is neither in dyno.yaml nor installed: it cannot be run from here.">
+            not registered
+          </span>
+        )}
+        {row.paid === true && <span className="badge">costs money</span>}
+      </span>
+    ),
+  },
+  { key: "description", label: "What it is", render: (row) => row.description || <span className="muted">—</span> },
+  {
+    key: "versions",
+    label: "Versions",
+    value: (row) => row.versions.length,
+    render: (row) => <span title={row.versions.join(", ")}>{row.versions.length > 1 ? plural(row.versions.length, "version") : row.versions[0]}</span>,
+  },
+  { key: "success", label: "Last success", first: "descending", value: (row) => row.last_success_at, render: (row) => <When ms={row.last_success_at} /> },
+  { key: "attempt", label: "Last attempt", first: "descending", value: (row) => row.last_attempt_at, render: (row) => <When ms={row.last_attempt_at} /> },
+  {
+    key: "links",
+    label: "Open",
+    render: (row) => (
+      <span className="row">
+        <Link to={address("/history", { subject: row.name })}>history</Link>
+        {row.registered && <Link to={address("/start", { agent: row.name })}>run</Link>}
+      </span>
+    ),
+  },
+];
+
+export default function Agents(): ReactElement {
+  const agents = useResource<Items<AgentRow>>("/api/agents");
+  const [text, setText] = useQueryParam("text");
+  const holds = (row: AgentRow): boolean => `${row.name} ${row.description}`.toLowerCase().includes(text.toLowerCase());
+  return (
+    <>
+      <div className="page-head">
+        <h1>Agents</h1>
+        <CommandHint command="dyno list agents" />
+      </div>
+      <div className="fields" role="search" aria-label="Filter the agents">
+        <SearchField label="Name" value={text} onChange={setText} />
+      </div>
+      <Show of={agents}>
+        {({ items }) => (
+          <Table
+            caption="Agents"
+            columns={COLUMNS}
+            rows={items.filter(holds)}
+            rowKey={(row) => row.name}
+            empty={
+              items.length > 0 ? (
+                <Empty title="No agent fits the filter." />
+              ) : (
+                <Empty title="There is no agent yet. A first one, with a suite to run it on:" command="dyno init" />
+              )
+            }
+          />
+        )}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,133 @@
+import { useCallback, useState } from "react";
+import type { ReactElement } from "react";
+import type { Alert, ChangeRow, Changes, Items, Severity } from "../../api/types";
+import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
+import { plural } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { address, useQueryParam } from "../../router";
+import { AlertCard } from "./AlertCard";
+import "./page.css";
+
+export const title = "Alerts";
+
+const SEVERITIES: readonly Severity[] = ["critical", "high", "medium", "low"];
+
+function nameOf(agent: string): string {
+  return agent.split("@")[0] ?? agent;
+}
+
+interface AlertsProps {
+  alerts: readonly Alert[];
+  severity: string;
+  /** The agent of an alert against its baseline, where that is known. */
+  changeOf: (alert: Alert) => ChangeRow | undefined;
+  onSeverity: (severity: string) => void;
+  onChange: (alert: Alert) => void;
+}
+
+/** Regressions with the worst first, each with its evidence and a way to say that it is known. */
+export function RegressionAlerts({ alerts, severity, changeOf, onSeverity, onChange }: AlertsProps): ReactElement {
+  const counts = (level: Severity): number => alerts.filter((alert) => alert.regression.severity === level).length;
+  const shown = alerts
+    .filter((alert) => severity === "" || alert.regression.severity === severity)
+    .toSorted((a, b) => SEVERITIES.indexOf(a.regression.severity) - SEVERITIES.indexOf(b.regression.severity));
+  return (
+    <>
+      <Tabs
+        label="Severity"
+        tabs={[
+          ["", `all (${alerts.length})`],
+          ...SEVERITIES.map((level) => [level, `${level} (${counts(level)})`] as const),
+        ]}
+        value={severity}
+        onChange={onSeverity}
+      />
+      <p role="status" className="muted">
+        {plural(shown.length, "alert")}
+      </p>
+      <ul className="alerts-list">
+        {shown.map((alert) => (
+          <AlertCard key={alert.alert_id} alert={alert} change={changeOf(alert)} onChange={onChange} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export default function Page(): ReactElement {
+  const [severity, setSeverity] = useQueryParam("severity");
+  const [all, setAll] = useQueryParam("all");
+  const [agent, setAgent] = useQueryParam("agent");
+  const [suite, setSuite] = useQueryParam("suite");
+  const alerts = useResource<Items<Alert>>(address("/api/alerts", { all: all === "true" }), { everyMs: 60_000 });
+  // What was acknowledged here stays in its place with a way back until the page is left.
+  const [changed, setChanged] = useState<ReadonlyMap<string, Alert>>(new Map());
+  const onChange = useCallback(
+    (alert: Alert): void => setChanged((old) => new Map(old).set(alert.alert_id, alert)),
+    [],
+  );
+  const changes = useResource<Changes>("/api/changes");
+  const changeOf = (alert: Alert): ChangeRow | undefined =>
+    changes.data?.rows.find((row) => row.name === nameOf(alert.agent) && row.suite_id === alert.suite_id);
+  const name = nameOf(agent);
+  const ofSuite = suite ? ` --suite ${shellWord(suite)}` : "";
+  const command = agent ? `dyno history ${shellWord(name)}${ofSuite} --regressions` : "dyno changes";
+  return (
+    <>
+      <div className="page-head">
+        <h1>Alerts</h1>
+        <CommandHint command={command} />
+      </div>
+      <Show of={alerts}>
+        {({ items }) => {
+          const asked = new Set(items.map((alert) => alert.alert_id));
+          const added = [...changed.values()].filter((alert) => !asked.has(alert.alert_id));
+          const everything = [...items.map((alert) => changed.get(alert.alert_id) ?? alert), ...added];
+          const wanted = everything.filter(
+            (alert) => (!agent || nameOf(alert.agent) === name) && (!suite || alert.suite_id === suite),
+          );
+          const agents = [...new Set(everything.map((alert) => nameOf(alert.agent)))].toSorted();
+          const suites = [...new Set(everything.map((alert) => alert.suite_id))].toSorted();
+          return (
+            <>
+              <div className="fields">
+                <Select
+                  label="Agent"
+                  value={agent ? name : ""}
+                  options={[["", "all"], ...agents]}
+                  onChange={setAgent}
+                />
+                <Select label="Suite" value={suite} options={[["", "all"], ...suites]} onChange={setSuite} />
+                <label className="field">
+                  <input
+                    type="checkbox"
+                    checked={all === "true"}
+                    onChange={(event) => setAll(event.target.checked ? "true" : "")}
+                  />{" "}
+                  show acknowledged ones too
+                </label>
+              </div>
+              {wanted.length === 0 ? (
+                <Empty title="Nothing is worse than it was." command={command}>
+                  <p>
+                    {all === "true"
+                      ? "Alerts come from runs that are set against a baseline and from the history of each agent."
+                      : "What was acknowledged is not shown."}
+                  </p>
+                </Empty>
+              ) : (
+                <RegressionAlerts
+                  alerts={wanted}
+                  severity={severity}
+                  changeOf={changeOf}
+                  onSeverity={setSeverity}
+                  onChange={onChange}
+                />
+              )}
+            </>
+          );
+        }}
+      </Show>
+    </>
+  );
+}

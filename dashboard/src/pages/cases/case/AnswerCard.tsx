@@ -1,0 +1,183 @@
+import { useState } from "react";
+import type { ReactElement } from "react";
+import type { Answer, Failure, TrajectoryEvent } from "../../../api/types";
+import { StatusBadge } from "../../../components";
+import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../../format";
+import { Link } from "../../../router";
+import { Facts } from "../../runs/Facts";
+import type { Fact } from "../../runs/Facts";
+import { TextFold } from "../../runs/TextFold";
+import { agentAddress } from "../../runs/paths";
+
+const KINDS: Record<string, string> = {
+  message: "message",
+  tool_call: "calls",
+  tool_result: "result of",
+  model_call: "asks the model",
+  retry: "tries again",
+  note: "note",
+};
+
+function Step({ event, label }: { event: TrajectoryEvent; label: string }): ReactElement {
+  const details = Object.entries(event.details);
+  return (
+    <li className={`step-${event.kind}`}>
+      <div className="step-head">
+        <strong>
+          {KINDS[event.kind] ?? event.kind} {event.name}
+        </strong>
+        <span className="muted">
+          at {duration(event.at_s)}
+          {event.duration_s !== null && `, took ${duration(event.duration_s)}`}
+        </span>
+      </div>
+      {asText(event.content) !== "" && <TextFold value={event.content} label={label} most={600} />}
+      {details.length > 0 && (
+        <details>
+          <summary>Details</summary>
+          <TextFold value={event.details} label={`${label}, details`} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function Trajectory({ answer }: { answer: Answer }): ReactElement | null {
+  if (answer.events.length === 0) return null;
+  return (
+    <details open={answer.events.length <= 12}>
+      <summary>{plural(answer.events.length, "step")}</summary>
+      <ol className="steps">
+        {answer.events.map((event, index) => (
+          <Step key={index} event={event} label={`Step ${index + 1} of ${answer.agent}`} />
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function FailureView({ failure }: { failure: Failure }): ReactElement {
+  return (
+    <div className="error-box">
+      <strong>{failure.kind}</strong> <span className="muted">while it was in {failure.where}</span>
+      <p>{failure.message}</p>
+      {failure.traceback && (
+        <details>
+          <summary>Traceback</summary>
+          <TextFold value={failure.traceback} label="Traceback" most={6000} />
+        </details>
+      )}
+      {failure.output_tail && (
+        <details>
+          <summary>The end of what it printed</summary>
+          <TextFold value={failure.output_tail} label="The end of what it printed" />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function scoreText(answer: Answer): string {
+  const others = Object.entries(answer.scores).filter(([name]) => name !== "score");
+  const parts = others.map(([name, value]) => `${name} ${points(value, 0)}`);
+  return [points(answer.score, 0), ...(parts.length > 0 ? [`(${parts.join(", ")})`] : [])].join(" ");
+}
+
+interface Scored {
+  scorer: string;
+  weight: number | null;
+  values: string;
+  explanation: string;
+}
+
+function scoredBy(scoring: unknown): Scored[] {
+  if (!Array.isArray(scoring)) return [];
+  return (scoring as unknown[])
+    .filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null)
+    .map((item) => {
+      const values = typeof item["values"] === "object" && item["values"] !== null ? Object.entries(item["values"]) : [];
+      return {
+        scorer: asText(item["scorer"]) || "scorer",
+        weight: typeof item["weight"] === "number" ? item["weight"] : null,
+        values: values.map(([name, value]) => `${name} ${typeof value === "number" ? points(value, 0) : UNKNOWN}`).join(", "),
+        explanation: asText(item["explanation"]),
+      };
+    });
+}
+
+function Judged({ answer }: { answer: Answer }): ReactElement | null {
+  const scored = scoredBy(answer.scoring);
+  if (scored.length === 0) return null;
+  return (
+    <details>
+      <summary>How it was scored</summary>
+      <ul>
+        {scored.map((item, index) => (
+          <li key={index}>
+            <strong>{item.scorer}</strong>: {item.values}
+            {item.weight !== null && item.weight !== 1 && ` (weight ${number(item.weight)})`}
+            {item.explanation && <TextFold value={item.explanation} label={`What ${item.scorer} says`} />}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function tokensOf(answer: Answer): string | null {
+  if (answer.tokens !== null) return count(answer.tokens);
+  const { usage } = answer;
+  const input = usage["input_tokens"];
+  const output = usage["output_tokens"];
+  return input === undefined || output === undefined ? null : `${count(input)} in, ${count(output)} out`;
+}
+
+function spent(answer: Answer): Fact[] {
+  const ttft = answer.readings["ttft_s"];
+  return [
+    ["Score", scoreText(answer)],
+    ["Took", duration(answer.duration_s)],
+    ["First token", ttft === undefined ? null : duration(ttft)],
+    ["Tokens", tokensOf(answer)],
+    ["Cost", answer.cost_usd === null ? null : money(answer.cost_usd)],
+    ["Attempts", answer.attempts > 1 ? count(answer.attempts) : null],
+  ];
+}
+
+/** One execution of a case: what came back, how it was judged, and step by step how it got there. */
+export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
+  const [raw, setRaw] = useState(false);
+  const name = `${answer.agent}, epoch ${answer.iteration + 1}`;
+  return (
+    <article className="answer" aria-label={name}>
+      <h3>
+        <Link to={agentAddress(answer.agent)}>{answer.agent}</Link>
+        <span className="muted">epoch {answer.iteration + 1}</span>
+        <StatusBadge status={answer.status} />
+        {answer.simulated && <span className="badge">simulated</span>}
+        {answer.cached && <span className="badge">from the cache, not measured</span>}
+        <button type="button" className="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+          {raw ? "Readable" : "Raw JSON"}
+        </button>
+      </h3>
+      {raw ? (
+        <TextFold value={JSON.stringify(answer, null, 2)} label={`${name} as JSON`} most={20_000} />
+      ) : (
+        <>
+          <Facts facts={spent(answer)} />
+          {answer.failure && <FailureView failure={answer.failure} />}
+          {answer.output !== null && <TextFold value={answer.output} label={`Answer of ${name}`} />}
+          {answer.output_cut && <p className="muted">The answer was longer and is cut here.</p>}
+          <Judged answer={answer} />
+          <Trajectory answer={answer} />
+        </>
+      )}
+    </article>
+  );
+}
+
+/** "2 of 3 passed" by agent. */
+export function passedText(answers: readonly Answer[]): string {
+  const passed = answers.filter((answer) => answer.status === "ok").length;
+  return `${passed} of ${answers.length} passed (${percent(answers.length > 0 ? passed / answers.length : null, 0)})`;
+}

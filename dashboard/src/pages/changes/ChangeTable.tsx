@@ -1,0 +1,151 @@
+import type { ReactElement } from "react";
+import type { ChangeRow } from "../../api/types";
+import { RowDelta, Sparkline, Table, VerdictBadge } from "../../components";
+import type { Column } from "../../components";
+import { UNKNOWN, age, dateTime, duration, money, points } from "../../format";
+import { Link, address, useQueryParam } from "../../router";
+import { Flips } from "./Flips";
+
+const ORDER = ["worse", "inconclusive", "better", "same", "no-baseline"];
+const idOf = (row: ChangeRow): string => `${row.name} ${row.suite_id}`;
+
+function Verdict({ row }: { row: ChangeRow }): ReactElement {
+  return (
+    <div className="changes-verdict">
+      <VerdictBadge verdict={row.verdict} /> {row.severity && <VerdictBadge verdict={row.severity} />}
+      {row.since && <span className="muted"> since {row.since}</span>}
+      <p>{row.summary}</p>
+      {row.verdict === "inconclusive" && row.more_cases !== null && (
+        <p className="muted">About {row.more_cases} more cases would settle it.</p>
+      )}
+    </div>
+  );
+}
+
+function History({ row }: { row: ChangeRow }): ReactElement {
+  if (!row.spark || row.spark.points.length < 2) return <Sparkline history={row.spark} />;
+  const { metric } = row.spark;
+  return (
+    <Link to={address("/history", { subject: row.name, metric, suite: row.suite_id })} className="changes-spark">
+      <Sparkline history={row.spark} />
+      <span className="muted">{metric}</span>
+    </Link>
+  );
+}
+
+function FlipCount({ row, open, onToggle }: { row: ChangeRow; open: boolean; onToggle: () => void }): ReactElement {
+  const { broken, fixed, errors } = row;
+  if (broken.length + fixed.length + errors.length === 0) return <span className="muted">none</span>;
+  const both = broken.length > 0 && fixed.length > 0;
+  return (
+    <button type="button" data-open aria-expanded={open} onClick={onToggle}>
+      {both && <span>{broken.length} broken, </span>}
+      <span>
+        {fixed.length > 0 ? `${fixed.length} fixed` : broken.length > 0 ? `${broken.length} broken` : "errors"}{" "}
+        <span aria-hidden="true">{open ? "▴" : "▾"}</span>
+      </span>
+      <span className="visually-hidden"> of {row.agent}</span>
+    </button>
+  );
+}
+
+function from(before: string, after: string): ReactElement | null {
+  if (before === UNKNOWN && after === UNKNOWN) return null;
+  return (
+    <span className="changes-from">
+      {before} → {after}
+    </span>
+  );
+}
+
+export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElement {
+  const [open, setOpen] = useQueryParam("open");
+  const toggle = (row: ChangeRow) => (): void => setOpen(open === idOf(row) ? "" : idOf(row));
+  const columns: Column<ChangeRow>[] = [
+    {
+      key: "agent",
+      label: "Agent and suite",
+      value: (row) => idOf(row),
+      render: (row) => (
+        <div>
+          <Link to={`/agents/${encodeURIComponent(row.name)}`}>{row.agent}</Link>
+          <br />
+          <Link to={`/suites/${encodeURIComponent(row.suite_id)}`} className="muted">
+            {row.suite_name || row.suite_id}
+          </Link>
+        </div>
+      ),
+    },
+    { key: "verdict", label: "Against its baseline", value: (row) => ORDER.indexOf(row.verdict), render: (row) => <Verdict row={row} /> },
+    {
+      key: "accuracy",
+      label: "Accuracy",
+      align: "right",
+      value: (row) => row.accuracy?.change,
+      render: (row) => (
+        <span className="changes-figure">
+          <RowDelta row={row.accuracy} />
+          {row.accuracy && from(points(row.accuracy.baseline), points(row.accuracy.candidate))}
+        </span>
+      ),
+    },
+    {
+      key: "p95",
+      label: "Time",
+      title: "The change is of the time per case, the two figures are 95th percentiles",
+      align: "right",
+      value: (row) => row.latency?.change,
+      render: (row) => (
+        <span className="changes-figure">
+          <RowDelta row={row.latency} />
+          {row.latency_p95[1] !== null && (
+            <span className="changes-from">
+              p95 {duration(row.latency_p95[0])} → {duration(row.latency_p95[1])}
+            </span>
+          )}
+        </span>
+      ),
+    },
+    {
+      key: "cost",
+      label: "$ per success",
+      align: "right",
+      value: (row) => row.cost?.change,
+      render: (row) => (
+        <span className="changes-figure">
+          <RowDelta row={row.cost} />
+          {row.cost && from(money(row.cost.baseline), money(row.cost.candidate))}
+        </span>
+      ),
+    },
+    { key: "history", label: "Last 30 runs", render: (row) => <History row={row} /> },
+    {
+      key: "flips",
+      label: "Flipped cases",
+      first: "descending",
+      value: (row) => row.broken.length,
+      render: (row) => <FlipCount row={row} open={open === idOf(row)} onToggle={toggle(row)} />,
+    },
+    {
+      key: "age",
+      label: "Age",
+      first: "descending",
+      value: (row) => row.finished_at,
+      render: (row) => (
+        <Link to={`/runs/${row.run_id}`} title={dateTime(row.finished_at)} className="changes-age">
+          {age(row.finished_at)}
+        </Link>
+      ),
+    },
+  ];
+  return (
+    <Table
+      caption="Every agent in every suite against its baseline, the worst first"
+      columns={columns}
+      rows={rows}
+      rowKey={idOf}
+      rowClass={(row) => `changes-row changes-${row.verdict}`}
+      expanded={(row) => (open === idOf(row) ? <Flips row={row} /> : null)}
+    />
+  );
+}

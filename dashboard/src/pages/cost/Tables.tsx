@@ -1,0 +1,195 @@
+import type { ReactElement } from "react";
+import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/types";
+import { Table } from "../../components";
+import type { Column } from "../../components";
+import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../format";
+import { Link } from "../../router";
+
+function frontier(on: boolean | null, share: number | null): string {
+  if (on === null) return UNKNOWN;
+  return `${on ? "✓ yes" : "no"}${share === null ? "" : ` (${percent(share, 0)})`}`;
+}
+
+function perSuccess(row: CostRow): string {
+  if (row.never_succeeded) return "never succeeded";
+  const range = row.cost_interval;
+  return `${money(row.cost_per_success_usd)}${range ? ` [${money(range[0])}, ${money(range[1])}]` : ""}`;
+}
+
+const AGENTS: readonly Column<CostRow>[] = [
+  {
+    key: "agent",
+    label: "Agent",
+    value: (row) => row.agent,
+    render: (row) => (
+      <span>
+        <Link to={`/agents/${encodeURIComponent(row.agent.split("@")[0] ?? row.agent)}`}>{row.agent}</Link>
+        {row.simulated && <span className="muted"> simulated</span>}
+      </span>
+    ),
+  },
+  {
+    key: "task",
+    label: "$ per task",
+    align: "right",
+    value: (row) => row.cost_per_task_usd,
+    render: (row) => money(row.cost_per_task_usd),
+  },
+  {
+    key: "success",
+    label: "$ per success",
+    align: "right",
+    value: (row) => row.cost_per_success_usd,
+    render: perSuccess,
+  },
+  {
+    key: "accuracy",
+    label: "Accuracy",
+    align: "right",
+    first: "descending",
+    value: (row) => row.accuracy,
+    render: (row) => points(row.accuracy),
+  },
+  {
+    key: "latency",
+    label: "Latency",
+    align: "right",
+    value: (row) => row.duration_s,
+    render: (row) => duration(row.duration_s),
+  },
+  {
+    key: "tokens",
+    label: "Tokens",
+    align: "right",
+    value: (row) => row.total_tokens,
+    render: (row) => count(row.total_tokens),
+  },
+  {
+    key: "value",
+    label: "Performance per $",
+    align: "right",
+    first: "descending",
+    value: (row) => row.performance_per_dollar,
+    title: "accuracy × speed score, or accuracy alone, per dollar and task",
+    render: (row) => <span title={row.performance}>{number(row.performance_per_dollar)}</span>,
+  },
+  {
+    key: "frontier",
+    label: "Accuracy frontier",
+    value: (row) => row.accuracy_frontier_probability,
+    first: "descending",
+    render: (row) => frontier(row.on_accuracy_frontier, row.accuracy_frontier_probability),
+  },
+  {
+    key: "fast",
+    label: "Latency frontier",
+    value: (row) => row.latency_frontier_probability,
+    first: "descending",
+    render: (row) => frontier(row.on_latency_frontier, row.latency_frontier_probability),
+  },
+];
+
+const PER_BENCHMARK: readonly Column<CostRow>[] = [
+  { key: "benchmark", label: "Benchmark", value: (row) => row.benchmark, render: (row) => row.benchmark },
+  ...AGENTS,
+];
+
+export function AgentCosts({
+  rows,
+  perBenchmark = false,
+}: {
+  rows: readonly CostRow[];
+  perBenchmark?: boolean;
+}): ReactElement {
+  return (
+    <Table
+      caption={perBenchmark ? "What each agent costs per benchmark" : "What each agent costs"}
+      columns={perBenchmark ? PER_BENCHMARK : AGENTS}
+      rows={rows}
+      rowKey={(row) => `${row.benchmark}/${row.agent}`}
+      sortParam={perBenchmark ? "benchmarks_sort" : "sort"}
+    />
+  );
+}
+
+function settings(configuration: Record<string, unknown>): string {
+  return (
+    Object.entries(configuration)
+      .map(([name, value]) => `${name}=${asText(value)}`)
+      .join(", ") || UNKNOWN
+  );
+}
+
+export function Configurations({ report }: { report: CostReport }): ReactElement | null {
+  if (report.configurations.length === 0) return null;
+  const columns: Column<ConfigurationRow>[] = [
+    { key: "agent", label: "Agent", value: (row) => row.agent, render: (row) => row.agent },
+    { key: "configuration", label: "Configuration", render: (row) => settings(row.configuration) },
+    {
+      key: "efficiency",
+      label: "Efficiency",
+      align: "right",
+      first: "descending",
+      value: (row) => row.efficiency,
+      render: (row) => `${number(row.efficiency, 2)}${row.optimal ? " ✓ optimal" : ""}`,
+    },
+    {
+      key: "savings",
+      label: `Savings for ${plural(report.volume, "task")}`,
+      align: "right",
+      first: "descending",
+      value: (row) => row.savings_usd,
+      render: (row) => `${money(row.savings_usd)}${row.against ? ` against ${row.against}` : ""}`,
+    },
+    { key: "evidence", label: "Evidence", render: (row) => row.evidence || UNKNOWN },
+  ];
+  return (
+    <>
+      <h2>Configurations</h2>
+      <Table
+        caption="Configurations by what they give per dollar"
+        columns={columns}
+        rows={report.configurations}
+        rowKey={(row, index) => `${row.agent} ${index}`}
+        sortParam="configurations_sort"
+      />
+    </>
+  );
+}
+
+function OpportunityItem({ item, volume }: { item: Opportunity; volume: number }): ReactElement {
+  return (
+    <li className="panel" data-row tabIndex={-1}>
+      <p>
+        <strong>{item.text}</strong>{" "}
+        {item.savings_usd !== null && (
+          <span className="badge verdict-better">
+            saves {money(item.savings_usd)} per {plural(volume, "task")}
+          </span>
+        )}
+      </p>
+      <ul className="muted">
+        {item.evidence.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+export function Opportunities({ report }: { report: CostReport }): ReactElement {
+  return (
+    <>
+      <h2>What could be saved</h2>
+      {report.opportunities.length === 0 ? (
+        <p className="muted">These results show nothing that could be saved.</p>
+      ) : (
+        <ul className="cost-opportunities">
+          {report.opportunities.map((item) => (
+            <OpportunityItem key={`${item.kind} ${item.agent} ${item.text}`} item={item} volume={report.volume} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+import { useCallback } from "react";
+import type { ReactElement } from "react";
+import type { AgentRow, History, HistoryPoint, Items } from "../../api/types";
+import { Chart, CommandHint, Empty, Show, shellWord } from "../../components";
+import type { ChartClick } from "../../components";
+import { UNKNOWN, dateTime, plural } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { Link, address, navigate, useRoute } from "../../router";
+import type { Palette } from "../../theme";
+import { ChangesTable } from "./Changes";
+import { Choices } from "./Choices";
+import type { Chosen } from "./Choices";
+import { changeText, direction, shown, timelineOption } from "./timeline";
+
+export const title = "History";
+
+function commandFor(chosen: Chosen): string {
+  const options = (["metric", "suite", "benchmark", "days"] as const)
+    .filter((name) => chosen[name])
+    .map((name) => ` --${name} ${shellWord(chosen[name])}`);
+  return `dyno history ${chosen.subject ? shellWord(chosen.subject) : "AGENT"}${options.join("")}`;
+}
+
+function describe(history: History): string {
+  const newest = history.points[history.points.length - 1];
+  const last = history.changes[history.changes.length - 1];
+  const parts = [
+    `${plural(history.points.length, "run")}, the newest at ${shown(newest?.value ?? null, history)}.`,
+    `${plural(history.changes.filter((change) => direction(change) === "worse").length, "regression")} and ` +
+      `${plural(history.changes.filter((change) => direction(change) === "better").length, "improvement")}.`,
+  ];
+  if (last) parts.push(`The last change is a ${changeText(last, history)}.`);
+  return parts.join(" ");
+}
+
+/** Points per run and version with the levels between changes. A point leads to its run. */
+export function BenchmarkTimelineChart({ history }: { history: History }): ReactElement {
+  const option = useCallback((colours: Palette) => timelineOption(history, colours), [history]);
+  const open = (click: ChartClick): void => {
+    const point = (click.data as { point?: HistoryPoint } | null)?.point;
+    if (point?.run_id) navigate(`/runs/${point.run_id}`);
+  };
+  const rows = history.points.toReversed().map((point) => [
+    point.run_id ? (
+      <Link key="run" to={`/runs/${point.run_id}`}>
+        {dateTime(point.at)}
+      </Link>
+    ) : (
+      dateTime(point.at)
+    ),
+    shown(point.value, history),
+    point.version || UNKNOWN,
+    point.commit ? point.commit.slice(0, 12) : UNKNOWN,
+    String(point.n),
+  ]);
+  return (
+    <Chart
+      title={`${history.metric} of ${history.subject}${history.benchmark ? ` in ${history.benchmark}` : ""}`}
+      description={describe(history)}
+      option={option}
+      table={{ columns: ["Run", history.metric, "Version", "Commit", "Executions"], rows }}
+      height={420}
+      onClick={open}
+    >
+      <p className="muted">
+        {history.higher_is_better === null ? "" : history.higher_is_better ? "Higher is better. " : "Lower is better. "}
+        ▲ improvement, ▼ regression, dashed: provisional. Drag the bar below, or Shift and the wheel, to zoom; a point
+        leads to its run.
+      </p>
+    </Chart>
+  );
+}
+
+function Subjects(): ReactElement {
+  const agents = useResource<Items<AgentRow>>("/api/agents");
+  return (
+    <Show of={agents}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="No agent has been benchmarked here yet." command="dyno run SUITE --agent AGENT" />
+        ) : (
+          <section className="panel">
+            <h2>Whose history?</h2>
+            <ul>
+              {items.map((agent) => (
+                <li key={agent.name} data-row tabIndex={-1}>
+                  <Link to={address("/history", { subject: agent.name })}>{agent.name}</Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      }
+    </Show>
+  );
+}
+
+export default function Page(): ReactElement {
+  const { query } = useRoute();
+  const read = (name: string): string => query.get(name) ?? "";
+  const chosen: Chosen = {
+    subject: read("subject"),
+    metric: read("metric"),
+    suite: read("suite") || read("suite_id"),
+    benchmark: read("benchmark"),
+    days: read("days"),
+  };
+  const { subject, metric, suite, benchmark, days } = chosen;
+  const asked = subject ? address("/api/history", { subject, metric, suite_id: suite, benchmark, days }) : null;
+  const history = useResource<History>(asked);
+  return (
+    <>
+      <div className="page-head">
+        <h1>History{subject && ` of ${subject}`}</h1>
+        <CommandHint command={commandFor(chosen)} />
+      </div>
+      <Choices chosen={chosen} shownMetric={history.data?.metric ?? ""} />
+      {!subject && <Subjects />}
+      {subject && (
+        <Show of={history}>
+          {(data) =>
+            data.points.length === 0 ? (
+              <Empty
+                title={data.note || `There is no result of ${subject} for this yet.`}
+                command={`dyno run SUITE --agent ${shellWord(subject)}`}
+              />
+            ) : (
+              <>
+                <BenchmarkTimelineChart history={data} />
+                {data.note && <p className="muted">{data.note}</p>}
+                <h2>Changes of level</h2>
+                <ChangesTable history={data} suite={suite} />
+                <p>
+                  <Link to={address("/alerts", { agent: subject, suite })}>Alerts of {subject}</Link>
+                </p>
+              </>
+            )
+          }
+        </Show>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,187 @@
+/** The history of a metric as a chart: a point per run, levels as steps, changes with a shape and a colour each. */
+import type { History, HistoryChange, HistoryPoint } from "../../api/types";
+import type { ChartOption } from "../../components";
+import { dateTime, percent, plural, signed } from "../../format";
+import type { Palette } from "../../theme";
+import { measured } from "../compare/units";
+
+/** Versions that get a colour of their own; with more of them one colour stands for all. */
+const MOST_VERSIONS = 7;
+
+/** Triangles and diamonds are for changes. */
+const SYMBOLS = ["circle", "rect", "emptyCircle", "emptyRect", "roundRect", "pin", "emptyRoundRect"] as const;
+
+export interface Level {
+  from: number;
+  to: number;
+  value: number;
+  /** False where the change that began it may still be withdrawn. */
+  confirmed: boolean;
+}
+
+export function shown(value: number | null, history: History): string {
+  return measured(value, history.unit);
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+/** The stretches between changes with their medians; each reaches to the first point of the next one. */
+export function levels(history: History): Level[] {
+  const { points, changes } = history;
+  const starts = [0, ...changes.map((change) => change.index)];
+  return starts.flatMap((start, place) => {
+    const end = starts[place + 1] ?? points.length;
+    const from = points[start];
+    const to = points[end] ?? points[points.length - 1];
+    if (!from || !to || end <= start) return [];
+    const value = median(points.slice(start, end).map((point) => point.value));
+    return [{ from: from.at, to: to.at, value, confirmed: changes[place - 1]?.confirmed ?? true }];
+  });
+}
+
+/** What a change is for the subject; one that says nothing about it is "other". */
+export function direction(change: HistoryChange): "better" | "worse" | "other" {
+  if (!change.comparable || change.better === null) return "other";
+  return change.better ? "better" : "worse";
+}
+
+export const DIRECTION_WORDS = { better: "improvement", worse: "regression", other: "not judged" } as const;
+
+export function changeText(change: HistoryChange, history: History): string {
+  const size = change.relative === null ? "" : ` (${signed(percent(change.relative))})`;
+  const word = `${change.confirmed ? "" : "provisional "}${DIRECTION_WORDS[direction(change)]}`;
+  return `${word}: ${shown(change.before, history)} → ${shown(change.after, history)}${size}`;
+}
+
+interface Dot {
+  value: [number, number];
+  point: HistoryPoint;
+}
+
+function dotText(point: HistoryPoint, history: History): string {
+  const lines = [`${shown(point.value, history)}  ${history.metric}`, dateTime(point.at)];
+  if (point.version) lines.push(`version ${point.version}`);
+  if (point.commit) lines.push(`commit ${point.commit.slice(0, 12)}`);
+  lines.push(plural(point.n, "execution"));
+  if (point.run_id) lines.push("Click for the run");
+  return lines.join("\n");
+}
+
+function dots(history: History): object[] {
+  const versions = [...new Set(history.points.map((point) => point.version))];
+  const apart = versions.length <= MOST_VERSIONS;
+  const groups = apart ? versions : [""];
+  return groups.map((version, place) => ({
+    name: apart ? version || "runs" : `${versions.length} versions`,
+    type: "scatter",
+    symbol: SYMBOLS[place % SYMBOLS.length],
+    symbolSize: 9,
+    z: 3,
+    data: history.points
+      .filter((point) => !apart || point.version === version)
+      .map((point): Dot => ({ value: [point.at, point.value], point })),
+    tooltip: { formatter: (hit: { data: Dot }) => dotText(hit.data.point, history) },
+  }));
+}
+
+function steps(history: History, colours: Palette): object[] {
+  const lines = levels(history);
+  return [true, false].flatMap((confirmed) => {
+    const data = lines
+      .filter((level) => level.confirmed === confirmed)
+      .flatMap((level) => [
+        [level.from, level.value],
+        [level.to, level.value],
+        [level.to, null],
+      ]);
+    if (data.length === 0) return [];
+    return [
+      {
+        name: confirmed ? "median" : "median, provisional",
+        type: "line",
+        symbol: "none",
+        silent: true,
+        z: 2,
+        data,
+        lineStyle: { color: colours.text, width: 2, type: confirmed ? "solid" : "dashed" },
+        itemStyle: { color: colours.text },
+        tooltip: { show: false },
+      },
+    ];
+  });
+}
+
+const MARKS = {
+  worse: "path://M0 0H10L5 9Z",
+  better: "path://M0 9H10L5 0Z",
+  other: "diamond",
+} as const;
+
+function marks(history: History, colours: Palette): object[] {
+  return (["worse", "better", "other"] as const).flatMap((kind) => {
+    const changes = history.changes.filter((change) => direction(change) === kind);
+    if (changes.length === 0) return [];
+    const colour = kind === "other" ? colours.muted : colours[kind];
+    return [
+      {
+        name: DIRECTION_WORDS[kind],
+        type: "scatter",
+        symbolSize: [18, 16],
+        z: 4,
+        symbol: MARKS[kind],
+        itemStyle: { color: colour, borderColor: colours.surface, borderWidth: 1 },
+        data: changes.map((change) => ({
+          value: [change.at, change.after],
+          point: history.points[change.index],
+          change,
+          itemStyle: change.confirmed
+            ? undefined
+            : { color: colours.surface, borderColor: colour, borderWidth: 2, borderType: "dashed" },
+        })),
+        tooltip: {
+          formatter: (hit: { data: { change: HistoryChange } }) => {
+            const { change } = hit.data;
+            return [changeText(change, history), dateTime(change.at), change.cause].filter(Boolean).join("\n");
+          },
+        },
+      },
+    ];
+  });
+}
+
+export function timelineOption(history: History, colours: Palette): ChartOption {
+  const baseline = history.baseline;
+  const series = [...dots(history), ...steps(history, colours), ...marks(history, colours)];
+  if (baseline !== null) {
+    series.push({
+      name: "baseline",
+      type: "line",
+      data: [],
+      lineStyle: { color: colours.accent, type: "dotted" },
+      itemStyle: { color: colours.accent },
+      markLine: {
+        silent: true,
+        symbol: "none",
+        data: [{ yAxis: baseline }],
+        lineStyle: { color: colours.accent, type: "dotted", width: 2 },
+        label: { formatter: `baseline ${shown(baseline, history)}`, position: "insideEndTop", color: colours.accent },
+      },
+    });
+  }
+  return {
+    legend: { type: "scroll", top: 0 },
+    grid: { left: 8, right: 16, top: 40, bottom: 56, containLabel: true },
+    xAxis: { type: "time" },
+    yAxis: { type: "value", scale: true, axisLabel: { formatter: (value: number) => shown(value, history) } },
+    dataZoom: [
+      { type: "inside", filterMode: "none", zoomOnMouseWheel: "shift" },
+      { type: "slider", filterMode: "none", height: 22, bottom: 8, textStyle: { color: colours.muted } },
+    ],
+    series,
+  };
+}

@@ -1,0 +1,93 @@
+import { useId, useState } from "react";
+import type { FormEvent, ReactElement } from "react";
+import { del, post } from "../../api/client";
+import type { ApiKey, Items } from "../../api/types";
+import { CommandHint, ErrorBox, Select, Show, Table } from "../../components";
+import { dateTime } from "../../format";
+import { useResource } from "../../hooks/useResource";
+
+interface Created {
+  key: ApiKey;
+  secret: string;
+}
+
+function NewKey({ onMade }: { onMade: () => void }): ReactElement {
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState("read");
+  const [made, setMade] = useState<Created | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const id = useId();
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    setError(null);
+    post<Created>("/api/keys", { name, scope }).then((answer) => {
+      setMade(answer);
+      setName("");
+      onMade();
+    }, setError);
+  };
+  return (
+    <form className="panel" onSubmit={create}>
+      <div className="row">
+        <span className="field">
+          <label htmlFor={id}>Name</label>
+          <input id={id} value={name} onChange={(event) => setName(event.target.value)} required />
+        </span>
+        <Select label="May" value={scope} options={["read", "run", "admin"]} onChange={setScope} />
+        <button type="submit">Create a key</button>
+      </div>
+      <ErrorBox error={error} />
+      {made && (
+        <p role="status">
+          The key of {made.key.name}, shown this once: <code>{made.secret}</code>
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** Every key by its beginning; the secrets themselves are not kept. */
+export function Keys(): ReactElement {
+  const keys = useResource<Items<ApiKey>>("/api/keys");
+  const [error, setError] = useState<unknown>(null);
+  const revoke = (key: ApiKey): void => {
+    del(`/api/keys/${encodeURIComponent(key.name)}`).then(keys.refresh, setError);
+  };
+  return (
+    <section>
+      <h2>Keys</h2>
+      <CommandHint command="dyno keys list" />
+      <NewKey onMade={keys.refresh} />
+      <ErrorBox error={error} />
+      <Show of={keys}>
+        {(data) => (
+          <Table
+            caption="Keys"
+            rows={data.items}
+            rowKey={(key) => key.key_id}
+            sortParam="keys"
+            columns={[
+              { key: "name", label: "Name", value: (key) => key.name, render: (key) => key.name },
+              { key: "scope", label: "May", value: (key) => key.scope, render: (key) => key.scope },
+              { key: "prefix", label: "Begins with", render: (key) => <code>{key.prefix}</code> },
+              { key: "created", label: "Made", value: (key) => key.created_at, render: (key) => dateTime(key.created_at) },
+              { key: "used", label: "Last used", value: (key) => key.last_used_at, render: (key) => dateTime(key.last_used_at) },
+              {
+                key: "revoke",
+                label: "Do",
+                render: (key) =>
+                  key.revoked_at !== null ? (
+                    <span className="muted">revoked {dateTime(key.revoked_at)}</span>
+                  ) : (
+                    <button type="button" onClick={() => revoke(key)} aria-label={`Revoke ${key.name}`}>
+                      Revoke
+                    </button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+import type { ReactElement } from "react";
+import { DIMENSIONS } from "../../api/types";
+import type { Leaderboard, LeaderboardEntry, RankedScore } from "../../api/types";
+import { Table } from "../../components";
+import type { Column } from "../../components";
+import { UNKNOWN, age, count, dateTime, money, points, signed } from "../../format";
+import { Link, address } from "../../router";
+
+const TOP = 3;
+
+function Score({ score }: { score: RankedScore | undefined }): ReactElement {
+  if (!score || score.score === null) return <span className="muted">{UNKNOWN}</span>;
+  return (
+    <span>
+      {points(score.score)}
+      {score.interval && (
+        <span className="interval leaderboard-interval">
+          [{points(score.interval[0])}, {points(score.interval[1])}]
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Rank({ score }: { score: RankedScore | undefined }): ReactElement {
+  const rank = score?.rank ?? null;
+  if (rank === null) return <span className="muted">{UNKNOWN}</span>;
+  const range = score?.rank_interval;
+  return (
+    <span className="leaderboard-rank">
+      <span className={rank <= TOP ? `leaderboard-top leaderboard-top-${rank}` : undefined}>{rank}</span>
+      {range && range[0] !== range[1] && (
+        <span className="interval" title="95 % interval of the rank">
+          {range[0]}–{range[1]}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Trend({ change }: { change: number | null | undefined }): ReactElement {
+  if (change === null || change === undefined) return <span className="muted">new</span>;
+  const tone = change > 0 ? "better" : change < 0 ? "worse" : "same";
+  const sign = change > 0 ? "▲" : change < 0 ? "▼" : "=";
+  return (
+    <span className={`delta verdict-${tone}`}>
+      <span aria-hidden="true">{sign}</span> {signed(points(change))}
+    </span>
+  );
+}
+
+function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: string) => void): Column<LeaderboardEntry>[] {
+  const ordered = metric === "all" ? "overall" : metric;
+  const scores = ["overall", ...DIMENSIONS].map(
+    (name): Column<LeaderboardEntry> => ({
+      key: name,
+      label: name[0]?.toUpperCase() + name.slice(1),
+      align: "right",
+      first: "descending",
+      value: (entry) => entry.scores[name]?.score,
+      render: (entry) => (
+        <span>
+          <Score score={entry.scores[name]} />
+          {name === "overall" && entry.missing.length > 0 && (
+            <span className="leaderboard-partial" title={`Without ${entry.missing.join(", ")}`}>
+              {" "}
+              partial
+            </span>
+          )}
+        </span>
+      ),
+    }),
+  );
+  return [
+    { key: "rank", label: "Rank", value: (entry) => entry.scores[ordered]?.rank, render: (entry) => <Rank score={entry.scores[ordered]} /> },
+    {
+      key: "agent",
+      label: "Agent",
+      value: (entry) => entry.agent,
+      render: (entry) => (
+        <div>
+          <Link to={`/agents/${encodeURIComponent(entry.name)}`}>{entry.name}</Link> <span className="muted">{entry.version}</span>
+        </div>
+      ),
+    },
+    ...scores,
+    {
+      key: "trend",
+      label: "Trend",
+      align: "right",
+      first: "descending",
+      value: (entry) => entry.trend[ordered],
+      render: (entry) => (
+        <Link to={address("/history", { subject: entry.name, metric: ordered })} className="leaderboard-trend">
+          <Trend change={entry.trend[ordered]} />
+        </Link>
+      ),
+    },
+    {
+      key: "benchmarks",
+      label: "Benchmarks",
+      align: "right",
+      first: "descending",
+      value: (entry) => entry.benchmarks_completed,
+      render: (entry) => (
+        <span title={`${count(entry.executions)} successes in ${count(entry.attempts)} executions`}>{count(entry.benchmarks_completed)}</span>
+      ),
+    },
+    {
+      key: "spent",
+      label: "$ each",
+      title: "Cost of one execution of a benchmark",
+      align: "right",
+      value: (entry) => entry.cost_usd,
+      render: (entry) => money(entry.cost_usd),
+    },
+    {
+      key: "last",
+      label: "Last",
+      first: "descending",
+      value: (entry) => entry.last_benchmark_at,
+      render: (entry) => (
+        <span title={dateTime(entry.last_benchmark_at)} className="leaderboard-last">
+          {age(entry.last_benchmark_at)}
+        </span>
+      ),
+    },
+    {
+      key: "radar",
+      label: "Radar",
+      render: (entry) => (
+        <input
+          type="checkbox"
+          aria-label={`Show ${entry.agent} on the radar`}
+          checked={chosen.includes(entry.agent)}
+          onChange={() => onToggle(entry.agent)}
+        />
+      ),
+    },
+  ];
+}
+
+interface LeaderboardTableProps {
+  board: Leaderboard;
+  /** Labels of the agents on the radar. */
+  chosen: readonly string[];
+  onToggle: (agent: string) => void;
+}
+
+export function LeaderboardTable({ board, chosen, onToggle }: LeaderboardTableProps): ReactElement {
+  const ordered = board.metric === "all" ? "overall" : board.metric;
+  return (
+    <Table
+      caption={`Agents by ${ordered}, ${board.category}, last ${board.days} days`}
+      columns={columnsOf(board.metric, chosen, onToggle)}
+      rows={board.entries}
+      rowKey={(entry) => entry.agent}
+      rowClass={(entry) => ((entry.scores[ordered]?.rank ?? TOP + 1) <= TOP ? "leaderboard-podium" : undefined)}
+    />
+  );
+}

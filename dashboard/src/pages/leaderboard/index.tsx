@@ -1,0 +1,87 @@
+import { useMemo } from "react";
+import type { ReactElement } from "react";
+import type { Items, Leaderboard, SuiteRow } from "../../api/types";
+import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
+import { dateTime } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { Link, address, useQueryParam } from "../../router";
+import { LeaderboardTable } from "./LeaderboardTable";
+import { PerformanceRadarChart } from "./PerformanceRadarChart";
+import "./page.css";
+
+export const title = "Leaderboard";
+
+const CATEGORIES = ["overall", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"];
+const METRICS = [["all", "overall score"], "accuracy", "speed", "efficiency", "cost", "reliability"] as const;
+const DAYS = [["1", "1 day"], ["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["365", "1 year"]] as const;
+const LIMITS = ["10", "20", "50", "100"];
+const ON_RADAR = 3;
+
+export default function LeaderboardPage(): ReactElement {
+  const [category, setCategory] = useQueryParam("category", "overall");
+  const [metric, setMetric] = useQueryParam("metric", "all");
+  const [days, setDays] = useQueryParam("days", "30");
+  const [limit, setLimit] = useQueryParam("limit", "20");
+  const [suite, setSuite] = useQueryParam("suite");
+  const [agents, setAgents] = useQueryParam("agents");
+  const board = useResource<Leaderboard>(address("/benchmarks/leaderboard", { category, metric, days, limit, suite_id: suite }));
+  const suites = useResource<Items<SuiteRow>>("/api/suites");
+
+  const entries = board.data?.entries;
+  const chosen = useMemo(() => {
+    if (agents) return agents === "none" ? [] : agents.split(",");
+    return (entries ?? []).slice(0, ON_RADAR).map((entry) => entry.agent);
+  }, [agents, entries]);
+  const toggle = (agent: string): void => {
+    const next = chosen.includes(agent) ? chosen.filter((item) => item !== agent) : [...chosen, agent];
+    setAgents(next.length > 0 ? next.join(",") : "none");
+  };
+  const options = [
+    category !== "overall" && `--category ${shellWord(category)}`,
+    metric !== "all" && `--metric ${shellWord(metric)}`,
+    days !== "30" && `--days ${shellWord(days)}`,
+    limit !== "20" && `--limit ${shellWord(limit)}`,
+    suite && `--suite ${shellWord(suite)}`,
+  ];
+  return (
+    <>
+      <div className="page-head">
+        <h1>Leaderboard</h1>
+        <CommandHint command={["dyno board", ...options.filter(Boolean)].join(" ")} />
+      </div>
+      <div className="fields">
+        <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
+        <Select label="Ordered by" value={metric} options={METRICS} onChange={setMetric} />
+        <Select label="Of the last" value={days} options={DAYS} onChange={setDays} />
+        <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
+        <Select label="Rows" value={limit} options={LIMITS} onChange={setLimit} />
+      </div>
+      <Show of={board}>
+        {(data) =>
+          data.entries.length === 0 ? (
+            <Empty title="No agent succeeded in a benchmark of this kind in these days." command="dyno init && dyno run suites/first.yaml">
+              <p>
+                Simulated results are not on the board. <Link to="/coverage">Who was not benchmarked?</Link>
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <LeaderboardTable board={data} chosen={chosen} onToggle={toggle} />
+              <p className="muted">
+                {data.entries.length} of {data.total} agents, as of {dateTime(data.until)}. Scores are points of a hundred, brackets
+                are 95 % intervals; where those of two ranks overlap, their order may be chance. Trend is against the {data.days} days
+                before.
+              </p>
+              <PerformanceRadarChart entries={data.entries} chosen={chosen} suite={suite} />
+            </>
+          )
+        }
+      </Show>
+    </>
+  );
+}
+
+function suiteOptions(suites: Items<SuiteRow> | undefined): (readonly [string, string])[] {
+  const known = new Map((suites?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
+  return [["", "all suites"], ...known];
+}

@@ -1,0 +1,112 @@
+import type { ReactElement } from "react";
+import { DIMENSIONS } from "../../api/types";
+import type { Items, Matrix, MatrixEntry, RankedScore, SuiteRow } from "../../api/types";
+import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
+import type { Column } from "../../components";
+import { UNKNOWN, age, dateTime, percent, points } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { Link, address, useQueryParam } from "../../router";
+import "./page.css";
+
+export const title = "Matrix";
+
+const CATEGORIES = [["", "all categories"], "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"] as const;
+
+function Cell({ score }: { score: RankedScore | undefined }): ReactElement {
+  if (!score || score.score === null) return <span className="muted">{UNKNOWN}</span>;
+  const level = Math.min(4, Math.max(0, Math.floor(score.score * 5)));
+  const ranks = score.rank_interval;
+  return (
+    <span className={`matrix-cell matrix-${level}`}>
+      <strong>{points(score.score)}</strong>
+      {score.rank !== null && (
+        <span className="matrix-rank" title={ranks ? `Rank, 95 % interval ${ranks[0]} to ${ranks[1]}` : "Rank"}>
+          #{score.rank}
+        </span>
+      )}
+      {score.interval && (
+        <span className="interval">
+          [{points(score.interval[0])}, {points(score.interval[1])}]
+        </span>
+      )}
+    </span>
+  );
+}
+
+function columnsOf(matrix: Matrix): Column<MatrixEntry>[] {
+  return [
+    {
+      key: "agent",
+      label: "Agent",
+      value: (entry) => entry.agent,
+      render: (entry) => (
+        <div>
+          <Link to={`/agents/${encodeURIComponent(entry.name)}`}>{entry.name}</Link> <span className="muted">{entry.version}</span>
+        </div>
+      ),
+    },
+    ...["overall", ...DIMENSIONS].map(
+      (name): Column<MatrixEntry> => ({
+        key: name,
+        label: name[0]?.toUpperCase() + name.slice(1),
+        title: name in matrix.weights ? `Counts ${percent(matrix.weights[name], 0)} of overall` : undefined,
+        first: "descending",
+        value: (entry) => entry.scores[name]?.score,
+        render: (entry) => <Cell score={entry.scores[name]} />,
+      }),
+    ),
+    {
+      key: "benchmarks",
+      label: "Benchmarks",
+      first: "descending",
+      value: (entry) => entry.benchmarks_completed,
+      render: (entry) => (
+        <div>
+          {entry.benchmarks_completed} of {matrix.benchmarks}
+          {entry.missing.length > 0 && <div className="matrix-note">partial: without {entry.missing.join(", ")}</div>}
+          {entry.failing.length > 0 && <div className="matrix-note verdict-worse">▼ last attempt failed: {entry.failing.join(", ")}</div>}
+        </div>
+      ),
+    },
+    {
+      key: "last",
+      label: "Last success",
+      first: "descending",
+      value: (entry) => entry.last_success_at,
+      render: (entry) => <span title={dateTime(entry.last_success_at)}>{age(entry.last_success_at)}</span>,
+    },
+  ];
+}
+
+export default function MatrixPage(): ReactElement {
+  const [suite, setSuite] = useQueryParam("suite");
+  const [category, setCategory] = useQueryParam("category");
+  const matrix = useResource<Matrix>(address("/api/matrix", { suite_id: suite, category }));
+  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const known = new Map((suites.data?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
+  const options = [category && `--category ${shellWord(category)}`, suite && `--suite ${shellWord(suite)}`];
+  return (
+    <>
+      <div className="page-head">
+        <h1>Matrix</h1>
+        <CommandHint command={["dyno board --matrix", ...options.filter(Boolean)].join(" ")} />
+      </div>
+      <p className="muted">Every agent in every dimension, from its last success in each benchmark; points of a hundred.</p>
+      <div className="fields">
+        <Select label="Suite" value={suite} options={[["", "all suites"], ...known]} onChange={setSuite} />
+        <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
+      </div>
+      <Show of={matrix}>
+        {(data) => (
+          <Table
+            caption="Every agent in every dimension"
+            columns={columnsOf(data)}
+            rows={data.entries}
+            rowKey={(entry) => entry.agent}
+            empty={<Empty title="No agent has completed a benchmark here." command="dyno init && dyno run suites/first.yaml" />}
+          />
+        )}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,172 @@
+import type { ReactElement } from "react";
+import { DIMENSIONS } from "../../../api/types";
+import type { AgentStanding, ArmStanding, HeadToHead, SuiteStanding } from "../../../api/types";
+import { Delta, Table, VerdictBadge } from "../../../components";
+import type { Column } from "../../../components";
+import { count, duration, money, number, percent, plural, points } from "../../../format";
+import { Link, address } from "../../../router";
+import { agentAddress, casesAddress } from "../paths";
+import { ScoreCell } from "./ScoreCell";
+
+const SCORES = [...DIMENSIONS, "overall"] as const;
+
+function scoreColumns<R extends { scores: AgentStanding["scores"] }>(): Column<R>[] {
+  return SCORES.map((name) => ({
+    key: name,
+    label: name === "overall" ? "Overall" : `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    align: "right",
+    first: "descending",
+    title: "Points of a hundred, with the 95 % interval",
+    value: (row) => row.scores[name]?.value,
+    render: (row) => <ScoreCell score={row.scores[name]} />,
+  }));
+}
+
+function cost(row: AgentStanding): string {
+  if (row.cost_usd !== null) return money(row.cost_usd);
+  return row.known_cost_usd ? `at least ${money(row.known_cost_usd)}` : money(null);
+}
+
+function agentColumns(runId: string): Column<AgentStanding>[] {
+  return [
+    {
+      key: "agent",
+      label: "Agent",
+      value: (row) => row.agent,
+      render: (row) => (
+        <span>
+          <Link to={agentAddress(row.agent)}>{row.agent}</Link>
+          {row.simulated && <span className="badge">simulated</span>}
+          {row.missing.length > 0 && (
+            <span className="badge" title={`Unknown: ${row.missing.join(", ")}`}>
+              partial
+            </span>
+          )}
+        </span>
+      ),
+    },
+    ...scoreColumns<AgentStanding>(),
+    {
+      key: "passed",
+      label: "Passed",
+      align: "right",
+      first: "descending",
+      value: (row) => (row.samples > 0 ? row.passed / row.samples : null),
+      render: (row) => (
+        <Link className="score-cell" to={casesAddress(runId, { agent: row.agent })}>
+          {count(row.passed)} of {count(row.samples)}
+        </Link>
+      ),
+    },
+    {
+      key: "scored",
+      label: "Scored",
+      title: "Cases with a score; those that ended with an error have none",
+      align: "right",
+      render: (row) => <span className="score-cell">{`${count(row.scored)} of ${count(row.cases)}`}</span>,
+    },
+    {
+      key: "median",
+      label: "Median",
+      align: "right",
+      value: (row) => row.duration_s,
+      render: (row) => <span className="score-cell">{duration(row.duration_s)}</span>,
+    },
+    {
+      key: "p95",
+      label: "p95",
+      align: "right",
+      value: (row) => row.duration_p95_s,
+      render: (row) => <span className="score-cell">{duration(row.duration_p95_s)}</span>,
+    },
+    { key: "ttft", label: "First token", align: "right", value: (row) => row.ttft_s, render: (row) => duration(row.ttft_s) },
+    { key: "tokens", label: "Tokens", align: "right", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
+    { key: "cost", label: "Cost", align: "right", value: (row) => row.cost_usd, render: cost },
+    {
+      key: "per-success",
+      label: "$ per success",
+      align: "right",
+      value: (row) => row.cost_per_success_usd,
+      render: (row) => money(row.cost_per_success_usd),
+    },
+  ];
+}
+
+function armColumns(runId: string): Column<ArmStanding>[] {
+  return [
+    { key: "benchmark", label: "Benchmark", value: (row) => row.benchmark, render: (row) => row.benchmark },
+    { key: "agent", label: "Agent", value: (row) => row.agent, render: (row) => row.agent },
+    ...scoreColumns<ArmStanding>(),
+    {
+      key: "passed",
+      label: "Passed",
+      align: "right",
+      first: "descending",
+      value: (row) => (row.samples > 0 ? row.passed / row.samples : null),
+      render: (row) => (
+        <Link to={casesAddress(runId, { agent: row.agent, benchmark: row.benchmark, status: "all" })}>
+          {count(row.passed)} of {count(row.samples)}
+        </Link>
+      ),
+    },
+  ];
+}
+
+function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined }): ReactElement {
+  return (
+    <div className="panel">
+      <p>
+        <VerdictBadge verdict={duel.verdict} />{" "}
+        <strong>
+          {duel.baseline} → {duel.candidate}
+        </strong>
+        : accuracy {points(duel.baseline_mean, 0)} → {points(duel.candidate_mean, 0)} on {plural(duel.cases, "case")},{" "}
+        <Delta change={duel.difference} interval={duel.interval} relative={false} verdict={duel.verdict} />
+        {duel.p_value !== null && `; p = ${number(duel.p_value, 2)}, ${duel.method}`}.
+      </p>
+      <p className="muted">
+        {plural(duel.fixed.length, "case")} fixed, {duel.broken.length} broken, {duel.both_right} right in both, {duel.both_wrong}{" "}
+        wrong in both
+        {duel.unpaired > 0 && `, ${duel.unpaired} without a score on a side`}.
+        {duel.detectable !== null && ` This many cases show a difference from ${percent(duel.detectable, 0)} on, 8 times in 10.`}
+      </p>
+      <Link to={address("/compare", { agents: `${duel.baseline},${duel.candidate}`, suite: suiteId })}>
+        Compare them in every metric
+      </Link>
+    </div>
+  );
+}
+
+/** Without the columns that say nothing of any agent here: a run without tokens needs no column of them. */
+function telling(columns: Column<AgentStanding>[], rows: readonly AgentStanding[]): Column<AgentStanding>[] {
+  const may = new Set(["ttft", "tokens", "cost", "per-success"]);
+  const says = (column: Column<AgentStanding>, row: AgentStanding): boolean =>
+    (column.value?.(row) ?? null) !== null || (column.key === "cost" && (row.known_cost_usd ?? 0) > 0);
+  return columns.filter((column) => !may.has(column.key) || rows.some((row) => says(column, row)));
+}
+
+/** Where the agents of a suite's run stand. */
+export function Standing({ standing, suiteId }: { standing: SuiteStanding; suiteId: string | undefined }): ReactElement {
+  return (
+    <section aria-labelledby="standing">
+      <h2 id="standing">Where the agents stand</h2>
+      <Table
+        caption="Agents by overall score"
+        columns={telling(agentColumns(standing.run_id), standing.agents)}
+        rows={standing.agents}
+        rowKey={(row) => row.agent}
+      />
+      {standing.head_to_head && <Duel duel={standing.head_to_head} suiteId={suiteId} />}
+      <details>
+        <summary>By benchmark ({standing.benchmarks.length})</summary>
+        <Table
+          caption="Agents in each benchmark"
+          columns={armColumns(standing.run_id)}
+          rows={standing.arms}
+          rowKey={(row) => row.arm_id}
+          sortParam="arms"
+        />
+      </details>
+    </section>
+  );
+}

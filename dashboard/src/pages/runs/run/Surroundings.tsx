@@ -1,0 +1,124 @@
+import type { ReactElement } from "react";
+import type { RunResult, RunWarning } from "../../../api/types";
+import { bytes, count, dateTime, duration, plural } from "../../../format";
+import { Link } from "../../../router";
+import { Facts, factsOf } from "../Facts";
+import { suiteAddress } from "../paths";
+
+interface Told extends RunWarning {
+  arms: string[];
+}
+
+/** Warnings that say the same of several arms are one. */
+function together(run: RunResult): Told[] {
+  const names = new Map(run.arms.map((arm) => [arm.arm_id, arm.name]));
+  const found = new Map<string, Told>();
+  for (const warning of run.warnings) {
+    const key = `${warning.code} ${warning.message} ${warning.remedy}`;
+    const told = found.get(key) ?? { ...warning, arms: [] };
+    if (warning.arm_id) told.arms.push(names.get(warning.arm_id) ?? warning.arm_id);
+    found.set(key, told);
+  }
+  return [...found.values()];
+}
+
+export function Warnings({ run }: { run: RunResult }): ReactElement | null {
+  const warnings = together(run);
+  if (warnings.length === 0) return null;
+  return (
+    <section aria-label="Warnings">
+      <ul className="notices">
+        {warnings.map((warning) => (
+          <li key={`${warning.code} ${warning.message}`}>
+            <p>
+              <strong>{warning.code}</strong>: {warning.message}
+              {warning.arms.length > 0 && <span className="muted"> ({warning.arms.join("; ")})</span>}
+            </p>
+            {warning.remedy && <p className="muted">{warning.remedy}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What one wants to know of a run before its figures. */
+export function RunFacts({ run }: { run: RunResult }): ReactElement {
+  const took = run.finished_at === null ? null : (run.finished_at - run.started_at) / 1000;
+  const samples = run.arms.reduce((sum, arm) => sum + arm.samples_total, 0);
+  return (
+    <Facts
+      facts={[
+        ["Started", dateTime(run.started_at)],
+        ["Took", took === null ? null : duration(took)],
+        ["Ended because", run.stopped_because],
+        ["Measured", `${plural(samples, "sample")} in ${plural(run.arms.length, "arm")}`],
+        run.suite !== null && [
+          "Suite",
+          <Link key="suite" to={suiteAddress(run.suite.suite_id)}>
+            {run.suite.name}
+            {run.suite.version ? ` ${run.suite.version}` : ""}
+          </Link>,
+        ],
+        [
+          "Commit",
+          run.vcs && (
+            <>
+              <code>{run.vcs.commit.slice(0, 12)}</code>
+              {run.vcs.branch && ` on ${run.vcs.branch}`}
+              {run.vcs.dirty && " with changes that are not committed"}
+            </>
+          ),
+        ],
+        ["Tags", run.tags.join(", ")],
+        ["Notes", run.notes],
+        ["Read from", run.origin["tool"] ? `${run.origin["tool"]} ${run.origin["version"] ?? ""}, ${run.origin["file"] ?? ""}` : null],
+      ]}
+    />
+  );
+}
+
+export function Surroundings({ run }: { run: RunResult }): ReactElement {
+  const { environment } = run;
+  const packages = Object.entries(environment.packages);
+  return (
+    <section aria-labelledby="environment">
+      <h2 id="environment">Where it ran</h2>
+      <Facts
+        facts={[
+          ["Machine", <code key="machine">{environment.machine_id}</code>],
+          ["CPU", `${environment.cpu_model}, ${plural(environment.cpu_count, "CPU")}`],
+          ["Memory", bytes(environment.memory_bytes)],
+          ["System", `${environment.os}, ${environment.kernel}`],
+          ["Python", `${environment.implementation} ${environment.python}`],
+          ["agentdyno", environment.agentdyno],
+          ["Seed", count(run.seed).replaceAll(",", "")],
+          ["The harness costs", run.overhead_s === null ? null : `${duration(run.overhead_s)} per timed call`],
+          ["Workspace", run.workspace],
+        ]}
+      />
+      <details>
+        <summary>Configuration</summary>
+        <Facts facts={factsOf(run.spec)} />
+      </details>
+      {packages.length > 0 && (
+        <details>
+          <summary>Packages ({packages.length})</summary>
+          <Facts facts={packages.map(([name, version]) => [name, version])} />
+        </details>
+      )}
+      {Object.keys(environment.variables).length > 0 && (
+        <details>
+          <summary>Variables</summary>
+          <Facts facts={factsOf(environment.variables)} />
+        </details>
+      )}
+      {Object.keys(environment.details).length > 0 && (
+        <details>
+          <summary>More about the machine</summary>
+          <Facts facts={factsOf(environment.details)} />
+        </details>
+      )}
+    </section>
+  );
+}

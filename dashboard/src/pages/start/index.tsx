@@ -1,0 +1,187 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { FormEvent, ReactElement } from "react";
+import { ApiError, post } from "../../api/client";
+import type { AgentRow, Items, Job, SuiteRow } from "../../api/types";
+import { CommandHint, Empty, ErrorBox, Loading, Show, SignIn, shellWord } from "../../components";
+import { plural } from "../../format";
+import { useResource } from "../../hooks/useResource";
+import { address, navigate, setQuery, useRoute } from "../../router";
+import { useMayRun } from "../jobs/CancelButton";
+import { jobAddress } from "../runs/paths";
+import "../runs/runs.css";
+import { CostQuestion } from "./CostQuestion";
+import { HowMuch, SETTING, Settings } from "./Fields";
+import { SelectRow } from "./FormRow";
+import { newKey, problemsOf, read } from "./request";
+import type { Problems, Typed } from "./request";
+
+export const title = "Start a run";
+
+/** The form is its address: a link to it opens it filled in. */
+function typedFrom(query: URLSearchParams): Typed {
+  const text = (name: string): string => query.get(name) ?? "";
+  const settings = [...query].filter(([name]) => name.startsWith(SETTING)).map(([name, value]) => [name.slice(SETTING.length), value]);
+  return {
+    agent: text("agent"),
+    suite: text("suite"),
+    epochs: text("epochs"),
+    limit: text("limit"),
+    quick: text("quick") === "1",
+    maxCost: text("max_cost"),
+    settings: Object.fromEntries(settings) as Record<string, string>,
+  };
+}
+
+function commandOf(typed: Typed): string {
+  const parts = ["dyno run", shellWord(typed.suite || "SUITE"), "--agent", shellWord(typed.agent || "AGENT")];
+  if (typed.epochs) parts.push("--epochs", shellWord(typed.epochs));
+  if (typed.limit) parts.push("--limit", shellWord(typed.limit));
+  if (typed.quick) parts.push("--quick");
+  if (typed.maxCost) parts.push("--max-cost", shellWord(typed.maxCost));
+  return [...parts, "--server", window.location.origin].join(" ");
+}
+
+function useSubmit(known: readonly string[]): {
+  busy: boolean;
+  refused: Problems;
+  error: unknown;
+  send: (request: unknown) => void;
+} {
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<Problems>({});
+  const [error, setError] = useState<unknown>();
+  const sent = useRef({ body: "", key: "" });
+  const send = (request: unknown): void => {
+    const body = JSON.stringify(request);
+    // Sent again after a lost answer it is the same request; changed, it is another.
+    if (sent.current.body !== body) sent.current = { body, key: newKey() };
+    setBusy(true);
+    setError(undefined);
+    setRefused({});
+    post<{ job: Job }>("/benchmarks/run", request, { "Idempotency-Key": sent.current.key })
+      .then(
+        ({ job }) => navigate(address(jobAddress(job.job_id), { then: "run" })),
+        (failure: unknown) => {
+          const problems = failure instanceof ApiError ? problemsOf(failure, known) : {};
+          setRefused(problems);
+          if (Object.keys(problems).length === 0) setError(failure);
+        },
+      )
+      .finally(() => setBusy(false));
+  };
+  return { busy, refused, error, send };
+}
+
+interface FormProps {
+  agents: readonly AgentRow[];
+  suites: readonly SuiteRow[];
+}
+
+function StartForm({ agents, suites }: FormProps): ReactElement {
+  const { query } = useRoute();
+  const typed = useMemo(() => typedFrom(query), [query]);
+  const agent = agents.find((row) => row.name === typed.agent || typed.agent.startsWith(`${row.name}@`));
+  const suite = suites.find((row) => row.suite_id === typed.suite);
+  const [tried, setTried] = useState(false);
+  const [agreed, setAgreed] = useState("");
+  const { request, problems } = useMemo(() => read(typed, agent), [typed, agent]);
+  const fields = ["agent_id", "suite_id", "options.epochs", "options.limit", "options.quick", "options.max_cost_usd"];
+  const known = [...fields, ...Object.keys(agent?.settings ?? {}).map((name) => `configuration.${name}`)];
+  const { busy, refused, error, send } = useSubmit(known);
+  const shown: Problems = tried ? { ...refused, ...problems } : refused;
+  // Agreeing concerns this agent and this amount; another one is asked about again.
+  const question = JSON.stringify(request);
+  const asks = agent?.paid === true && suite !== undefined;
+  const mayGo = !asks || agreed === question;
+  const form = useRef<HTMLFormElement>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    // Who sent the form goes on at the first field that was not accepted.
+    form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [refused, tries]);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    setTries((count) => count + 1);
+    if (Object.keys(problems).length === 0 && mayGo) send(request);
+  };
+  const pick = (name: string) => (value: string) => setQuery({ [name]: value });
+  const pickAgent = (value: string): void => {
+    const gone = Object.keys(typed.settings).map((name) => [`${SETTING}${name}`, ""]);
+    setQuery({ ...(Object.fromEntries(gone) as Record<string, string>), agent: value });
+  };
+  return (
+    <form ref={form} className="start-form" onSubmit={submit} noValidate>
+      <CommandHint command={commandOf(typed)} />
+      {Object.values(typed.settings).some(Boolean) && (
+        <p className="muted">The command runs the agent as it is registered: settings can be changed from here and through the API.</p>
+      )}
+      <fieldset>
+        <legend>What</legend>
+        <SelectRow
+          label="Agent"
+          value={typed.agent}
+          note={agent?.description}
+          problem={shown["agent_id"]}
+          options={[["", "choose…"], ...agents.map((row) => [row.name, row.paid ? `${row.name} (costs money)` : row.name] as const)]}
+          onChange={pickAgent}
+        />
+        <SelectRow
+          label="Suite"
+          value={typed.suite}
+          note={suite && `${plural(suite.cases, "case")} in ${plural(suite.benchmarks, "benchmark")}. ${suite.description}`}
+          problem={shown["suite_id"]}
+          options={[["", "choose…"], ...suites.map((row) => [row.suite_id, row.name] as const)]}
+          onChange={pick("suite")}
+        />
+      </fieldset>
+      <HowMuch typed={typed} problems={shown} />
+      {agent && <Settings key={agent.name} agent={agent} typed={typed} problems={shown} />}
+      {asks && (
+        <CostQuestion
+          agent={agent}
+          suite={suite}
+          typed={typed}
+          agreed={agreed === question}
+          onAgree={(yes) => setAgreed(yes ? question : "")}
+        />
+      )}
+      {tried && !mayGo && <p className="verdict-worse" role="alert">Say that it may spend money, above.</p>}
+      <ErrorBox error={error} />
+      <button type="submit" disabled={busy}>
+        {busy ? "Asking…" : "Start the run"}
+      </button>
+    </form>
+  );
+}
+
+function WithKey(): ReactElement {
+  const agents = useResource<Items<AgentRow>>("/api/agents");
+  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  return (
+    <Show of={agents}>
+      {(allAgents) => (
+        <Show of={suites}>
+          {(allSuites) => {
+            const own = { agents: allAgents.items.filter((row) => row.registered), suites: allSuites.items.filter((row) => row.registered) };
+            if (own.agents.length > 0 && own.suites.length > 0) return <StartForm {...own} />;
+            const missing = own.agents.length === 0 ? "agent" : "suite";
+            return <Empty title={`No ${missing} is registered where the service runs. In its folder:`} command="dyno init" />;
+          }}
+        </Show>
+      )}
+    </Show>
+  );
+}
+
+export default function Start(): ReactElement {
+  const mayRun = useMayRun();
+  return (
+    <>
+      <h1>Start a run</h1>
+      {mayRun === undefined && <Loading />}
+      {mayRun === false && <SignIn reason="Starting a run needs a key that may run." />}
+      {mayRun === true && <WithKey />}
+    </>
+  );
+}

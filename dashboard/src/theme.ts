@@ -1,0 +1,80 @@
+/** Light or dark: the system's choice until somebody makes another, which is remembered on this machine. */
+import { useSyncExternalStore } from "react";
+
+export type Theme = "light" | "dark";
+
+const listeners = new Set<() => void>();
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+
+function chosen(): Theme | null {
+  try {
+    const stored = localStorage.getItem("theme");
+    return stored === "light" || stored === "dark" ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
+function current(): Theme {
+  return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
+}
+
+function apply(theme: Theme): void {
+  document.documentElement.dataset.theme = theme;
+  for (const listener of listeners) listener();
+}
+
+system.addEventListener("change", () => chosen() === null && apply(system.matches ? "dark" : "light"));
+
+export function useTheme(): [Theme, () => void] {
+  const theme = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    current,
+  );
+  const toggle = (): void => {
+    const next: Theme = theme === "dark" ? "light" : "dark";
+    try {
+      localStorage.setItem("theme", next);
+    } catch {
+      // A browser that keeps nothing still switches for as long as the page is open.
+    }
+    apply(next);
+  };
+  return [theme, toggle];
+}
+
+/** The colours of the stylesheet, for charts. `series` differ in lightness too and go with SHAPES. */
+export interface Palette {
+  text: string;
+  muted: string;
+  line: string;
+  surface: string;
+  accent: string;
+  worse: string;
+  better: string;
+  same: string;
+  inconclusive: string;
+  series: string[];
+}
+
+export const SHAPES = ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"] as const;
+
+export function palette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    text: read("text"),
+    muted: read("muted"),
+    line: read("line"),
+    surface: read("surface"),
+    accent: read("accent"),
+    worse: read("worse"),
+    better: read("better"),
+    same: read("same"),
+    inconclusive: read("inconclusive"),
+    series: [1, 2, 3, 4, 5, 6, 7].map((index) => read(`series-${index}`)),
+  };
+}

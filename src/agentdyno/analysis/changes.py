@@ -1,0 +1,198 @@
+"""The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
+
+**Verdict.** Accuracy, time per case and cost per success are tested over the common cases, as in a comparison of two
+agents, with Holm's correction over these three; the error rate is a fourth where a side had errors, since an error
+has no score. Worse in one of them is ``worse``; else better in one is ``better``; all judged ones within the
+tolerance are ``same``; anything else is ``inconclusive``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agentdyno.analysis.cases import ArmFigures
+from agentdyno.analysis.change_words import more_cases_of, summary_text
+from agentdyno.analysis.gate import changed_cases
+from agentdyno.analysis.paired import measure
+from agentdyno.analysis.paired_verdict import judge_family
+from agentdyno.analysis.pairing import pair_records
+from agentdyno.analysis.regressions import row_change
+from agentdyno.analysis.severity import DEFAULT_THRESHOLD, RANKS, severity_of
+from agentdyno.errors import NotComparable
+from agentdyno.model import Verdict
+from agentdyno.model.changes import BETTER, INCONCLUSIVE, VERDICTS, WORSE, Alert, ChangeRow
+from agentdyno.model.duel import PairedRow
+from agentdyno.model.history import History
+from agentdyno.model.identity import digest
+from agentdyno.model.record import AgentRecord, ErrorClass
+from agentdyno.model.regression import Regression, Severity
+from agentdyno.model.standing import CaseKey
+from agentdyno.stats import quantile
+
+METRICS = ("accuracy", "speed", "cost")
+ERROR_RATE = "error_rate"
+SPARK_POINTS = 30
+MOST_ERRORS = 5
+"""Classes of errors that a row names."""
+_SERIES = {"speed": "duration_s", "cost": "cost_usd", ERROR_RATE: "failure_rate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a candidate. ``metric`` is the name, in histories, of what changed most.
+
+    ``rows`` are accuracy, speed and cost; ``error_rate`` is ``None`` where no side had an error.
+    """
+
+    verdict: str
+    summary: str
+    rows: tuple[PairedRow, PairedRow, PairedRow]
+    error_rate: PairedRow | None
+    broken: tuple[CaseKey, ...]
+    fixed: tuple[CaseKey, ...]
+    keys: tuple[CaseKey, ...]
+    more_cases: int | None = None
+    severity: Severity | None = None
+    metric: str = "accuracy"
+
+
+def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Judged:
+    """By the rules above; ``NotComparable`` where no case is common."""
+    pairing = pair_records(baseline, candidate)
+    if not pairing.keys:
+        raise NotComparable(
+            f"{baseline.agent} and {candidate.agent} have no case in common",
+            remedy="Run both on one version of the suite.",
+        )
+    failing = bool(pairing.first.errors.any() or pairing.second.errors.any())
+    names = (*METRICS, ERROR_RATE) if failing else METRICS
+    rows = judge_family([measure(pairing, name, seed=seed) for name in names])
+    verdict = verdict_of(rows)
+    telling = _by_weight([row for row in rows if row.verdict is not None and row.verdict.value == verdict])
+    broken, fixed = changed_cases(pairing)
+    return Judged(
+        verdict=verdict,
+        summary=summary_text(verdict, rows, telling, (len(broken), len(fixed)), pairing),
+        rows=(rows[0], rows[1], rows[2]),
+        error_rate=rows[3] if failing else None,
+        broken=tuple(item.key for item in broken),
+        fixed=fixed,
+        keys=pairing.keys,
+        more_cases=more_cases_of(rows) if verdict == INCONCLUSIVE else None,
+        severity=_severity(telling[0]) if verdict == WORSE else None,
+        metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
+    )
+
+
+def verdict_of(rows: Iterable[PairedRow]) -> str:
+    """One for several; rows that do not compare have no say."""
+    found = {row.verdict for row in rows if row.verdict is not None}
+    for verdict in (Verdict.WORSE, Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.SAME):
+        if verdict in found:
+            return verdict.value
+    return INCONCLUSIVE
+
+
+def in_order(rows: Iterable[ChangeRow]) -> list[ChangeRow]:
+    """The worst first: by verdict, then severity; of equals those that were compared, and then the newest."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            VERDICTS.index(row.verdict),
+            -1 if row.severity is None else -RANKS[row.severity] - 2,
+            row.accuracy is None,
+            -row.finished_at,
+            row.name,
+            row.suite_id,
+        ),
+    )
+
+
+def count_verdicts(rows: Iterable[ChangeRow]) -> dict[str, int]:
+    """Every verdict, those that nobody has too."""
+    counts = Counter(row.verdict for row in rows)
+    return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def since_version(history: History, verdict: str, baseline: AgentRecord, newest: str) -> str:
+    """The version from which the present level holds, where the history shows it; else the newest."""
+    later = [change for change in history.changes if change.comparable and change.at >= baseline.finished_at]
+    if verdict not in (WORSE, BETTER) or not later:
+        return newest
+    last = later[-1]
+    shown = last.better is not None and last.better == (verdict == BETTER)
+    return last.version_after if shown and last.version_after not in ("", baseline.version) else newest
+
+
+def spark_of(history: History) -> History:
+    """The last 30 points, with the changes among them."""
+    cut = max(0, len(history.points) - SPARK_POINTS)
+    if not cut:
+        return history
+    changes = tuple(replace(item, index=item.index - cut) for item in history.changes if item.index >= cut)
+    return replace(history, points=history.points[cut:], changes=changes)
+
+
+def p95_seconds(figures: Sequence[ArmFigures], keys: Iterable[CaseKey]) -> float | None:
+    """Over all executions of these cases that answered; ``None`` where no time is known."""
+    wanted = {(key.benchmark, key.case_id) for key in keys}
+    found = []
+    for own in figures:
+        if "duration_s" not in own.values:
+            continue
+        places = [at for name, at in own.positions.items() if (own.benchmark.benchmark_id, name) in wanted]
+        values = np.asarray(own.values["duration_s"], dtype=np.float64)
+        found.append(values[np.isin(np.asarray(own.owners["duration_s"]), places)])
+    pooled = np.concatenate(found) if found else np.empty(0)
+    return float(quantile(pooled, 0.95)) if pooled.size else None
+
+
+def frequent_errors(record: AgentRecord) -> tuple[ErrorClass, ...]:
+    """The classes of failures over all benchmarks, the most frequent first."""
+    classes = [item for benchmark in record.benchmarks for item in benchmark.errors]
+    return tuple(sorted(classes, key=lambda item: -item.count)[:MOST_ERRORS])
+
+
+def alert_id(agent: str, suite_id: str, item: Regression) -> str:
+    """The same for the same finding, whatever its numbers are by now."""
+    return digest([agent, suite_id, item.detector, item.kind, item.metric, item.benchmark, item.version])
+
+
+def alerts_in_order(alerts: Iterable[Alert]) -> list[Alert]:
+    """The worst first; of equals the confirmed, then the newest."""
+    return sorted(
+        alerts,
+        key=lambda alert: (
+            -RANKS[alert.regression.severity],
+            not alert.regression.confirmed,
+            -(alert.regression.since or 0),
+            alert.agent,
+            alert.alert_id,
+        ),
+    )
+
+
+def _by_weight(rows: Sequence[PairedRow]) -> list[PairedRow]:
+    """What weighs most first: severity, then by how much; the order of the rows among equals."""
+
+    def weight(row: PairedRow) -> tuple[int, float]:
+        change = row_change(row)
+        return (0, 0.0) if change is None else (-RANKS[_severity(row)], -abs(change.amount))
+
+    return sorted(rows, key=weight)
+
+
+def _severity(row: PairedRow) -> Severity:
+    change = row_change(row)
+    if change is None or row.candidate is None:
+        return Severity.LOW
+    return severity_of(row.metric, change, row.candidate, DEFAULT_THRESHOLD)
+
+
+def _changed_most(telling: Sequence[PairedRow]) -> str:
+    metric = telling[0].metric
+    return _SERIES.get(metric, metric)

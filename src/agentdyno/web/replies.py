@@ -1,0 +1,80 @@
+"""Answers as JSON: strict, without NaN, with tags by which a client knows that nothing has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from fastapi import Request
+from starlette.responses import Response
+
+from agentdyno.analysis.board_cache import BoardCache
+from agentdyno.errors import SpecError
+from agentdyno.model.codec import encode
+from agentdyno.web.problems import FieldProblem, Refused, near
+from agentdyno.web.state import Services
+
+JSON = "application/json"
+DAY_MS = 86_400_000
+NOT_MODIFIED: dict[int | str, dict[str, object]] = {304: {"description": "Nothing has changed."}}
+MOST_KEPT = 256
+LONGEST_KEPT = 256 * 1024
+"""Bytes of an answer that is kept; longer ones are made anew, so that memory stays bounded."""
+
+_kept: WeakKeyDictionary[Services, BoardCache[bytes]] = WeakKeyDictionary()
+
+
+def answer(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value of the model, field by field."""
+    return Response(encode(value), status, dict(headers or {}), JSON)
+
+
+def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callable[[], object]) -> Response:
+    """An answer that follows from the executions in the store alone: made once as long as these do not change."""
+    cache = _kept.get(services)
+    if cache is None:
+        cache = _kept.setdefault(services, BoardCache(MOST_KEPT))
+    long: list[bytes] = []
+
+    def made() -> bytes:
+        body = encode(make()).encode()
+        if len(body) > LONGEST_KEPT:
+            long.append(body)
+            raise _TooLong
+        return body
+
+    try:
+        body = cache.get(services.store.generation(), question, made)
+    except _TooLong:
+        body = long[0]
+    return Response(body, media_type=JSON)
+
+
+class _TooLong(Exception):
+    pass
+
+
+def tag_of(*parts: object) -> str:
+    """A weak tag: answers with the same one say the same, though they may have been made at another time."""
+    return f'W/"{hashlib.sha256(encode(list(parts)).encode()).hexdigest()[:32]}"'
+
+
+def tagged(request: Request, tag: str, make: Callable[[], object]) -> Response:
+    """304 where the client has the answer of this tag, else the answer with its tag."""
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    given = [item.strip() for text in request.headers.getlist("if-none-match") for item in text.split(",")]
+    if "*" in given or tag.removeprefix("W/") in {item.removeprefix("W/") for item in given}:
+        return Response(status_code=304, headers=headers)
+    return answer(make(), headers=headers)
+
+
+@contextmanager
+def about(field: str) -> Iterator[None]:
+    """Around the use of one value that the client gave: what is wrong with it is a 422 that names the field."""
+    try:
+        yield
+    except SpecError as error:
+        told = (FieldProblem(field, error.message),)
+        raise Refused(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error

@@ -1,0 +1,100 @@
+"""The agents that are registered here or have been benchmarked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from starlette.responses import Response
+
+from agentdyno.model.job import Scope
+from agentdyno.store.pages import ResultFilter
+from agentdyno.store.rows import AgentRow, Execution, SuiteRow
+from agentdyno.web.auth import require
+from agentdyno.web.lookups import LONGEST_NAME, find_agent
+from agentdyno.web.replies import answer
+from agentdyno.web.schemas import AgentItems, AgentSummary, AgentView, SuiteRun, VersionView
+from agentdyno.web.state import Services, services
+from agentdyno.workbench.catalogue import Catalogue
+from agentdyno.workbench.naming import versions_of
+
+router = APIRouter(tags=["agents"], dependencies=[Depends(require(Scope.READ))])
+
+Given = Annotated[Services, Depends(services)]
+MOST_RESULTS = 1000
+
+
+@router.get("/api/agents", response_model=AgentItems)
+def agents(services: Given) -> Response:
+    """Every agent by name, its versions with the newest first."""
+    rows, catalogue = services.store.agents(), services.catalogue
+    names = sorted({*(row.name for row in rows), *(item.name for item in catalogue.agents.values())})
+    return answer(AgentItems(tuple(_summary(name, versions_of(rows, name), catalogue) for name in names)))
+
+
+@router.get("/api/agents/{agent_id:path}", response_model=AgentView)
+def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Given) -> Response:
+    """An agent: its versions, the suites it has run, and its newest scores and results."""
+    named = find_agent(services, agent_id)
+    store = services.store
+    rows = versions_of(store.agents(), named.name)
+    wanted = ResultFilter(named.name, named.version, latest=True)
+    results = store.execution_page(wanted, limit=MOST_RESULTS)
+    entries = [entry for entry in services.boards.matrix().entries if entry.name == named.name]
+    return answer(
+        AgentView(
+            agent=_summary(named.name, rows, services.catalogue),
+            versions=tuple(
+                VersionView(row.version, row.uid, row.uses, row.created_at, row.last_success_at, row.last_attempt_at)
+                for row in rows
+            ),
+            suites=tuple(_suites_run(results, store.suites())),
+            scores=tuple(entry for entry in entries if named.version in (None, entry.version)),
+            results=tuple(results),
+        )
+    )
+
+
+def _summary(name: str, rows: list[AgentRow], catalogue: Catalogue) -> AgentSummary:
+    registered = next((item for item in catalogue.agents.values() if item.name == name), None)
+    versions = tuple(dict.fromkeys(row.version for row in rows))
+    uid = rows[0].uid if rows else ""
+    if registered is not None:
+        versions = versions or (registered.version,)
+        uid = uid or registered.uid
+    return AgentSummary(
+        name=name,
+        versions=versions,
+        uid=uid,
+        registered=registered is not None,
+        description=registered.description if registered is not None else "",
+        paid=registered.paid if registered is not None else None,
+        last_success_at=_newest(row.last_success_at for row in rows),
+        last_attempt_at=_newest(row.last_attempt_at for row in rows),
+        settings=registered.allowed if registered is not None else {},
+    )
+
+
+def _newest(times: Iterable[int | None]) -> int | None:
+    return max((time for time in times if time is not None), default=None)
+
+
+def _suites_run(results: list[Execution], suites: list[SuiteRow]) -> list[SuiteRun]:
+    """By when they were run, the newest first."""
+    known = {row.digest: row for row in suites}
+    grouped: dict[str, list[Execution]] = {}
+    for item in results:
+        grouped.setdefault(known[item.suite].suite_id, []).append(item)
+    return [
+        SuiteRun(
+            suite_id=suite_id,
+            name=known[own[0].suite].name,
+            digest=own[0].suite,
+            version=own[0].agent_version,
+            last_at=own[0].created_at,
+            benchmarks=len(own),
+            simulated=any(item.simulated for item in own),
+        )
+        for suite_id, own in grouped.items()
+    ]

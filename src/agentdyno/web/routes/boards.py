@@ -1,0 +1,72 @@
+"""Where agents stand: leaderboard, matrix, coverage."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from agentdyno.model.board import Coverage, Leaderboard, Matrix
+from agentdyno.model.job import Scope
+from agentdyno.web.auth import require
+from agentdyno.web.lookups import find_stored_suite
+from agentdyno.web.replies import DAY_MS, NOT_MODIFIED, answer, tag_of, tagged
+from agentdyno.web.state import Services, services
+
+router = APIRouter(tags=["boards"], dependencies=[Depends(require(Scope.READ))])
+
+Given = Annotated[Services, Depends(services)]
+CategoryName = Literal["overall", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"]
+MetricName = Literal["all", "overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
+Days = Annotated[int, Query(ge=1, le=36_500)]
+SuiteId = Annotated[str | None, Query(max_length=500)]
+
+
+@router.get("/benchmarks/leaderboard", response_model=Leaderboard, responses=NOT_MODIFIED)
+def leaderboard(
+    request: Request,
+    category: CategoryName = "overall",
+    metric: MetricName = "all",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 20,
+    days: Days = 30,
+    suite_id: SuiteId = None,
+    *,
+    services: Given,
+) -> Response:
+    """Agents by what they achieved in the last `days` days. Simulated results are not in it."""
+    boards = services.boards
+    digest = boards.suite_digest(find_stored_suite(services, suite_id))
+    tag = _tag(services, "leaderboard", category, metric, limit, days, digest)
+    return tagged(
+        request,
+        tag,
+        lambda: boards.leaderboard(category=category, metric=metric, limit=limit, days=days, suite=digest),
+    )
+
+
+@router.get("/api/matrix", response_model=Matrix, responses=NOT_MODIFIED)
+def matrix(
+    request: Request,
+    suite_id: SuiteId = None,
+    category: CategoryName = "overall",
+    *,
+    services: Given,
+) -> Response:
+    """Every agent × every dimension, from each agent's last success in each benchmark."""
+    boards = services.boards
+    digest = boards.suite_digest(find_stored_suite(services, suite_id))
+    tag = _tag(services, "matrix", digest, category)
+    return tagged(request, tag, lambda: boards.matrix(suite=digest, category=category))
+
+
+@router.get("/api/coverage", response_model=Coverage)
+def coverage(days: Days = 30, *, services: Given) -> Response:
+    """Which agents were benchmarked in the last `days` days, and which were not."""
+    return answer(services.boards.coverage(days=days))
+
+
+def _tag(services: Services, *question: object) -> str:
+    """The same while no execution changes, no weight does, and no day passes (UTC)."""
+    weights = sorted(services.workspace.weights.items())
+    return tag_of(services.store.generation(), services.now_ms() // DAY_MS, weights, *question)

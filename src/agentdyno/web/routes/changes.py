@@ -1,0 +1,82 @@
+"""What changed against its baseline, and the alerts that follow from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from weakref import WeakKeyDictionary
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from starlette.responses import Response
+
+from agentdyno.analysis.board_cache import BoardCache
+from agentdyno.model.changes import Alert, Changes
+from agentdyno.model.job import AuditEntry, Scope
+from agentdyno.web.auth import Caller, require
+from agentdyno.web.problems import Refused
+from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
+from agentdyno.web.schemas import AcknowledgeBody, AlertItems
+from agentdyno.web.state import Services, services
+
+if TYPE_CHECKING:
+    from agentdyno.workbench.changes import Answer, Changing
+
+router = APIRouter(tags=["changes"])
+
+Given = Annotated[Services, Depends(services)]
+Reader = Annotated[Caller, Depends(require(Scope.READ))]
+Runner = Annotated[Caller, Depends(require(Scope.RUN))]
+AlertId = Annotated[str, Path(max_length=200)]
+HOUR_MS = 3_600_000
+
+_caches: WeakKeyDictionary[Services, BoardCache[Answer]] = WeakKeyDictionary()
+
+
+@router.get("/api/changes", response_model=Changes, responses=NOT_MODIFIED)
+def changes(request: Request, given: Given, _: Reader) -> Response:
+    """One row per agent and suite, worst first: the newest version against its baseline."""
+    store = given.store
+    newest = [(row.run_id, row.status) for row in store.run_page(limit=1)]
+    baselines = store.baselines(given.workspace.name)
+    tag = tag_of("changes", store.generation(), given.now_ms() // HOUR_MS, newest, baselines)
+    return tagged(request, tag, lambda: _changing(given).changes())
+
+
+@router.get("/api/alerts", response_model=AlertItems)
+def alerts(all_of_them: Annotated[bool, Query(alias="all")] = False, *, given: Given, _: Reader) -> Response:
+    """Regressions to look at; with `all` those that somebody acknowledged too."""
+    return answer(AlertItems(tuple(_changing(given).alerts(all=all_of_them))))
+
+
+@router.post("/api/alerts/{alert_id}/acknowledge", response_model=Alert)
+def acknowledge(alert_id: AlertId, body: AcknowledgeBody | None = None, *, given: Given, caller: Runner) -> Response:
+    """Marks an alert as seen, in place of an earlier mark."""
+    _find(given, alert_id)
+    note, now = ("" if body is None else body.note), given.now_ms()
+    given.store.acknowledge(alert_id, caller.name, note, now)
+    given.store.add_audit(AuditEntry(now, caller.name, "alert.acknowledge", alert_id, {"note": note}))
+    return answer(_find(given, alert_id))
+
+
+@router.delete("/api/alerts/{alert_id}/acknowledge", response_model=Alert)
+def unacknowledge(alert_id: AlertId, given: Given, caller: Runner) -> Response:
+    """Takes the mark away."""
+    _find(given, alert_id)
+    given.store.unacknowledge(alert_id)
+    given.store.add_audit(AuditEntry(given.now_ms(), caller.name, "alert.unacknowledge", alert_id, {}))
+    return answer(_find(given, alert_id))
+
+
+def _find(given: Services, alert_id: str) -> Alert:
+    for item in _changing(given).alerts(all=True):
+        if item.alert_id == alert_id:
+            return item
+    raise Refused(404, f"there is no alert {alert_id!r}", "GET /api/alerts lists them.")
+
+
+def _changing(given: Services) -> Changing:
+    from agentdyno.workbench.changes import Changing
+
+    cache = _caches.get(given)
+    if cache is None:
+        cache = _caches.setdefault(given, BoardCache())
+    return Changing(given.store, workspace=given.workspace.name, now_ms=given.now_ms(), cache=cache)

@@ -1,0 +1,103 @@
+"""How agents and experiments went over time, and what became worse."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import Response
+
+from agentdyno.analysis.series import SERIES_METRICS, series_metric
+from agentdyno.errors import SpecError
+from agentdyno.model.history import History
+from agentdyno.model.job import Scope
+from agentdyno.model.regression import RegressionReport
+from agentdyno.web.auth import require
+from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
+from agentdyno.web.problems import FieldProblem, Refused, near
+from agentdyno.web.replies import about, answer, kept_answer
+from agentdyno.web.schemas import MetricNames
+from agentdyno.web.state import Services, services
+from agentdyno.workbench.histories import POINTS, THRESHOLD, Histories
+from agentdyno.workbench.naming import UnknownName, agent_named
+
+router = APIRouter(tags=["history"], dependencies=[Depends(require(Scope.READ))])
+
+Given = Annotated[Services, Depends(services)]
+Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+_FIELDS = {"--metric": "query.metric", "history": "query.subject"}
+
+
+@router.get("/benchmarks/agents/{agent_id:path}/regressions", response_model=RegressionReport)
+def regressions(
+    agent_id: Annotated[str, Path(max_length=LONGEST_NAME)],
+    baseline_version: Text = None,
+    threshold: Annotated[float, Query(gt=0, le=10)] = THRESHOLD,
+    suite_id: Text = None,
+    *,
+    services: Given,
+) -> Response:
+    """What became worse: against a baseline, over time, and in patterns of small signs."""
+    store, workspace = services.store, services.workspace.name
+
+    def make() -> RegressionReport:
+        agent = find_agent(services, agent_id)
+        suite = find_stored_suite(services, suite_id)
+        if baseline_version is not None:
+            named = baseline_version if "@" in baseline_version else f"{agent.name}@{baseline_version}"
+            find_agent(services, named, "baseline_version")
+        asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms())
+        return asked.regressions(agent.label, baseline=baseline_version or None, threshold=threshold, suite=suite)
+
+    chosen = tuple((row.agent, row.suite_id, row.version, row.set_at) for row in store.baselines(workspace))
+    question = ("regressions", agent_id, baseline_version, threshold, suite_id, workspace, chosen)
+    return kept_answer(services, question, make)
+
+
+@router.get("/api/history", response_model=History)
+def history(
+    subject: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)],
+    metric: Text = None,
+    suite_id: Text = None,
+    benchmark: Text = None,
+    days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
+    *,
+    services: Given,
+) -> Response:
+    """One metric of an agent, or of an experiment, over time. Simulated results are not in it."""
+    asked = Histories(services.store, workspace=services.workspace.name, now_ms=services.now_ms())
+    agent = _agent(services, subject)
+    if agent is not None and metric:
+        with about("query.metric"):
+            series_metric(metric)
+    suite = find_stored_suite(services, suite_id)
+    try:
+        found = asked.of(agent or subject, metric or None, suite=suite, benchmark=benchmark or None, days=days)
+    except SpecError as error:
+        field = _FIELDS.get(error.where or "")
+        if field is None:
+            raise
+        told = (FieldProblem(field, error.message),)
+        raise Refused(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error
+    return answer(found)
+
+
+@router.get("/api/metrics-known", response_model=MetricNames)
+def metrics_known(subject: Text = None, *, services: Given) -> Response:
+    """The metrics that have a history: of an agent, or of an experiment where `subject` is one."""
+    if not subject or _agent(services, subject) is not None:
+        return answer(MetricNames(tuple(SERIES_METRICS)))
+    store = services.store
+    rows = store.arm_series(experiment=subject, limit=POINTS) or store.arm_series(arm_name=subject, limit=POINTS)
+    if not rows:
+        find_agent(services, subject, "subject")
+    names = {name for row in rows for name in row.metrics}
+    return answer(MetricNames(tuple(sorted(names) or SERIES_METRICS)))
+
+
+def _agent(services: Services, subject: str) -> str | None:
+    """The label of an agent that has run; ``None`` where no agent is called so."""
+    try:
+        return agent_named(services.store, subject).label
+    except UnknownName:
+        return None

@@ -1,0 +1,117 @@
+"""Results of other tools, taken in: all files of a request or none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from agentdyno.errors import ImportFailed
+from agentdyno.model.job import AuditEntry, Scope
+from agentdyno.web.auth import Caller, require
+from agentdyno.web.problems import FieldProblem, Refused
+from agentdyno.web.replies import answer
+from agentdyno.web.schemas import ImportedItems, ImportedRun
+from agentdyno.web.state import Services, services
+from agentdyno.workbench.importing import Imported, import_files
+
+router = APIRouter(tags=["import"])
+
+Given = Annotated[Services, Depends(services)]
+Admin = Annotated[Caller, Depends(require(Scope.ADMIN))]
+MOST_FILES = 100
+LONGEST_NAME = 100
+_BINARY = {"type": "string", "format": "binary"}
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {"type": "object", "properties": {"file": {"type": "array", "items": _BINARY}}}
+            },
+            "application/octet-stream": {"schema": _BINARY},
+        },
+    }
+}
+Sent = tuple[str, bytes]
+
+
+@router.post("/api/import", response_model=ImportedItems, openapi_extra=_BODY)
+async def import_results(
+    request: Request,
+    name: Annotated[str, Query(max_length=500, description="The name of the file, where the body is one.")] = "",
+    form: Annotated[str | None, Query(alias="format", max_length=100, description="Else it is recognised.")] = None,
+    *,
+    given: Given,
+    caller: Admin,
+) -> Response:
+    """Takes files of other tools into the store: as a form with files, or one as the body, with its `name`."""
+    files = await _files(request, name)
+    return answer(await run_in_threadpool(_take, given, caller, files, form or None))
+
+
+async def _files(request: Request, name: str) -> list[Sent]:
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        content = await request.body()
+        if not content:
+            raise Refused(422, "there is no file in this request", "Send it as the body, or in a form.")
+        return [(name or "import", content)]
+    async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
+        found = [item for _, item in form.multi_items() if isinstance(item, UploadFile)]
+        sent = [(item.filename or "import", await item.read()) for item in found]
+    if not sent:
+        message = "there is no file in this form"
+        raise Refused(422, message, "Add one: -F file=@results.json.", errors=(FieldProblem("body.file", message),))
+    return sent
+
+
+def _take(given: Services, caller: Caller, files: list[Sent], form: str | None) -> ImportedItems:
+    store = given.store
+    with TemporaryDirectory(prefix="dyno-import-") as folder:
+        paths = [_written(Path(folder) / str(number), *file) for number, file in enumerate(files)]
+        try:
+            done = import_files(store, paths, format_name=form)
+        except ImportFailed as error:
+            where = _shown(error.where or "", folder)
+            errors = (FieldProblem("query.format" if where == "--format" else where or "body", error.message),)
+            told = f"{where}: {error.message}" if where and where != "--format" else error.message
+            raise Refused(422, _shown(told, folder), error.remedy, errors=errors) from error
+    items = tuple(_imported(item) for item in done)
+    details = {"files": [name for name, _ in files], "runs": [item.run_id for item in items if not item.known]}
+    store.add_audit(AuditEntry(given.now_ms(), caller.name, "import", f"{len(files)} files", details))
+    return ImportedItems(items)
+
+
+def _written(folder: Path, name: str, content: bytes) -> Path:
+    """Under the last part of its name, in a folder of its own: two files may be called the same."""
+    last = re.split(r"[/\\]", name)[-1]
+    plain = re.sub(r"[^\w.+-]", "_", last, flags=re.ASCII)[-LONGEST_NAME:].lstrip(".") or "import"
+    folder.mkdir()
+    path = folder / plain
+    path.write_bytes(content)
+    return path
+
+
+def _shown(text: str, folder: str) -> str:
+    """Without the place where the files lay while they were read."""
+    return re.sub(re.escape(folder) + r"/\d+/", "", text)
+
+
+def _imported(item: Imported) -> ImportedRun:
+    result = item.result
+    return ImportedRun(
+        run_id=result.run_id,
+        name=result.name,
+        kind=result.kind,
+        file=Path(item.path).name,
+        importer=item.importer,
+        arms=len(result.arms),
+        samples=sum(len(arm.samples) for arm in result.arms),
+        known=item.known,
+    )

@@ -1,0 +1,99 @@
+"""What agents achieved: their executions page by page, and two or more of them side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import Response
+
+from agentdyno.model.job import Scope
+from agentdyno.store.pages import ResultFilter
+from agentdyno.store.rows import Execution
+from agentdyno.web.auth import require
+from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
+from agentdyno.web.problems import FieldProblem, Refused
+from agentdyno.web.replies import DAY_MS, answer, kept_answer
+from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, Nothing, ResultPage, Timeframe
+from agentdyno.web.state import Services, services
+
+router = APIRouter(tags=["results"], dependencies=[Depends(require(Scope.READ))])
+
+Given = Annotated[Services, Depends(services)]
+AgentId = Annotated[str, Path(max_length=LONGEST_NAME, description="A name, NAME@VERSION, or a UUID.")]
+_DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
+
+
+@router.get("/benchmarks/agents/{agent_id:path}/results", response_model=ResultPage)
+def results(
+    agent_id: AgentId,
+    suite_id: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    timeframe: Timeframe = Timeframe.LATEST,
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    *,
+    services: Given,
+) -> Response:
+    """Executions of an agent, newest first, simulated ones among them and marked."""
+    days = _DAYS.get(timeframe)
+    since = None if days is None else services.now_ms() - days * DAY_MS
+    after = place_after(cursor)
+
+    def make() -> ResultPage:
+        suite = find_suite(services, suite_id)
+        wanted = ResultFilter(agent_id, None, suite, since, timeframe is Timeframe.LATEST)
+        found = services.store.execution_page(wanted, after, limit=limit + 1)
+        if not found:  # the plain name of an agent is the usual case, and needs no looking up
+            agent = find_agent(services, agent_id)
+            wanted = wanted._replace(agent=agent.name, version=agent.version)
+            found = services.store.execution_page(wanted, after, limit=limit + 1)
+        return ResultPage(tuple(found[:limit]), _next(found, limit))
+
+    if since is not None:  # what is old enough to be left out changes by itself
+        return answer(make())
+    return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
+
+
+def _next(found: list[Execution], limit: int) -> str | None:
+    if len(found) <= limit:
+        return None
+    return cursor_after(found[limit - 1].created_at, found[limit - 1].uid)
+
+
+@router.post("/benchmarks/compare", response_model=Compared)
+def compare(body: CompareBody, services: Given) -> Response:
+    """Two agents head to head on the cases both answered, or every agent against every other.
+
+    409 where they have no cases in common.
+    """
+    kind = body.comparison_type
+    if kind is ComparisonType.HEAD_TO_HEAD and len(body.agent_ids) != 2:
+        message = f"head_to_head takes 2 agents, got {len(body.agent_ids)}"
+        errors = (FieldProblem("body.agent_ids", message),)
+        raise Refused(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
+
+    def make() -> Compared:
+        from agentdyno.analysis.duel import all_against_all, duel
+        from agentdyno.workbench.records import Records
+
+        labels = [find_agent(services, name, "body.agent_ids").label for name in body.agent_ids]
+        suite = find_stored_suite(services, body.suite_id, "body.suite_id")
+        records = Records(services.store).together(labels, suite)
+        simulated = tuple(record.agent for record in records if record.simulated)
+        if kind is ComparisonType.HEAD_TO_HEAD:
+            return Compared(kind, duel(*records), None, simulated)
+        return Compared(kind, None, all_against_all(records), simulated)
+
+    return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id), make)
+
+
+@router.get("/api/stress", response_model=Nothing)
+def stress() -> Response:
+    """Results of stress tests."""
+    return answer(Nothing())
+
+
+@router.get("/api/profiles", response_model=Nothing)
+def profiles() -> Response:
+    """Results of profiling."""
+    return answer(Nothing())

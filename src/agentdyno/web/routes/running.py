@@ -1,0 +1,130 @@
+"""Asking for a run: now, or as a job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Header, Request
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.responses import Response
+
+from agentdyno.model.job import Job, Scope
+from agentdyno.model.result import RunResult
+from agentdyno.web.auth import Caller, require
+from agentdyno.web.problems import Refused
+from agentdyno.web.replies import answer
+from agentdyno.web.state import Services, services
+from agentdyno.web.watching import JobWatch
+
+router = APIRouter(tags=["running"])
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+_VISIBLE = re.compile(r"[\x21-\x7e]{1,200}")
+_LOOK_S = 5.0
+"""How often a request that waits looks whether its client is still there."""
+
+
+class Options(BaseModel):
+    """What of the suite is run, and what it may cost; left out: as the suite says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    epochs: Annotated[int, Field(ge=1, le=1000, description="Repeats of each case.")] | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000_000, description="Number of cases.")] | None = None
+    quick: Annotated[bool, Field(description="What the suite says under `quick`.")] = False
+    max_cost_usd: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, description="US dollars.")] | None = None
+
+
+class RunBody(BaseModel):
+    """A registered agent and a registered suite, by name or UUID; nothing else can be run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: Name
+    suite_id: Name
+    configuration: Annotated[
+        dict[Name, bool | int | float | str | list[str] | None],
+        Field(max_length=50, description="Settings that the agent declares, and sampling options of models."),
+    ] = {}
+    async_execution: Annotated[bool, Field(description="Answer at once with a job.")] = False
+    options: Options = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """``url`` is where the job's progress is."""
+
+    job: Job
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """``result`` is the run without its samples, ``None`` where the job ended before it began."""
+
+    job: Job
+    result: RunResult | None
+
+
+@router.post(
+    "/benchmarks/run",
+    response_model=Finished,
+    responses={202: {"model": Accepted, "description": "Queued; `Location` has the job."}},
+)
+async def run(
+    request: Request,
+    body: RunBody,
+    caller: Annotated[Caller, Depends(require(Scope.RUN))],
+    given: Annotated[Services, Depends(services)],
+    idempotency_key: Annotated[
+        str, Header(max_length=200, description="The same key again gives the same job, not another run.")
+    ] = "",
+) -> Response:
+    """Runs a suite with an agent. Waits for the end, unless `async_execution`."""
+    if idempotency_key and not _VISIBLE.fullmatch(idempotency_key):
+        raise Refused(422, "header.idempotency-key: expected visible ASCII characters without spaces")
+    job = await to_thread.run_sync(_submit, given, body, caller, idempotency_key)
+    url = f"/api/jobs/{job.job_id}"
+    if body.async_execution:
+        return answer(Accepted(job, url), status=202, headers={"Location": url})
+    watch: JobWatch = request.app.state.watch
+    async with aclosing(watch.follow(job, _LOOK_S)) as states:
+        async for news in states:
+            if news is not None:
+                job = news
+            elif await request.is_disconnected():
+                return Response(status_code=499)
+    if not job.status.ended:
+        told = f"The job goes on; GET {url} tells."
+        raise Refused(503, "the service stops", told, headers={"Location": url, "Retry-After": "2"})
+    result = await to_thread.run_sync(_result, given, job) if job.run_id else None
+    return answer(Finished(job, result), headers={"Location": url})
+
+
+def _submit(given: Services, body: RunBody, caller: Caller, idempotency_key: str) -> Job:
+    from agentdyno.workbench.submitting import submit
+
+    configuration: Mapping[str, object] = body.configuration
+    return submit(
+        given.store,
+        given.catalogue,
+        agent=body.agent_id,
+        suite=body.suite_id,
+        configuration=configuration,
+        options=body.options.model_dump(exclude_none=True),
+        who=caller.name,
+        idempotency_key=idempotency_key,
+        now_ms=given.now_ms(),
+        queue_limit=given.settings.queue_limit,
+    )
+
+
+def _result(given: Services, job: Job) -> RunResult | None:
+    from agentdyno.workbench.browsing import header_of
+
+    store = given.store
+    return header_of(store.load_run(job.run_id, samples=False)) if store.has_run(job.run_id) else None

@@ -1,0 +1,138 @@
+"""Runs: the list, one of them, its samples page by page, its files."""
+
+from __future__ import annotations
+
+from pathlib import Path as File
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import FileResponse, Response
+
+from agentdyno.model import Phase, RunStatus, Side, Status
+from agentdyno.model.job import Scope
+from agentdyno.store.pages import AfterSample, SampleFilter
+from agentdyno.web.auth import require
+from agentdyno.web.cursors import decode_cursor, encode_cursor
+from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_run, place_after
+from agentdyno.web.problems import finding
+from agentdyno.web.replies import answer, kept_answer
+from agentdyno.web.schemas import ArtifactItems, ReportFormat, RunRowPage, RunView, SamplePage
+from agentdyno.web.state import Services, services
+from agentdyno.workbench.browsing import Browsing, header_of
+from agentdyno.workbench.run_files import TYPES, ZIP, RunFile, find_artifact, list_artifacts, write_report
+
+router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
+
+Given = Annotated[Services, Depends(services)]
+RunId = Annotated[str, Path(max_length=100, description="An id, a unique beginning of one, `last` or `last~N`.")]
+Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+_FILE: dict[int | str, dict[str, object]] = {
+    200: {"description": "The file.", "content": {"application/octet-stream": {}}}
+}
+_REPORT: dict[int | str, dict[str, object]] = {
+    200: {"description": "The report.", "content": {kind.partition(";")[0]: {} for kind in (*TYPES.values(), ZIP)}}
+}
+
+
+@router.get("/api/runs", response_model=RunRowPage)
+def runs(
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    kind: Text = None,
+    name: Text = None,
+    *,
+    services: Given,
+) -> Response:
+    """Runs, newest first."""
+    found = services.store.run_page(kind or None, name or None, place_after(cursor), limit=limit + 1)
+    last = cursor_after(found[limit - 1].started_at, found[limit - 1].run_id) if len(found) > limit else None
+    return answer(RunRowPage(tuple(found[:limit]), last))
+
+
+@router.get("/api/runs/{run_id}", response_model=RunView)
+def run(run_id: RunId, services: Given) -> Response:
+    """A run without its samples, and what is concluded about it."""
+    found = find_run(services, run_id)
+    store = services.store
+    header = store.load_run(found, samples=False)
+
+    def make() -> RunView:
+        from agentdyno.model.standing import SuiteFindings
+        from agentdyno.workbench.judge import findings_for
+
+        sides = {arm.side for arm in header.arms}
+        whole = header.suite is None and {Side.BASELINE, Side.CANDIDATE} <= sides
+        findings = findings_for(store.load_run(found) if whole else header, store)
+        standings = findings.standings if isinstance(findings, SuiteFindings) else ()
+        return RunView(header_of(header), next(iter(standings), None), next(iter(findings.comparisons), None))
+
+    if header.status is RunStatus.RUNNING:
+        return answer(make())
+    counted = tuple(arm.samples_total for arm in header.arms)
+    return kept_answer(services, ("run", found, header.status, header.finished_at, counted), make)
+
+
+@router.get("/api/runs/{run_id}/samples", response_model=SamplePage)
+def samples(
+    run_id: RunId,
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    status: Status | None = None,
+    agent: Text = None,
+    benchmark: Text = None,
+    case: Text = None,
+    phase: Annotated[Phase, Query(description="Which executions: the measured ones by default.")] = Phase.MEASURED,
+    *,
+    services: Given,
+) -> Response:
+    """Samples in the order of the plan: arm by arm, epoch by epoch. Outputs are cut to 2,000 characters."""
+    found = find_run(services, run_id)
+    parts = decode_cursor(cursor, str, str, int, str, str)
+    after = None
+    if parts is not None:
+        arm_id, of_phase, iteration, case_id, instrument = parts
+        after = AfterSample(str(arm_id), str(of_phase), int(iteration), str(case_id), str(instrument))
+    wanted = SampleFilter(status, agent or None, benchmark or None, case or None, phase)
+    rows, place = Browsing(services.store).samples(found, wanted, after, limit)
+    return answer(SamplePage(tuple(rows), None if place is None else encode_cursor(place)))
+
+
+@router.get("/api/runs/{run_id}/artifacts", response_model=ArtifactItems)
+def artifacts(run_id: RunId, services: Given) -> Response:
+    """The files that a run left."""
+    header = services.store.load_run(find_run(services, run_id), samples=False)
+    return answer(ArtifactItems(list_artifacts(header)))
+
+
+@router.get("/api/runs/{run_id}/artifacts/{path:path}", response_class=Response, responses=_FILE)
+def artifact(run_id: RunId, path: Annotated[str, Path(max_length=2000)], services: Given) -> Response:
+    """One of these files, to be saved."""
+    store = services.store
+    header = store.load_run(find_run(services, run_id), samples=False)
+    with finding("path"):
+        found = find_artifact(store, header, path)
+    return _sent(found, "application/octet-stream")
+
+
+@router.get("/api/runs/{run_id}/report", response_class=Response, responses=_REPORT)
+def report(
+    run_id: RunId,
+    wanted: Annotated[ReportFormat, Query(alias="format")] = ReportFormat.HTML,
+    *,
+    services: Given,
+) -> Response:
+    """A report of the run as one file; `csv` and `png` are several, in a zip."""
+    found = write_report(services.store, find_run(services, run_id), wanted.value)
+    return _sent(found, found.media_type)
+
+
+def _sent(file: RunFile, media_type: str) -> Response:
+    """Always to be saved and never to be shown: what an agent wrote must not run in a browser as this site."""
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='', errors='replace')}",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if isinstance(file.content, File):
+        return FileResponse(file.content, headers=headers, media_type=media_type)
+    return Response(file.content, headers=headers, media_type=media_type)

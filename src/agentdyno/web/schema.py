@@ -1,0 +1,60 @@
+"""The OpenAPI document: what FastAPI finds, with the problems that every operation may answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+
+from agentdyno.web.problems import MEDIA_TYPE, Problem
+from agentdyno.web.security import OPEN
+
+PROBLEMS = {
+    400: "The request cannot be read.",
+    401: "A key is needed, or the one given is not known.",
+    403: "The key's scope is too small.",
+    404: "There is nothing of that name; `near` names the closest.",
+    408: "The body took too long to arrive.",
+    409: "It contradicts what is there already.",
+    413: "The body is too large.",
+    421: "Without a key the service answers to localhost only.",
+    422: "A value is not valid; `errors` names the field.",
+    429: "Too many requests.",
+    500: "Something went wrong; `detail` has the id under which the log tells more.",
+    503: "The store does not answer, or the queue is full.",
+}
+_FRAMEWORK = ("HTTPValidationError", "ValidationError")
+
+
+def install_schema(app: FastAPI) -> None:
+    """Makes ``app.openapi()`` give our document, built once."""
+
+    def openapi() -> dict[str, Any]:  # a JSON document
+        if not app.openapi_schema:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, openapi_version="3.1.0"
+    )
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    for name in _FRAMEWORK:
+        schemas.pop(name, None)
+    problem = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem.pop("$defs", {}))
+    schemas["Problem"] = problem
+    document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            if path not in OPEN:
+                operation["security"] = [{"key": []}, {}]
+            for status, meaning in PROBLEMS.items():
+                content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+                operation["responses"][str(status)] = {"description": meaning, "content": content}
+    return document

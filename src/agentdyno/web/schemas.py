@@ -1,0 +1,295 @@
+"""What the service takes and gives beside the values of the model. Times are UTC milliseconds, money US dollars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import Field as Limits
+
+from agentdyno.model.board import MatrixEntry
+from agentdyno.model.case import Case
+from agentdyno.model.changes import Alert
+from agentdyno.model.duel import AllAgainstAll, Duel
+from agentdyno.model.findings import Comparison
+from agentdyno.model.reliability import Reliability
+from agentdyno.model.result import Artifact, RunResult
+from agentdyno.model.standing import SuiteStanding
+from agentdyno.store.rows import BaselineRow, Execution, RunRow
+from agentdyno.workbench.browsing import Answer, SampleRow
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class Timeframe(StrEnum):
+    """``latest`` is the newest execution of each benchmark."""
+
+    LATEST = "latest"
+    DAY = "24h"
+    WEEK = "7d"
+    MONTH = "30d"
+    ALL = "all"
+
+
+class ComparisonType(StrEnum):
+    HEAD_TO_HEAD = "head_to_head"
+    MATRIX = "matrix"
+
+
+class ReportFormat(StrEnum):
+    HTML = "html"
+    MD = "md"
+    CSV = "csv"
+    JSON = "json"
+    JUNIT = "junit"
+    PNG = "png"
+
+
+class CompareBody(BaseModel):
+    """``head_to_head`` takes two agents, the first is the baseline; ``matrix`` sets each against each."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_ids: Annotated[list[Name], Limits(min_length=2, max_length=20)]
+    suite_id: Name | None = None
+    comparison_type: ComparisonType = ComparisonType.HEAD_TO_HEAD
+
+
+class BaselineBody(BaseModel):
+    """``agent_id`` may name a version; without one the newest becomes the baseline."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: Name
+    suite_id: Name | None = None
+    note: Annotated[str, StringConstraints(max_length=1000)] = ""
+
+
+class AcknowledgeBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    note: Annotated[str, StringConstraints(max_length=1000)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    items: tuple[Execution, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRowPage:
+    items: tuple[RunRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePage:
+    items: tuple[SampleRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run without its samples and cases, and what analysis concludes about it."""
+
+    run: RunResult
+    standing: SuiteStanding | None
+    comparison: Comparison | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One of ``duel`` and ``tournament`` is there. ``simulated`` lists agents whose answers were simulated."""
+
+    type: ComparisonType
+    duel: Duel | None
+    tournament: AllAgainstAll | None
+    simulated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSummary:
+    """An agent over all its versions, the newest first; ``uid`` is of the newest. ``paid`` is ``None`` where only
+    the store knows it. ``settings`` are those that a run may change, with their JSON types."""
+
+    name: str
+    versions: tuple[str, ...]
+    uid: str
+    registered: bool
+    description: str
+    paid: bool | None
+    last_success_at: int | None
+    last_attempt_at: int | None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentItems:
+    items: tuple[AgentSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionView:
+    version: str
+    uid: str
+    uses: str
+    created_at: int
+    last_success_at: int | None
+    last_attempt_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """A suite that an agent has run: ``version`` is the agent's of the newest execution, at ``last_at``."""
+
+    suite_id: str
+    name: str
+    digest: str
+    version: str
+    last_at: int
+    benchmarks: int
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """``scores`` are its places on the matrix by version; ``results`` the newest execution of each benchmark."""
+
+    agent: AgentSummary
+    versions: tuple[VersionView, ...]
+    suites: tuple[SuiteRun, ...]
+    scores: tuple[MatrixEntry, ...]
+    results: tuple[Execution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSummary:
+    suite_id: str
+    name: str
+    digest: str
+    version: str
+    category: str
+    benchmarks: int
+    cases: int
+    registered: bool
+    description: str
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteItems:
+    items: tuple[SuiteSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkView:
+    benchmark_id: str
+    name: str
+    category: str
+    cases: int
+    complexity: str
+    test_type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteVersion:
+    digest: str
+    uid: str
+    version: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteView:
+    """``versions`` are those that have been run, the newest first."""
+
+    suite: SuiteSummary
+    benchmarks: tuple[BenchmarkView, ...]
+    versions: tuple[SuiteVersion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceView:
+    """``divergence`` is the index of the first step that differs, ``None`` where the trajectories are equal."""
+
+    benchmark: str
+    case: Case
+    first: Answer
+    second: Answer
+    divergence: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactItems:
+    items: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricNames:
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityItems:
+    items: tuple[Reliability, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One value per case, in ``unit``."""
+
+    agent: str
+    values: tuple[float, ...]
+    unit: str
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadItems:
+    items: tuple[Spread, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineItems:
+    items: tuple[BaselineRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    cleared: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlertItems:
+    items: tuple[Alert, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """``known``: the run was in the store already, and nothing was added."""
+
+    run_id: str
+    name: str
+    kind: str
+    file: str
+    importer: str
+    arms: int
+    samples: int
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedItems:
+    items: tuple[ImportedRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A list that is empty until there is something to measure it with."""
+
+    items: tuple[Mapping[str, object], ...] = ()

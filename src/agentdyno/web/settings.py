@@ -1,0 +1,50 @@
+"""What the service was started with."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``folder`` is where ``dyno.yaml`` is looked for, upward. ``cors`` lists the origins whose pages may ask.
+
+    ``keyless_read`` lets programs of this machine read without a key while none exists. ``rate_per_minute`` requests
+    of one key are answered, 0: any number. ``queue_limit`` jobs may wait. A request's body may have
+    ``max_body_bytes`` (files to import ``max_import_bytes``) and take ``body_timeout_s`` seconds to arrive. A stream
+    of a job looks for changes every ``poll_s`` seconds and shows that it lives every ``ping_s``. ``static`` is the
+    folder of the built dashboard, ``None``: the one of this package.
+    """
+
+    store_url: str
+    folder: Path
+    host: str = "127.0.0.1"
+    workers: int = 1
+    cors: tuple[str, ...] = ()
+    keyless_read: bool = True
+    max_body_bytes: int = MIB
+    max_import_bytes: int = 64 * MIB
+    body_timeout_s: float = 30.0
+    queue_limit: int = 100
+    rate_per_minute: int = 600
+    poll_s: float = 0.5
+    ping_s: float = 10.0
+    static: Path | None = None
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only programs of this machine can connect."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,180 @@
+"""What every route works with: stores to ask, boards that are kept, the catalogue, the clock."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+from fastapi import Request
+
+from agentdyno.analysis.board_cache import BoardCache
+from agentdyno.errors import DynoError, StoreError, Unknown
+from agentdyno.model.board import Leaderboard, Matrix
+from agentdyno.model.job import Job
+from agentdyno.store import Store
+from agentdyno.web.fresh import Fresh
+from agentdyno.web.settings import Settings
+from agentdyno.workbench.boards import Boards
+
+if TYPE_CHECKING:
+    from agentdyno.model.workspace import Workspace
+    from agentdyno.workbench.catalogue import Catalogue
+
+FRESH_S = 10.0
+"""How long a catalogue and a workspace are used before ``dyno.yaml`` is read again."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened, or stopped answering."""
+
+
+class Stores:
+    """One open ``Store`` per thread that asks, so that requests do not wait for each other.
+
+    A thread takes over the store of one that has ended; there are never more stores than threads at one time. After
+    ``renew`` each is opened anew when it is next asked for: a connection that broke does not come back by itself.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = threading.Lock()
+        self._held: dict[threading.Thread, tuple[int, Store]] = {}
+        self._epoch = 0
+        self._closed = False
+
+    def here(self) -> Store:
+        """The store of this thread. Raises ``StoreUnavailable`` where it cannot be opened."""
+        mine = threading.current_thread()
+        with self._lock:
+            if self._closed:
+                raise StoreUnavailable("the service is shutting down")
+            epoch, store = self._held.pop(mine, (0, None))
+            if store is None:
+                epoch, store = self._left_behind()
+            if store is not None and epoch == self._epoch:
+                self._held[mine] = (epoch, store)
+                return store
+            epoch = self._epoch
+        if store is not None:
+            _let_go(store)
+        try:
+            opened = Store.open(self._url)
+        except StoreError as error:
+            raise StoreUnavailable(error.message, where=error.where, remedy=error.remedy) from error
+        with self._lock:
+            self._held[mine] = (epoch, opened)
+        return opened
+
+    def open(self) -> None:
+        """Takes back a ``close``; stores are opened when they are first asked for."""
+        with self._lock:
+            self._closed = False
+
+    def renew(self) -> None:
+        with self._lock:
+            self._epoch += 1
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            held, self._held = list(self._held.values()), {}
+        for _, store in held:
+            _let_go(store)
+
+    def _left_behind(self) -> tuple[int, Store | None]:
+        for thread in self._held:
+            if not thread.is_alive():
+                return self._held.pop(thread)
+        return 0, None
+
+
+class Services:
+    """Given to every route by ``services``. Everything may be used from any thread."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], int] | None = None) -> None:
+        """``clock`` gives UTC milliseconds."""
+        self.settings = settings
+        self._clock = clock or _wall_clock
+        self._stores = Stores(settings.store_url)
+        self._leaderboards: BoardCache[Leaderboard] = BoardCache(64)
+        self._matrices: BoardCache[Matrix] = BoardCache(64)
+        self._catalogue = Fresh(self._load_catalogue, FRESH_S)
+        self._workspace = Fresh(self._load_workspace, FRESH_S)
+
+    def now_ms(self) -> int:
+        """UTC milliseconds."""
+        return self._clock()
+
+    @property
+    def store(self) -> Store:
+        """An open store of this thread's own; do not close it."""
+        return self._stores.here()
+
+    @property
+    def boards(self) -> Boards:
+        """Boards of this thread's store; what was made is shared between all threads."""
+        return Boards(
+            self.store,
+            weights=self.workspace.weights,
+            now_ms=self.now_ms(),
+            leaderboards=self._leaderboards,
+            matrices=self._matrices,
+        )
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The registered agents and suites, at most ``FRESH_S`` seconds old. Raises ``SpecError``."""
+        return self._catalogue.get()
+
+    @property
+    def workspace(self) -> Workspace:
+        """What ``dyno.yaml`` says, at most ``FRESH_S`` seconds old. Raises ``SpecError``."""
+        return self._workspace.get()
+
+    def jobs(self, job_ids: Sequence[str]) -> list[Job]:
+        """The jobs of these ids, as far as they are there. Raises ``StoreError`` where the store is down."""
+        store, found = self.store, []
+        for job_id in job_ids:
+            with suppress(Unknown):
+                found.append(store.job(job_id))
+        return found
+
+    def renew_stores(self) -> None:
+        """Opens connections anew: to be called when the database failed."""
+        self._stores.renew()
+
+    def open(self) -> None:
+        """Takes back a ``close``."""
+        self._stores.open()
+
+    def close(self) -> None:
+        """Lets go of every store; whoever asks afterwards is told that the service shuts down."""
+        self._stores.close()
+
+    def _load_catalogue(self) -> Catalogue:
+        from agentdyno.workbench.catalogue import Catalogue
+
+        return Catalogue.load(self.settings.folder, os.environ)
+
+    def _load_workspace(self) -> Workspace:
+        from agentdyno.specs import load_workspace
+
+        return load_workspace(self.settings.folder)
+
+
+def services(request: Request) -> Services:
+    """For ``Depends(services)``."""
+    return cast(Services, request.app.state.services)
+
+
+def _wall_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _let_go(store: Store) -> None:
+    with suppress(DynoError):
+        store.close()

@@ -1,0 +1,1 @@
+var e=[`accuracy`,`speed`,`efficiency`,`cost`,`reliability`];export{e as t};

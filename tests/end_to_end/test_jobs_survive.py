@@ -1,0 +1,216 @@
+"""Workers and servers killed at any moment lose no job, end none twice, and repeat no answer that is stored.
+
+``make test`` kills three workers while they do 20 jobs, ``make soak`` four workers and the server while 200 are done,
+in SQLite and in PostgreSQL, which is restarted once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from agentdyno.errors import StoreError
+from agentdyno.model import RunStatus
+from agentdyno.model.job import Job, JobStatus
+from agentdyno.store import Store
+from agentdyno.workbench.catalogue import Catalogue
+from agentdyno.workbench.submitting import submit
+
+from ..command import DYNO, Bench
+from ..postgres import Postgres, _identity, running_postgres
+
+SOAK = bool(os.environ.get("DYNO_SOAK"))
+JOBS = 200 if SOAK else 20
+WORKERS = 4 if SOAK else 3
+KILL_EVERY_S = 3.0 if SOAK else 1.5
+LEASE_S = 2
+CASES = 6
+PATIENCE_S = 1500.0 if SOAK else 240.0
+AGENT = """
+import os, time
+
+def answer(text):
+    time.sleep(0.05)
+    log = os.open("calls.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(log, b"x")
+    os.close(log)
+    return text.upper()
+"""
+SUITE = "name: Tiny\nepochs: 1\nwarmup: 0\nscorer: exact\ndataset:\n  cases:\n" + "".join(
+    f"    - {{id: c{i}, input: word {i}, target: WORD {i}}}\n" for i in range(CASES)
+)
+
+
+@dataclass
+class Campaign:
+    """Workers on one store, killed and started again."""
+
+    bench: Bench
+    url: str
+    rng: random.Random = field(default_factory=lambda: random.Random(5))
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    server: subprocess.Popen[bytes] | None = None
+    kills: int = 0
+
+    def submit(self, count: int) -> list[str]:
+        catalogue = Catalogue.load(self.bench.folder, os.environ)
+        with Store.open(self.url) as store:
+            return [
+                submit(
+                    store,
+                    catalogue,
+                    agent="quick",
+                    suite="tiny",
+                    configuration={},
+                    options={},
+                    who="test",
+                    idempotency_key=f"job {i}",
+                    now_ms=time.time_ns() // 1_000_000,
+                    queue_limit=count + 1,
+                ).job_id
+                for i in range(count)
+            ]
+
+    def start_worker(self, name: str) -> None:
+        self.workers[name] = self._start("worker", "--name", name, "--lease", str(LEASE_S), "--store", self.url)
+
+    def start_server(self) -> None:
+        self.server = self._start("serve", "--port", "0", "--lease", str(LEASE_S), "--store", self.url)
+
+    def kill_a_worker(self, jobs: list[Job]) -> None:
+        """One that is at work, where there is one."""
+        busy = {job.worker for job in jobs if job.status is JobStatus.RUNNING} & self.workers.keys()
+        name = self.rng.choice(sorted(busy or self.workers))
+        kill(self.workers[name])
+        self.start_worker(name)
+        self.kills += 1
+
+    def jobs(self) -> list[Job]:
+        with Store.open(self.url) as store:
+            return store.jobs(limit=JOBS + 10)
+
+    def close(self) -> None:
+        for process in [*self.workers.values(), *filter(None, [self.server])]:
+            kill(process)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.bench.folder / "workers.log").open("ab") as log:
+            return subprocess.Popen(
+                [DYNO, *arguments], cwd=self.bench.folder, env=self.bench.environ, stdout=log, stderr=log
+            )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture
+def ready(bench: Bench) -> Bench:
+    bench.write("agent.py", AGENT)
+    bench.write("suite.yaml", SUITE)
+    bench.write("dyno.yaml", "agents: {quick: agent.py@answer}\nsuites: [suite.yaml]\n")
+    return bench
+
+
+@contextlib.contextmanager
+def campaign(bench: Bench, url: str) -> Iterator[Campaign]:
+    running = Campaign(bench, url)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def fight(run: Campaign, at_half: Callable[[], None] = lambda: None) -> list[Job]:
+    """Kills until every job has ended; the jobs. What has ended must stay as it is.
+
+    No worker is killed before another job has ended: on a busy machine the kills would else be all that happens.
+    """
+    submitted = run.submit(JOBS)
+    if SOAK:
+        run.start_server()
+    for i in range(WORKERS):
+        run.start_worker(f"worker-{i}")
+    ended: dict[str, Job] = {}
+    jobs: list[Job] = []
+    halved, server_kills, at_last_kill = False, 0, -1
+    give_up, next_kill = time.monotonic() + PATIENCE_S, time.monotonic() + KILL_EVERY_S
+    while len(ended) < JOBS:
+        assert time.monotonic() < give_up, f"only {len(ended)} of {JOBS} jobs have ended"
+        time.sleep(0.2)
+        with contextlib.suppress(StoreError):  # a database that restarts
+            jobs = run.jobs()
+        for job in jobs:
+            assert job == ended.get(job.job_id, job), "a job that had ended has changed"
+        ended |= {job.job_id: job for job in jobs if job.status.ended}
+        if not halved and len(ended) * 2 >= JOBS:
+            halved = True
+            at_half()
+        if run.server is not None and server_kills < 2 and len(ended) * 3 >= JOBS * (server_kills + 1):
+            kill(run.server)
+            run.start_server()
+            server_kills += 1
+        if time.monotonic() >= next_kill and len(ended) > at_last_kill:
+            run.kill_a_worker(jobs)
+            next_kill, at_last_kill = time.monotonic() + KILL_EVERY_S, len(ended)
+    assert set(ended) == set(submitted)
+    return list(ended.values())
+
+
+def verify(run: Campaign, jobs: list[Job]) -> None:
+    assert Counter(job.status for job in jobs) == {JobStatus.SUCCEEDED: JOBS}
+    assert len({job.run_id for job in jobs}) == JOBS
+    with Store.open(run.url) as store:
+        assert {row.run_id for row in store.list_runs(JOBS * 3)} == {job.run_id for job in jobs}
+        for job in jobs:
+            result = store.load_run(job.run_id)
+            assert result.status is RunStatus.COMPLETE
+            assert sorted(sample.case_id for arm in result.arms for sample in arm.samples) == [
+                f"c{i}" for i in range(CASES)
+            ]
+            assert job.progress["done"] == job.progress["planned"] == CASES
+    again = sum(job.attempt - 1 for job in jobs)
+    calls = len((run.bench.folder / "calls.log").read_bytes())
+    assert run.kills > 2, "the campaign was over too soon to show anything"
+    # A call in flight is repeated; one more may be made by a worker that has lost its lease and not heard of it.
+    assert calls <= JOBS * CASES + 2 * again, "answers that were stored were asked for again"
+
+
+@pytest.mark.timeout(PATIENCE_S + 60)
+def test_killed_workers_lose_no_job_and_double_no_sample(ready: Bench) -> None:
+    with campaign(ready, f"sqlite:///{ready.folder / '.dyno' / 'dyno.db'}") as run:
+        verify(run, fight(run))
+
+
+if SOAK:
+
+    @pytest.mark.timeout(PATIENCE_S + 60)
+    def test_killed_workers_and_a_restarted_postgresql_lose_no_job_and_double_no_sample(ready: Bench) -> None:
+        with running_postgres() as postgres:
+            try:
+                with campaign(ready, postgres.url(postgres.create_database())) as run:
+                    verify(run, fight(run, lambda: restart(postgres)))
+            finally:
+                _control(postgres, "stop")
+
+
+def restart(postgres: Postgres) -> None:
+    _control(postgres, "restart")
+
+
+def _control(postgres: Postgres, what: str) -> None:
+    command = [str(postgres.programs / "pg_ctl"), "-D", str(postgres.folder / "data"), "-w", "-m", "fast", what]
+    if what == "restart":
+        command += ["-l", str(postgres.folder / "data" / "restarted.log")]
+    done = subprocess.run(command, cwd=postgres.folder, check=False, capture_output=True, timeout=120, **_identity())
+    assert what == "stop" or done.returncode == 0, done.stderr

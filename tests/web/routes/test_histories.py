@@ -1,0 +1,90 @@
+"""Histories and regressions over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workbench.answering import Answerer, ids, run
+from tests.workbench.suites import Room
+
+from .asking import Seeded, client_of, fields
+
+
+def test_a_history_has_a_point_per_run(seeded: Seeded) -> None:
+    found = seeded.client.ok("/api/history", subject="steady", metric="accuracy", suite_id="room")
+    assert (found["subject"], found["metric"], found["suite"]) == ("steady", "accuracy", "room")
+    points = [(point["version"], point["value"], point["run_id"]) for point in found["points"]]
+    assert points == [("1.0", 1.0, seeded.first), ("2.0", pytest.approx(0.6), seeded.second)]
+    assert seeded.client.ok("/api/history", subject="weak")["metric"] == "overall"
+
+
+def test_a_history_may_be_of_one_benchmark_and_one_version(seeded: Seeded) -> None:
+    found = seeded.client.ok(
+        "/api/history", subject="steady@2.0", metric="accuracy", suite_id="pair", benchmark="sums"
+    )
+    assert [(point["value"], found["benchmark"]) for point in found["points"]] == [(1.0, "sums")]
+    uid = next(row.uid for row in seeded.room.store.agents() if (row.name, row.version) == ("weak", "1.0"))
+    assert seeded.client.ok("/api/history", subject=uid, metric="accuracy")["points"][0]["value"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ({"subject": "steady", "metric": "beauty"}, 422, ["query.metric"]),
+        ({"subject": "steady", "days": 0}, 422, ["query.days"]),
+        ({}, 422, ["query.subject"]),
+        ({"subject": "steady", "suite_id": "rom"}, 404, ["suite_id"]),
+        ({"subject": "steady", "benchmark": "rom"}, 404, []),
+        ({"subject": "stedy"}, 404, []),
+    ],
+)
+def test_a_question_that_has_no_answer_says_why(
+    seeded: Seeded, query: dict[str, object], status: int, field: list[str]
+) -> None:
+    problem = seeded.client.problem("/api/history", status, **query)
+    assert fields(problem) == field
+    if field in ([], ["suite_id"]):
+        assert problem["near"]
+
+
+def test_the_metrics_with_a_history_are_known(seeded: Seeded) -> None:
+    for asked in ({}, {"subject": "steady"}):
+        names = seeded.client.ok("/api/metrics-known", **asked)["items"]
+        assert {"overall", "accuracy", "duration_s", "cost_usd", "pass_rate"} <= set(names)
+    assert seeded.client.problem("/api/metrics-known", 404, subject="stedy")["near"] == ["steady"]
+
+
+def test_what_became_worse_is_told_with_its_cases(room: Room) -> None:
+    run(room, Answerer("a", "1.0"), count=24)
+    run(room, Answerer("a", "1.1", wrong=ids(0, 16)), count=24)
+    client = client_of(room)
+    found = client.ok("/benchmarks/agents/a/regressions")
+    assert (found["agent"], found["baseline"], found["current"]) == ("a", "a@1.0", "a@1.1")
+    worst = next(item for item in found["regressions"] if item["metric"] == "accuracy")
+    assert (worst["detector"], worst["baseline"], worst["current"]) == ("version", 1.0, pytest.approx(8 / 24))
+    assert worst["amount"] == pytest.approx(16 / 24)
+    assert [key["case_id"] for key in worst["impact"]["cases"]][:2] == ["c00", "c01"]
+    named = client.ok("/benchmarks/agents/a@1.1/regressions", baseline_version="1.0", threshold=0.2)
+    assert {item["threshold"] for item in named["regressions"]} == {0.2}
+    client.app.state.services.close()
+
+
+def test_a_new_baseline_gives_a_new_report(room: Room) -> None:
+    from agentdyno.workbench.baselines import set_baseline
+
+    for version in ("1.0", "1.1", "1.2"):
+        run(room, Answerer("a", version))
+    client = client_of(room)
+    assert client.ok("/benchmarks/agents/a/regressions")["baseline"] == "a@1.1"
+    set_baseline(room.store, "a@1.0")
+    assert client.ok("/benchmarks/agents/a/regressions")["baseline"] == "a@1.0"
+    client.app.state.services.close()
+
+
+def test_regressions_of_what_is_not_there_are_not_found(seeded: Seeded) -> None:
+    assert seeded.client.problem("/benchmarks/agents/stedy/regressions", 404)["near"] == ["steady"]
+    problem = seeded.client.problem("/benchmarks/agents/steady/regressions", 404, baseline_version="7.0")
+    assert fields(problem) == ["baseline_version"]
+    for threshold in ("0", "nan", "inf", "-1"):
+        problem = seeded.client.problem("/benchmarks/agents/steady/regressions", 422, threshold=threshold)
+        assert fields(problem) == ["query.threshold"]

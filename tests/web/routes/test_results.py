@@ -1,0 +1,181 @@
+"""Executions of agents, and agents side by side, over HTTP."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import pytest
+
+from agentdyno.store.rows import ExecutionFilter
+from tests.workbench.answering import Answerer, put, run, two_benchmarks
+from tests.workbench.suites import Room
+
+from .asking import FORMULA, SCRIPT, Client, Json, Seeded, client_of, fields, refused
+
+DAY_MS = 86_400_000
+
+
+def results(client: Client, agent: str, **query: object) -> list[tuple[object, ...]]:
+    items = client.ok(f"/benchmarks/agents/{agent}/results", **query)["items"]
+    return [(item["agent_version"], item["benchmark"], item["accuracy"], item["status"]) for item in items]
+
+
+def test_the_newest_execution_of_each_benchmark_is_what_is_shown_by_default(seeded: Seeded) -> None:
+    assert results(seeded.client, "steady") == [
+        ("2.0", "talks", 1.0, "success"),
+        ("2.0", "sums", 1.0, "success"),
+        ("2.0", "room", pytest.approx(0.6), "success"),
+    ]
+
+
+def test_all_executions_come_newest_first_with_every_figure(seeded: Seeded) -> None:
+    found = seeded.client.ok("/benchmarks/agents/weak/results", timeframe="all")
+    (item,) = found["items"]
+    assert (item["agent"], item["agent_version"], item["category"]) == ("weak", "1.0", "comprehensive")
+    assert (item["accuracy"], item["cases"], item["passed"], item["samples"]) == (0.5, 6, 6, 12)
+    assert (item["run_id"], item["simulated"], item["cost_usd"]) == (seeded.first, False, None)
+    assert found["next"] is None
+    assert len(results(seeded.client, "steady", timeframe="all")) == 4
+
+
+def test_a_suite_and_a_version_narrow_the_list(seeded: Seeded) -> None:
+    assert results(seeded.client, "steady", timeframe="all", suite_id="pair") == [
+        ("2.0", "talks", 1.0, "success"),
+        ("2.0", "sums", 1.0, "success"),
+    ]
+    assert results(seeded.client, "steady@1.0", timeframe="all") == [("1.0", "room", 1.0, "success")]
+
+
+def test_an_agent_may_be_named_by_the_uuid_of_a_version(seeded: Seeded) -> None:
+    uid = next(row.uid for row in seeded.room.store.agents() if (row.name, row.version) == ("steady", "1.0"))
+    assert results(seeded.client, uid) == [("1.0", "room", 1.0, "success")]
+    assert results(seeded.client, uid.upper()) == [("1.0", "room", 1.0, "success")]
+
+
+def test_simulated_results_are_there_and_marked(seeded: Seeded) -> None:
+    found = seeded.client.ok("/benchmarks/agents/%3Cscript%3Ealert(1)%3C%2Fscript%3E/results")
+    assert [(item["agent"], item["simulated"]) for item in found["items"]] == [(SCRIPT, True)]
+
+
+def test_a_name_that_looks_like_markup_comes_back_as_json_text(seeded: Seeded) -> None:
+    found = seeded.client.get("/benchmarks/agents/%3Cscript%3Ealert(1)%3C%2Fscript%3E/results")
+    assert found.headers["content-type"] == "application/json"
+    assert found.headers["x-content-type-options"] == "nosniff"
+    formula = seeded.client.ok("/benchmarks/agents/=HYPERLINK(%22http:%2F%2Fevil%22,%22x%22)/results")
+    assert [item["agent"] for item in formula["items"]] == [FORMULA]
+
+
+def test_pages_hold_every_execution_once_while_others_are_added(room: Room) -> None:
+    for number in range(7):
+        run(room, Answerer("a", f"1.{number}"))
+    known = [item.uid for item in room.store.executions(ExecutionFilter(agent="a"))]
+    client, seen = client_of(room), []
+    for page in client.walk("/benchmarks/agents/a/results", timeframe="all", limit=2):
+        seen += [item["uid"] for item in page]
+        run(room, Answerer("a", f"2.{len(seen)}"))
+    assert seen == known
+    client.app.state.services.close()
+
+
+def test_executions_of_one_moment_are_not_lost_between_pages(room: Room) -> None:
+    put(room, two_benchmarks(room), Answerer("a"))
+    (row, *_) = room.store.executions()
+    room.store.add_executions(replace(row, run_id="", arm_id="", uid="") for _ in range(9))
+    client = client_of(room)
+    pages = list(client.walk("/benchmarks/agents/a/results", timeframe="all", limit=3))
+    assert [len(page) for page in pages] == [3, 3, 3, 2]
+    assert len({item["uid"] for page in pages for item in page}) == 11
+    client.app.state.services.close()
+
+
+def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
+    run(room, Answerer("a"))
+    (row,) = room.store.executions()
+    ages = (2, 8, 31)
+    room.store.add_executions(
+        replace(row, run_id="", arm_id="", uid="", created_at=row.created_at - days * DAY_MS) for days in ages
+    )
+    client = client_of(room)
+    counts = {frame: len(results(client, "a", timeframe=frame)) for frame in ("latest", "24h", "7d", "30d", "all")}
+    assert counts == {"latest": 1, "24h": 1, "7d": 2, "30d": 3, "all": 4}
+    client.app.state.services.close()
+
+
+def test_an_unknown_agent_is_not_found_and_the_nearest_are_named(seeded: Seeded) -> None:
+    problem = seeded.client.problem("/benchmarks/agents/stedy/results", 404)
+    assert problem["near"] == ["steady"]
+    assert "stedy" in str(problem["detail"])
+    assert seeded.client.problem("/benchmarks/agents/steady@9.9/results", 404)["remedy"] == "Known: 2.0, 1.0."
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [({"timeframe": "1y"}, "query.timeframe"), ({"limit": 1001}, "query.limit"), ({"cursor": "!"}, "cursor")],
+)
+def test_what_is_not_valid_is_refused_by_its_field(seeded: Seeded, query: dict[str, object], field: str) -> None:
+    assert fields(seeded.client.problem("/benchmarks/agents/steady/results", 422, **query)) == [field]
+
+
+def test_a_cursor_that_was_made_up_is_refused(seeded: Seeded) -> None:
+    forged = base64.urlsafe_b64encode(b'[1,"no uuid"]').decode().rstrip("=")
+    response = seeded.client.get("/benchmarks/agents/steady/results", cursor=forged)
+    assert fields(refused(response, 422)) == ["cursor"]
+
+
+def compare(client: Client, **body: object) -> Json:
+    found = client.send("POST", "/benchmarks/compare", json=body)
+    assert found.status_code == 200, found.text
+    plain: Json = found.json()
+    return plain
+
+
+def test_two_agents_are_compared_case_by_case(seeded: Seeded) -> None:
+    found = compare(seeded.client, agent_ids=["steady@1.0", "weak"], suite_id="room")
+    assert (found["type"], found["tournament"], found["simulated"]) == ("head_to_head", None, [])
+    duel = found["duel"]
+    assert (duel["baseline"], duel["candidate"], duel["paired"]) == ("steady@1.0", "weak@1.0", True)
+    assert duel["rows"][0]["change"] == -0.5
+    assert [key["case_id"] for key in duel["flips"]["broken"]] == ["c00", "c01", "c02"]
+    assert compare(seeded.client, agent_ids=["steady@1.0", "weak"], suite_id="room") == found
+
+
+def test_three_agents_meet_each_other(seeded: Seeded) -> None:
+    found = compare(seeded.client, agent_ids=["steady@1.0", "weak", "tracer@1.0"], comparison_type="matrix")
+    assert (found["type"], found["duel"]) == ("matrix", None)
+    pairs = [(duel["baseline"], duel["candidate"]) for duel in found["tournament"]["duels"]]
+    assert pairs == [("steady@1.0", "weak@1.0"), ("steady@1.0", "tracer@1.0"), ("weak@1.0", "tracer@1.0")]
+
+
+def test_simulated_sides_of_a_comparison_are_named(seeded: Seeded) -> None:
+    assert compare(seeded.client, agent_ids=[SCRIPT, FORMULA])["simulated"] == [f"{SCRIPT}@1"]
+
+
+def test_agents_without_a_common_suite_are_in_conflict(seeded: Seeded) -> None:
+    body = {"agent_ids": ["weak", FORMULA]}
+    problem = refused(seeded.client.send("POST", "/benchmarks/compare", json=body), 409)
+    assert str(problem["detail"]).startswith("these agents have run no suite in common")
+    same = refused(seeded.client.send("POST", "/benchmarks/compare", json={"agent_ids": ["weak", "weak"]}), 409)
+    assert "against itself" in str(same["detail"])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({"agent_ids": ["weak"]}, 422, "body.agent_ids"),
+        ({"agent_ids": ["weak", "steady", "tracer"]}, 422, "body.agent_ids"),
+        ({"agent_ids": ["weak", "steady"], "comparison_type": "duel"}, 422, "body.comparison_type"),
+        ({"agent_ids": ["weak", "steady"], "sweet": 1}, 422, "body.sweet"),
+        ({"agent_ids": ["weak", "stedy"]}, 404, "body.agent_ids"),
+        ({"agent_ids": ["weak", "steady"], "suite_id": "zoom"}, 404, "body.suite_id"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_says_which_field_is_wrong(
+    seeded: Seeded, body: dict[str, object], status: int, field: str
+) -> None:
+    assert fields(refused(seeded.client.send("POST", "/benchmarks/compare", json=body), status)) == [field]
+
+
+def test_stress_tests_and_profiles_are_empty_lists_for_now(seeded: Seeded) -> None:
+    assert seeded.client.ok("/api/stress") == {"items": []}
+    assert seeded.client.ok("/api/profiles") == {"items": []}
