@@ -43,9 +43,10 @@ format:  ## Format the code
 	@$(RUN)/ruff check --fix .
 	@$(RUN)/ruff format .
 
-soak:  ## The long fault campaigns (kill -9 at 50 random moments)
+soak:  ## The long fault campaigns (kill -9 at 50 random moments; 200 jobs while workers are killed; 5,000 API cases)
 	@scripts/install.sh dev
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end -k "killed" -p no:xdist
+	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end/test_jobs_survive.py tests/web/test_openapi_cases.py -p no:xdist
 
 bench:  ## Ours beside peers: prints ratio tables
 	@scripts/install.sh dev,peers

@@ -1,4 +1,4 @@
-"""A service as a team has it after a month: three agents, a version that broke something, runs, history, a baseline."""
+"""A service as a team has it after a month: three agents, a version that broke something, a baseline, history."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentdyno.model.job import Scope
 from agentdyno.store import Execution, Store
 
 from .command import DYNO, Bench
@@ -31,13 +32,13 @@ from agentdyno import Case, Response, Usage, tool_call
 
 
 def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.0) -> Response:
-    """Looks the order up, then its price; the first `misses` cases go without the second step."""
+    """Looks the order up, then its price; the first `misses` orders go without the second step."""
     number = int(case.id.partition("-")[2])
     with tool_call("find_order", {"order": number}) as result:
         result.append({"order": number, "items": number + 1})
     time.sleep(pause)
     said = 0
-    if number >= misses:
+    if number >= misses or case.id.startswith("quote"):
         with tool_call("price_of", {"items": number + 1}) as result:
             result.append(3 * (number + 1))
         said = 3 * (number + 1)
@@ -65,7 +66,7 @@ SUITE = (
     "name: Support desk\nsuite_id: support\ndescription: Questions about orders.\n"
     "quick: {limit: 4, epochs: 1}\nbenchmarks:\n"
     + _benchmark("orders", "accuracy", CASES)
-    + _benchmark("hurries", "speed", 6)
+    + _benchmark("quotes", "speed", 6)
 )
 
 
@@ -81,7 +82,7 @@ def _workspace(version: str, misses: int) -> str:
 
 @dataclass
 class Service:
-    """``dyno serve`` in a folder; ``address`` is where it listens, ``secret`` a key of scope run ("" without keys)."""
+    """``dyno serve`` in a folder. ``address`` is where it listens, ``secret`` a key of scope run, "" without keys."""
 
     bench: Bench
     secret: str = ""
@@ -160,13 +161,18 @@ def seed(bench: Bench) -> str:
     bench.write("sorting.py", EXPERIMENT)
     bench.write("dyno.yaml", _workspace("2.0", 0))
     _dyno(bench, "run", "support.yaml", "--agent", "helper")
-    _add_history(bench)
+    with _store(bench) as store:
+        _add_history(store)
     _dyno(bench, "baseline", "set", "helper@2.0", "--suite", "support", "--note", "as released")
     bench.write("dyno.yaml", _workspace("2.1", BROKEN))
     _dyno(bench, "run", "support.yaml", "--agent", "helper", "--agent", "scout", "--agent", "sage")
     _dyno(bench, "run", "sorting.py@sorting", "-p", "size=[100,400]", "--iterations", "5", "--warmup", "0")
-    # The secret stands alone on standard output.
-    return _dyno(bench, "keys", "create", "desk", "--scope", "run").strip()
+    with _store(bench) as store:
+        return store.add_key("desk", Scope.RUN, time.time_ns() // 1_000_000)[1]
+
+
+def _store(bench: Bench) -> Store:
+    return Store.open(f"sqlite:///{bench.folder / '.dyno' / 'dyno.db'}")
 
 
 def _dyno(bench: Bench, *arguments: str) -> str:
@@ -175,21 +181,19 @@ def _dyno(bench: Bench, *arguments: str) -> str:
     return done.out
 
 
-def _add_history(bench: Bench) -> None:
+def _add_history(store: Store) -> None:
     """A month of daily totals: ``scout`` drops where its version changes, ``helper`` stays where it is."""
     rng, today = random.Random(7), time.time_ns() // 1_000_000
-    with Store.open(f"sqlite:///{bench.folder / '.dyno' / 'dyno.db'}") as store:
-        result = store.load_run(store.list_runs(1)[0].run_id, samples=False)
-        assert result.suite is not None
-        rows = [
-            _day(result.suite.digest, today - ago * DAY_MS, name, version, level + rng.gauss(0, 0.012))
-            for ago in range(28, 0, -1)
-            for name, version, level in (
-                ("helper", "1.9", 0.95),
-                ("scout", "1.0" if ago > 12 else "1.1", 0.93 if ago > 12 else 0.72),
-            )
-        ]
-        store.add_executions(rows)
+    result = store.load_run(store.list_runs(1)[0].run_id, samples=False)
+    assert result.suite is not None
+    store.add_executions(
+        _day(result.suite.digest, today - ago * DAY_MS, name, version, level + rng.gauss(0, 0.012))
+        for ago in range(28, 0, -1)
+        for name, version, level in (
+            ("helper", "1.9", 0.95),
+            ("scout", "1.0" if ago > 12 else "1.1", 0.93 if ago > 12 else 0.72),
+        )
+    )
 
 
 def _day(suite: str, at: int, name: str, version: str, accuracy: float) -> Execution:
@@ -204,6 +208,7 @@ def _day(suite: str, at: int, name: str, version: str, accuracy: float) -> Execu
         accuracy=accuracy,
         speed=0.9,
         efficiency=0.8,
+        cost=0.95,
         reliability=1.0,
         overall=0.2 + 0.6 * accuracy,
         duration_s=30.0,

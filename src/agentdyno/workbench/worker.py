@@ -29,6 +29,8 @@ from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 from agentdyno.workbench.suite_resume import resume_suite
 from agentdyno.workbench.suite_run import SuiteRunner
 
+STUCK_S = 1.0
+"""Seconds without a sample after which a call counts as a long one."""
 log = logging.getLogger("agentdyno.worker")
 
 LEASE_MS = 15_000
@@ -157,6 +159,7 @@ class _Attempt:
         self._begun = False
         self.ended = False
         self._open_to_interrupts = False
+        self._moved_at = time.monotonic()
         self.outcome = ""
 
     def make(self) -> None:
@@ -225,6 +228,7 @@ class _Attempt:
     def _on_progress(self, progress: Progress) -> None:
         """Between two samples, in the thread of the run. The first call comes before anything can be stopped."""
         self._heart.note(progress)
+        self._moved_at = time.monotonic()
         self._open_to_interrupts = progress.done < progress.planned
         if self._begun and self._open_to_interrupts:
             self.interrupt()
@@ -237,9 +241,18 @@ class _Attempt:
             raise KeyboardInterrupt
 
     def _wake(self) -> None:
-        """In the heart's thread: a call in progress is interrupted where that is possible."""
-        if self._thread is threading.main_thread() and self._open_to_interrupts and self._thread.ident is not None:
-            signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
+        """In the heart's thread: sees to it that a long call is interrupted, where that is possible."""
+        if self._thread is threading.main_thread():
+            threading.Thread(target=self._interrupt_when_stuck, name="interrupt", daemon=True).start()
+
+    def _interrupt_when_stuck(self) -> None:
+        """A run that moves on hears of it between two samples. Only one that has not moved for a while is in a call;
+        before, an interrupt might meet it in the middle of writing to the store."""
+        while self._open_to_interrupts and self._thread.ident is not None:
+            if time.monotonic() - self._moved_at > STUCK_S:
+                signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
+                return
+            time.sleep(STUCK_S / 4)
 
 
 def _here(header: RunResult, loaded: LoadedSuite, use: AgentUse, root: Path) -> RunResult:

@@ -1,0 +1,276 @@
+"""What the service answers at 200 requests a second with a million executions in its store, and its memory.
+
+    python benchmarks/api.py [--rows N] [--rate N] [--seconds S] [--requests N] [--quick] [--keep FILE]
+
+``dyno serve`` runs in a process of its own on loopback; this process asks for the leaderboard, the results of an
+agent and a comparison, in turn. The load is open: a request is due at its time whether or not the ones before it were
+answered, and its latency counts from then, so a service that stalls cannot hide it. Then ``--requests`` more are
+sent, and the memory of the server (RSS) before and after them is compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.bench_conclusions import BATCH, NOW_MS, SUITE, Shape, made
+from benchmarks.ratio_table import PYTHON, met, print_heading, print_table
+
+from agentdyno.model import Case, Workspace
+from agentdyno.specs import parse_suite
+from agentdyno.store import Store
+from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
+from agentdyno.workbench.suite_run import SuiteRunner
+
+AGENTS, VERSIONS = 50, 4
+CASES = 200
+CONNECTIONS = 32
+SOAK_RATE = 500
+"""Requests a second of the soak: the service allows 600 to who asks without a key."""
+TIMEOUT_S = 30.0
+GOAL_P50_MS, GOAL_P99_MS = 20.0, 100.0
+GOAL_GROWTH = 0.05
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    name: str
+    raw: bytes
+
+
+@dataclass(slots=True)
+class Load:
+    """What became of the requests; latencies in ms by the name of the question, counted from when each was due."""
+
+    latencies: dict[str, list[float]] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
+    wall_s: float = 0.0
+
+    @property
+    def all_ms(self) -> list[float]:
+        return [value for values in self.latencies.values() for value in values]
+
+    @property
+    def errors(self) -> int:
+        return self.statuses.total() - self.statuses["200"]
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Answers about the target of every case, except each ``wrong``-th."""
+
+    name: str
+    wrong: int
+    version: str = "1.0"
+
+    def run(self, case: Case) -> object:
+        return "no" if int(case.id[1:]) % self.wrong == 0 else case.target
+
+
+def fill(path: Path, rows: int, now_ms: int) -> None:
+    """Executions up to ``now_ms``, and a run of two agents that have cases to compare."""
+    shape = Shape(rows, AGENTS, VERSIONS)
+    with Store.open(path) as store:
+        store.add_suite(SUITE, now_ms=now_ms)
+        for first in range(0, rows, BATCH):
+            batch = made(first, min(BATCH, rows - first), shape)
+            store.add_executions(replace(row, created_at=row.created_at + now_ms - NOW_MS) for row in batch)
+        cases = [{"id": f"c{number}", "input": str(number), "target": str(number)} for number in range(CASES)]
+        document = {"name": "duel", "scorer": "exact", "epochs": 1, "warmup": 0, "dataset": {"cases": cases}}
+        options = SuiteOptions((Half("left", 4), Half("right", 7)))
+        with preparing(parse_suite(document, base_dir=path.parent), Workspace(), options, store) as prepared:
+            SuiteRunner(store, path.parent / "runs", lambda _: None).start(prepared)
+
+
+def questions(host: str) -> list[Question]:
+    """One turn; each agent's results are asked for once in ``AGENTS`` turns."""
+    compare = json.dumps({"agent_ids": ["left", "right"], "suite_id": "duel"}).encode()
+    found = []
+    for number in range(AGENTS):
+        found += [
+            Question("leaderboard", _raw("GET", "/benchmarks/leaderboard", host)),
+            Question("results", _raw("GET", f"/benchmarks/agents/agent-{number:03d}/results?timeframe=30d", host)),
+            Question("compare", _raw("POST", "/benchmarks/compare", host, compare)),
+        ]
+    return found
+
+
+def _raw(method: str, path: str, host: str, body: bytes = b"") -> bytes:
+    kind = "Content-Type: application/json\r\n" if body else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{kind}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+class Client:
+    """One kept-alive connection; opened anew after an error."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, raw: bytes) -> str:
+        """The status, or what went wrong."""
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._ask(raw)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            self.close()
+            return type(error).__name__
+
+    async def _ask(self, raw: bytes) -> str:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(self._host, self._port, limit=MIB)
+        reader, writer = self._streams
+        writer.write(raw)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = next(line for line in head.splitlines() if line.startswith("content-length:"))
+        await reader.readexactly(int(length.partition(":")[2]))
+        return head.split(" ", 2)[1]
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+        self._streams = None
+
+
+async def load(address: tuple[str, int], asked: Sequence[Question], rate: float, count: int) -> Load:
+    """``count`` requests, one each ``1/rate`` seconds."""
+    found = Load()
+    clients: asyncio.Queue[Client] = asyncio.Queue()
+    every = [Client(*address) for _ in range(CONNECTIONS)]
+    for client in every:
+        clients.put_nowait(client)
+    loop = asyncio.get_running_loop()
+    start = loop.time() + 0.1
+
+    async def one(question: Question, due: float) -> None:
+        client = await clients.get()
+        status = await client.ask(question.raw)
+        clients.put_nowait(client)
+        found.statuses[status] += 1
+        found.latencies.setdefault(question.name, []).append((loop.time() - due) * 1e3)
+
+    running: set[asyncio.Task[None]] = set()
+    for number, question in enumerate(islice(cycle(asked), count)):
+        due = start + number / rate
+        if (wait := due - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        task = asyncio.create_task(one(question, due))
+        running.add(task)
+        task.add_done_callback(running.discard)
+    await asyncio.gather(*running)
+    found.wall_s = loop.time() - start
+    for client in every:
+        client.close()
+    return found
+
+
+@contextlib.contextmanager
+def serving(store: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """The address of ``dyno serve`` on a free port, and its process."""
+    start = "from agentdyno.cli.main import main; main()"
+    options = ["--port", "0", "--workers", "0", "--store", f"sqlite:///{store}"]
+    command = [PYTHON, "-c", start, "serve", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=store.parent)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().strip()
+        if not address:
+            raise RuntimeError(f"dyno serve ended with {process.wait()}")
+        yield address, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def row(name: str, values: Sequence[float]) -> tuple[str, ...]:
+    figures = (quantile(values, 0.5), quantile(values, 0.99), max(values))
+    return (name, f"{len(values):,}", *(f"{value:.1f}" for value in figures))
+
+
+def told(found: Load) -> str:
+    return ", ".join(f"{count:,} x {status}" for status, count in found.statuses.most_common())
+
+
+def measure(store: Path, arguments: argparse.Namespace) -> None:
+    with serving(store) as (address, process):
+        place = urlsplit(address)
+        assert place.hostname is not None
+        assert place.port is not None
+        at = (place.hostname, place.port)
+        asked = questions(place.netloc)
+        first = asyncio.run(load(at, asked[:3], 1.0, 3))
+        asyncio.run(load(at, asked, arguments.rate, len(asked)))
+        found = asyncio.run(load(at, asked, arguments.rate, round(arguments.rate * arguments.seconds)))
+        before = process.memory_info().rss
+        soak = asyncio.run(load(at, asked, SOAK_RATE, arguments.requests))
+        after = process.memory_info().rss
+    reached = found.statuses.total() / found.wall_s
+    p50, p99 = quantile(found.all_ms, 0.5), quantile(found.all_ms, 0.99)
+    growth = after / before - 1
+    print_table(
+        f"{arguments.rows:,} executions, {arguments.rate:g} requests/s for {arguments.seconds:g} s",
+        ("question", "requests", "p50 ms", "p99 ms", "slowest"),
+        [*(row(name, values) for name, values in sorted(found.latencies.items())), row("all", found.all_ms)],
+        [
+            f"p50 {p50:.1f} ms, goal < {GOAL_P50_MS:g} ms {met(p50 < GOAL_P50_MS)}",
+            f"p99 {p99:.1f} ms, goal < {GOAL_P99_MS:g} ms {met(p99 < GOAL_P99_MS)}",
+            f"errors {found.errors} ({told(found)}), goal 0 {met(not found.errors)}",
+            f"{reached:.0f} requests/s reached, goal {arguments.rate:g} {met(reached > 0.98 * arguments.rate)}",
+            "first answers: " + ", ".join(f"{name} {values[0]:.0f} ms" for name, values in first.latencies.items()),
+        ],
+    )
+    print_table(
+        f"memory of the server over {arguments.requests:,} more requests",
+        ("before MiB", "after MiB", "growth", "requests/s"),
+        [(f"{before / MIB:.1f}", f"{after / MIB:.1f}", f"{growth:+.1%}", f"{arguments.requests / soak.wall_s:.0f}")],
+        [
+            f"growth {growth:+.1%}, goal < {GOAL_GROWTH:.0%} {met(growth < GOAL_GROWTH)}",
+            f"errors {soak.errors} ({told(soak)}), goal 0 {met(not soak.errors)}",
+        ],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What the service answers under load, and its memory.")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rate", type=float, default=200.0, help="requests a second")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--requests", type=int, default=100_000, help="sent between the two looks at the memory")
+    parser.add_argument("--keep", type=Path, help="an SQLite file that is filled unless it is there, and stays")
+    parser.add_argument("--quick", action="store_true", help="5 s and 2,000 requests at most")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.seconds, arguments.requests = min(5.0, arguments.seconds), min(2_000, arguments.requests)
+    print_heading()
+    with tempfile.TemporaryDirectory() as folder:
+        store = (arguments.keep or Path(folder) / "dyno.db").resolve()
+        if not store.exists():
+            start = time.perf_counter()
+            fill(store, arguments.rows, time.time_ns() // 1_000_000)
+            print(f"{arguments.rows:,} executions added in {time.perf_counter() - start:.0f} s", flush=True)
+        measure(store, arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,388 @@
+"""The dashboard in a real browser, on a service that really runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from ..browser import PATIENCE_MS, Watch, chromium, opened, serious
+from ..command import Bench
+from ..seeded_service import BROKEN, Service, seed, serving
+
+expect.set_options(timeout=PATIENCE_MS)
+Opened = AbstractContextManager[tuple[Page, Watch]]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    bench = Bench(tmp_path_factory.mktemp("service"))
+    with serving(bench, seed(bench)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def newest(service: Service) -> str:
+    """The run of the three agents."""
+    runs = service.get("/api/runs?kind=suite&limit=50")["items"]
+    return next(str(row["run_id"]) for row in runs if row["arms"] > 4)
+
+
+@pytest.fixture
+def page(browser: Browser, service: Service) -> Iterator[Page]:
+    """Signed in with a key of scope run."""
+    with signed_in(browser, service) as (page, _):
+        yield page
+
+
+def signed_in(browser: Browser, service: Service, **how: Any) -> Opened:  # the options of ``opened``
+    return opened(browser, service.address, secret=service.secret, **how)
+
+
+def heading(page: Page, text: str | re.Pattern[str]) -> Locator:
+    return page.get_by_role("heading", level=1, name=text)
+
+
+def rows(page: Page, table: str | re.Pattern[str]) -> Locator:
+    return page.get_by_role("table", name=table).locator("tbody tr")
+
+
+def chart(page: Page, title: str) -> Locator:
+    return page.get_by_role("img", name=re.compile(f"^{title}"))
+
+
+def query(**values: str) -> re.Pattern[str]:
+    """An address with these values in any order."""
+    return re.compile("".join(f"(?=.*[?&]{name}={re.escape(value)}(&|$))" for name, value in values.items()))
+
+
+def hover_point(page: Page, picture: Locator) -> tuple[float, float]:
+    """The place of the rightmost mark of a chart: where the pointer becomes a hand."""
+    picture.scroll_into_view_if_needed()
+    expect(picture.locator("canvas")).to_be_visible()
+    box = picture.bounding_box()
+    assert box is not None
+    for right in range(14, 40, 4):
+        for down in range(34, int(box["height"]) - 60, 5):
+            x, y = box["x"] + box["width"] - right, box["y"] + down
+            page.mouse.move(x, y)
+            if picture.locator("div").first.evaluate("(element) => element.style.cursor") == "pointer":
+                return x, y
+    raise AssertionError("there is no point at the right end of the chart")
+
+
+def test_changes_lead_to_both_trajectories_in_two_clicks(page: Page) -> None:
+    page.goto("/")
+    expect(page).to_have_title("▼ 1 worse · Changes · agentdyno")
+    assert page.locator("link[rel=icon]").get_attribute("href") == "/icons/worse.svg"
+    expect(page.get_by_text("1 worse. helper@2.1 on Support desk:")).to_be_visible()
+    expect(page.get_by_text("dyno changes", exact=True)).to_be_visible()
+    first = rows(page, re.compile("against its baseline")).first
+    expect(first).to_contain_text("helper@2.1")
+    expect(first).to_contain_text("since 2.1")
+    page.get_by_role("button", name=f"{BROKEN} broken").click()
+    page.get_by_role("link", name="orders / order-03").click()
+    expect(heading(page, "Case order-03")).to_be_visible()
+    expect(page.get_by_role("region", name="Baseline: helper@2.0")).to_contain_text("12")
+    expect(page.get_by_role("region", name="Candidate: helper@2.1")).to_contain_text("0")
+    expect(page.get_by_text("they part at step 3")).to_be_visible()
+    mark = page.get_by_role("listitem").filter(has_text="First divergence")
+    expect(mark).to_contain_text("price_of")
+    expect(mark).to_contain_text("no such step")
+    page.keyboard.press("j")
+    expect(heading(page, "Case order-04")).to_be_visible()
+    page.keyboard.press("k")
+    expect(heading(page, "Case order-03")).to_be_visible()
+
+
+def test_the_leaderboard_sorts_filters_and_draws_what_is_chosen(page: Page) -> None:
+    page.goto("/leaderboard")
+    board = rows(page, re.compile("^Agents by overall"))
+    expect(board.first).to_be_visible()
+    everybody = board.count()
+    page.get_by_role("button", name="Accuracy").click()
+    expect(page).to_have_url(query(sort="-accuracy"))
+    expect(page.get_by_role("columnheader", name="Accuracy")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="Accuracy").click()
+    expect(page).to_have_url(query(sort="accuracy"))
+    expect(board.first).to_contain_text(re.compile("helper|scout"))
+    page.get_by_label("Category").select_option("speed")
+    expect(page).to_have_url(query(category="speed", sort="accuracy"))
+    expect(page.get_by_text("dyno board --category speed")).to_be_visible()
+    expect(page.get_by_text("of 4 agents")).to_be_visible()
+    assert board.count() < everybody
+    shown = chart(page, "Dimensions of the chosen agents")
+    expect(shown).to_have_attribute("aria-label", re.compile("sage@3: accuracy"))
+    page.get_by_role("checkbox", name="Show sage@3 on the radar").uncheck()
+    expect(page).to_have_url(re.compile("agents="))
+    expect(shown).not_to_have_attribute("aria-label", re.compile("sage@3"))
+    page.reload()
+    expect(board).to_have_count(4)
+    expect(page.get_by_role("checkbox", name="Show sage@3 on the radar")).not_to_be_checked()
+    expect(page.get_by_label("Category")).to_have_value("speed")
+
+
+def test_the_timeline_marks_the_drop_and_a_point_opens_its_run(page: Page, newest: str) -> None:
+    page.goto("/history?subject=scout&metric=accuracy&suite=support&benchmark=orders")
+    picture = chart(page, "accuracy of scout in orders")
+    expect(picture).to_have_attribute("aria-label", re.compile("1 regression and 0 improvements"))
+    change = rows(page, "Changes of level").first
+    expect(change).to_contain_text("regression")
+    expect(change).to_contain_text("1.0 → 1.1")
+    page.get_by_role("button", name="Show as table").click()
+    points = rows(page, "accuracy of scout in orders")
+    expect(points).to_have_count(29)
+    expect(points.first).to_contain_text("1.1")
+    page.get_by_role("button", name="Show as chart").click()
+    page.mouse.click(*hover_point(page, picture))
+    expect(page).to_have_url(re.compile(f"/runs/{newest}$"))
+    expect(heading(page, "Support desk")).to_be_visible()
+
+
+def test_head_to_head_gives_a_verdict_and_the_outputs_of_flipped_cases(page: Page) -> None:
+    page.goto("/compare")
+    expect(page.get_by_text("Choose two agents or more")).to_be_visible()
+    page.get_by_label("Add an agent").select_option("helper@2.0")
+    page.get_by_label("Add an agent").select_option("helper@2.1")
+    expect(page.get_by_role("region", name="Verdict")).to_contain_text("helper@2.0 wins")
+    expect(page.get_by_text("dyno compare helper@2.0 helper@2.1")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Broken ({BROKEN})")).to_be_visible()
+    expect(rows(page, "The five dimensions and overall").first).to_be_visible()
+    page.get_by_role("button", name="Show outputs of order-02").click()
+    expect(page.get_by_text("Target: 9")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Target: 9")).to_be_visible()
+    page.get_by_role("button", name="Swap").click()
+    expect(page.get_by_role("heading", name=f"Fixed ({BROKEN})")).to_be_visible()
+    page.get_by_label("Add an agent").select_option("sage@3")
+    expect(heading(page, "All against all")).to_be_visible()
+
+
+def test_the_cost_scatter_has_a_frontier_and_two_axes(page: Page) -> None:
+    page.goto("/cost?suite=support")
+    picture = chart(page, "Cost per task against accuracy")
+    expect(picture).to_have_attribute("aria-label", re.compile("On the frontier, from the cheapest: scout@1.1"))
+    page.get_by_role("radio", name="Linear axis").click()
+    expect(page).to_have_url(query(axis="linear"))
+    page.get_by_role("radio", name="Latency").click()
+    expect(chart(page, "Cost per task against latency")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("radio", name="Linear axis")).to_be_checked()
+    page.get_by_role("button", name="Show as table").click()
+    expect(rows(page, "Cost per task against latency").filter(has_text="sage@3")).to_be_visible()
+
+
+def test_an_alert_is_acknowledged_and_taken_back(page: Page) -> None:
+    page.goto("/alerts?agent=scout")
+    card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="scout: accuracy in orders"))
+    expect(card).to_contain_text("medium")
+    card.get_by_label("Note").fill("known, <b>waiting</b> for 1.2")
+    card.get_by_role("button", name="Acknowledge").click()
+    expect(card).to_contain_text("Acknowledged by desk")
+    expect(card).to_contain_text("known, <b>waiting</b> for 1.2")
+    page.reload()
+    expect(page.get_by_text("Nothing is worse than it was.")).to_be_visible()
+    page.get_by_label("show acknowledged ones too").check()
+    expect(page).to_have_url(query(all="true", agent="scout"))
+    card.get_by_role("button", name="Undo").click()
+    expect(card.get_by_role("button", name="Acknowledge")).to_be_visible()
+    page.get_by_label("show acknowledged ones too").uncheck()
+    expect(card).to_be_visible()
+
+
+def test_matrix_coverage_and_stress_say_what_there_is(page: Page) -> None:
+    page.goto("/matrix")
+    expect(rows(page, "Every agent in every dimension").filter(has_text="sage")).to_be_visible()
+    page.goto("/coverage")
+    expect(page.get_by_text("3 of 3 agents benchmarked within 30 days")).to_be_visible()
+    page.goto("/stress")
+    expect(page.get_by_text("No stress test has been run yet.")).to_be_visible()
+
+
+def test_from_the_runs_to_a_run_and_through_its_failures(page: Page, newest: str) -> None:
+    page.goto("/runs")
+    listed = rows(page, "Runs, newest first")
+    expect(listed.filter(has_text="sorting")).to_be_visible()
+    page.get_by_label("Kind").select_option("experiment")
+    expect(page).to_have_url(query(kind="experiment"))
+    expect(listed).to_have_count(1)
+    page.get_by_role("link", name="sorting").click()
+    expect(rows(page, re.compile("^Arms by"))).to_have_count(2)
+    page.goto(f"/runs/{newest}")
+    expect(page.get_by_role("heading", name=re.compile("Cases that were not passed"))).to_be_visible()
+    expect(chart(page, "Durations")).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Markdown").click()
+    assert saved.value.suggested_filename.endswith(".md")
+    page.get_by_role("link", name="All failures with their answers").click()
+    samples = rows(page, "Samples")
+    expect(samples).to_have_count(BROKEN + 7)
+    page.get_by_label("Ended").select_option("all")
+    expect(samples).to_have_count(90)
+    page.get_by_label("Ended").select_option("failed")
+    page.get_by_label("Agent").select_option("scout@1.1")
+    expect(samples).to_have_count(7)
+    for _ in range(2):
+        page.keyboard.press("j")
+    expect(samples.nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    expect(samples.nth(0)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heading(page, re.compile("^order-"))).to_be_visible()
+    expect(page.get_by_text("find_order").first).to_be_visible()
+    here = heading(page, re.compile("^order-")).inner_text()
+    page.get_by_role("link", name="Next failure (j)").wait_for()
+    page.keyboard.press("j")
+    expect(heading(page, re.compile("^order-"))).not_to_have_text(here)
+
+
+def test_agents_and_suites_have_pages(page: Page) -> None:
+    page.goto("/agents")
+    page.get_by_role("table", name="Agents").get_by_role("link", name="helper").click()
+    expect(heading(page, "helper")).to_be_visible()
+    expect(rows(page, "Suites it has run").filter(has_text="Support desk")).to_be_visible()
+    expect(page.get_by_text("as released")).to_be_visible()
+    page.goto("/suites")
+    page.get_by_role("table", name="Suites").get_by_role("link", name="Support desk").click()
+    expect(heading(page, "Support desk")).to_be_visible()
+    expect(rows(page, "Benchmarks").filter(has_text="quotes")).to_be_visible()
+
+
+def test_a_run_is_started_from_the_form_and_watched_to_its_end(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address) as (page, watch):
+        watch.allow("401")
+        page.goto("/start")
+        page.get_by_label("Key", exact=True).fill(service.secret)
+        page.get_by_role("button", name="Use this key").click()
+        expect(page.get_by_role("link", name="desk (run)")).to_be_visible()
+        page.get_by_label("Agent", exact=True).select_option("helper")
+        page.get_by_label("Suite", exact=True).select_option("support")
+        page.get_by_label("Epochs").fill("none")
+        page.get_by_role("button", name="Start the run").click()
+        expect(page.get_by_label("Epochs")).to_be_focused()
+        page.get_by_label("Epochs").fill("1")
+        page.get_by_label("Cases").fill("8")
+        page.get_by_label("pause").fill("0.1")
+        page.get_by_role("button", name="Start the run").click()
+        expect(page).to_have_url(re.compile("/(jobs|runs)/"))
+        expect(heading(page, re.compile("Support desk.*complete"))).to_be_visible(timeout=30_000)
+        page.goto("/jobs")
+        job = rows(page, "Jobs, newest first").first
+        expect(job).to_contain_text("succeeded")
+        expect(job).to_contain_text("8 of 8")
+        expect(job).to_contain_text("desk")
+
+
+def test_the_chosen_theme_is_kept(page: Page) -> None:
+    page.goto("/")
+    switch = page.get_by_role("button", name="Dark colours")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    switch.click()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_the_keyboard_reaches_every_page_of_the_navigation(page: Page) -> None:
+    page.goto("/")
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    expect(links).to_have_count(14)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Tab")
+    for index in range(14):
+        page.keyboard.press("Tab")
+        expect(links.nth(index)).to_be_focused()
+    links.nth(3).focus()
+    page.keyboard.press("Enter")
+    expect(heading(page, "Leaderboard")).to_be_visible()
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def addresses(run: str) -> list[str]:
+    """Every page, with something on it."""
+    places = (
+        "/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support /stress"
+    )
+    pair = "/compare?agents=helper@2.0,helper@2.1&suite=support"
+    more = [pair, "/compare?agents=helper@2.0,helper@2.1,sage@3", "/history?subject=scout&metric=accuracy", "/runs"]
+    more += [f"/runs/{run}", f"/runs/{run}/cases", f"/runs/{run}/cases/order-01?benchmark=orders", "/agents"]
+    sides = "&first_agent=sage@3&second_agent=helper@2.1"
+    more += [f"/divergence?first_run={run}&second_run={run}&case_id=order-01&benchmark=orders{sides}"]
+    return [*places.split(), *more, "/agents/helper", "/suites", "/suites/support", "/start", "/key", "/nowhere"]
+
+
+def settle(page: Page, address: str) -> None:
+    """Goes there and waits until everything that is asked for has come."""
+    page.goto(address, wait_until="networkidle")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text("Loading", exact=False)).to_have_count(0)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_page_keeps_anybody_out(browser: Browser, service: Service, newest: str, dark: bool) -> None:
+    with signed_in(browser, service, dark=dark, bypass_csp=True) as (page, _):
+        found = {}
+        for address in addresses(newest):
+            settle(page, address)
+            if violations := serious(page):
+                found[address] = violations
+        assert not found
+
+
+def test_no_page_is_wider_than_a_phone(browser: Browser, service: Service, newest: str) -> None:
+    with signed_in(browser, service, width=390) as (page, _):
+        wide = {}
+        for address in addresses(newest):
+            settle(page, address)
+            width = page.evaluate("document.scrollingElement.scrollWidth")
+            if width > 390:
+                wide[address] = width
+        assert not wide
+        page.goto("/")
+        menu = page.get_by_role("button", name="Menu")
+        expect(menu).to_have_attribute("aria-expanded", "false")
+        menu.click()
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name="Cost").click()
+        expect(heading(page, re.compile("^Cost"))).to_be_visible()
+        expect(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Cost")).not_to_be_visible()
+
+
+def test_an_empty_service_says_what_to_type_and_comes_back_by_itself(browser: Browser, bench: Bench) -> None:
+    bench.write("dyno.yaml", "agents: {}\n")
+    with serving(bench) as service, opened(browser, service.address) as (page, watch):
+        for address, command in {
+            "/": "dyno init && dyno run",
+            "/leaderboard": "dyno init && dyno run",
+            "/matrix": "dyno init && dyno run",
+            "/runs": "dyno demo",
+            "/jobs": f"--server {service.address}",
+            "/compare": "dyno run SUITE --agent AGENT",
+            "/cost": "dyno run SUITE --agent AGENT",
+        }.items():
+            page.goto(address)
+            expect(page.get_by_role("main").get_by_text(command).last).to_be_visible()
+        page.goto("/start")
+        expect(page.get_by_text("Starting a run needs a key that may run.")).to_be_visible()
+        page.goto("/runs")
+        expect(page.get_by_text("Nothing has been run yet.")).to_be_visible()
+        watch.allow("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to fetch")
+        service.stop()
+        page.get_by_label("Kind").select_option("suite")
+        banner = page.get_by_text("The server does not answer. Trying again…")
+        expect(banner).to_be_visible()
+        service.start()
+        expect(banner).not_to_be_visible()
+        expect(page.get_by_text("No run fits the filter.")).to_be_visible()
