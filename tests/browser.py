@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent.parent / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE_MS = 15_000
-RUN_AXE = """async () => {
-    const found = await axe.run(document, {resultTypes: ["violations"]});
+RUN_AXE = """async (rules) => {
+    const only = rules.length > 0 ? {runOnly: rules} : {};
+    const found = await axe.run(document, {resultTypes: ["violations"], ...only});
     return found.violations
         .filter((rule) => rule.impact === "serious" || rule.impact === "critical")
         .map((rule) => `${rule.id}: ${rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")}`);
@@ -32,6 +33,8 @@ def program() -> str:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
+    """A browser of the system; what is expected of its pages has ``PATIENCE_MS`` to come about."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
         try:
@@ -96,7 +99,7 @@ def opened(
     context.set_default_timeout(PATIENCE_MS)
     if secret:
         # The key of a tab is kept in the tab, so every new one is given it.
-        context.add_init_script(f"sessionStorage.setItem('key', '{secret}')")
+        context.add_init_script(f"if (origin !== 'null') sessionStorage.setItem('key', '{secret}')")
     watch = Watch()
     watch.follow(context)
     page = context.new_page()
@@ -108,10 +111,11 @@ def opened(
     assert watch.hosts <= {address}, watch.hosts
 
 
-def serious(page: Page) -> Sequence[str]:
-    """What axe-core finds on the page that keeps somebody from using it."""
+def serious(page: Page, *rules: str) -> Sequence[str]:
+    """What axe-core finds on the page that keeps somebody from using it; by these rules alone, if any are given."""
     if not AXE.is_file():
         raise AssertionError("axe-core is missing. Run scripts/dashboard.sh --install, which installs it.")
-    page.evaluate(AXE.read_text())
-    found: list[str] = page.evaluate(RUN_AXE)
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    found: list[str] = page.evaluate(RUN_AXE, list(rules))
     return found

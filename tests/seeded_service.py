@@ -20,6 +20,7 @@ from .command import DYNO, Bench
 
 DAY_MS = 86_400_000
 CASES = 24
+EPOCHS = 3
 BROKEN = 10
 """So many cases of ``orders`` does version 2.1 of ``helper`` lose, from ``order-00`` on."""
 
@@ -31,7 +32,7 @@ import time
 from agentdyno import Case, Response, Usage, tool_call
 
 
-def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.0) -> Response:
+def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.003) -> Response:
     """Looks the order up, then its price; the first `misses` orders go without the second step."""
     number = int(case.id.partition("-")[2])
     with tool_call("find_order", {"order": number}) as result:
@@ -54,16 +55,23 @@ def sorting(size: int = 200) -> float:
 '''
 
 
+RUBRIC = """    scoring_rubric:
+      scorer: exact
+      targets: {duration_s: 0.002, cost_usd: 0.0002, total_tokens: 40}
+      limits: {duration_s: 0.05, cost_usd: 0.03, total_tokens: 400}
+"""
+
+
 def _benchmark(name: str, category: str, count: int) -> str:
     cases = "".join(
         f'      - {{id: {name[:-1]}-{i:02d}, input: "What does order {i} cost?", target: "{3 * (i + 1)}"}}\n'
         for i in range(count)
     )
-    return f"  - name: {name}\n    category: {category}\n    scorer: exact\n    dataset:\n{cases}"
+    return f"  - name: {name}\n    category: {category}\n{RUBRIC}    dataset:\n{cases}"
 
 
 SUITE = (
-    "name: Support desk\nsuite_id: support\ndescription: Questions about orders.\n"
+    f"name: Support desk\nsuite_id: support\ndescription: Questions about orders.\nepochs: {EPOCHS}\nwarmup: 1\n"
     "quick: {limit: 4, epochs: 1}\nbenchmarks:\n"
     + _benchmark("orders", "accuracy", CASES)
     + _benchmark("quotes", "speed", 6)
@@ -73,9 +81,9 @@ SUITE = (
 def _workspace(version: str, misses: int) -> str:
     return (
         "agents:\n"
-        f'  helper: {{use: "agent.py@answer", version: "{version}", config: {{misses: {misses}, pause: 0.0}}}}\n'
+        f'  helper: {{use: "agent.py@answer", version: "{version}", config: {{misses: {misses}, pause: 0.004}}}}\n'
         '  scout: {use: "agent.py@answer", version: "1.1", config: {misses: 7, price: 0.0002}}\n'
-        '  sage: {use: "agent.py@answer", version: "3", config: {price: 0.02, pause: 0.002}}\n'
+        '  sage: {use: "agent.py@answer", version: "3", config: {price: 0.02, pause: 0.01}}\n'
         "suites: [support.yaml]\n"
     )
 
