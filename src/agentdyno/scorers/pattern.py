@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from agentdyno.model.case import Case, Response, Score
@@ -103,9 +104,8 @@ def work(pattern: str, length: int) -> float:
     looks back at an earlier group, may take for ever.
     """
     try:
-        from re import _parser  # type: ignore[attr-defined]
-
-        return (length + 1) * _ways(_parser.parse(pattern), length)
+        parser = import_module("re._parser")
+        return (length + 1) * _ways(parser.parse(pattern), length)
     except (ImportError, re.error, RecursionError, OverflowError):
         return math.inf
 
