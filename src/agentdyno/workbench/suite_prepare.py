@@ -12,7 +12,7 @@ from agentdyno.agents.redaction import redactor_for
 from agentdyno.analysis.dimensions import targets_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
-from agentdyno.model import Plan, Response, RunWarning, Side, Spec, Suite, Workspace
+from agentdyno.model import Benchmark, Plan, Response, RunWarning, Side, Spec, Suite, Workspace
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
@@ -23,7 +23,7 @@ from agentdyno.store import Store
 from agentdyno.workbench.foresee import Expected, expect, has_price
 from agentdyno.workbench.judging import Judging, LocalServer, load_imports
 from agentdyno.workbench.lineup import Entrant, Maker, Named, line_up
-from agentdyno.workbench.marking import marking_for
+from agentdyno.workbench.marking import Marking, marking_for
 from agentdyno.workbench.response_cache import FileCache
 from agentdyno.workbench.sides import Say
 from agentdyno.workbench.suite_sides import Unchanged, two_sides, unchanged_warnings
@@ -126,22 +126,18 @@ def preparing(
         )
         plan = _with_sides(plan, entrants)
         by_label = {entrant.label: entrant for entrant in entrants}
-        jobs = {}
-        for arm in plan.arms:
-            benchmark, entrant = suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]
-            agent = agents.of(entrant, benchmark.constraints.memory_limit_bytes)
-            jobs[arm.arm_id] = CaseJob(
-                agent,
-                {case.id: case for case in benchmark.cases},
-                markings[benchmark.benchmark_id],
-                _pricing(prices, entrant, metered=not agent.paid),
-                benchmark.constraints,
-                benchmark.rubric.pass_threshold,
-                plan.warmups.get(arm.arm_id, 0),
-                meter if entrant.wants_local_model else None,
-            )
         arms = {
             arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
+        }
+        jobs = {
+            arm_id: _case_job(
+                benchmark,
+                entrant,
+                agents.of(entrant, benchmark.constraints.memory_limit_bytes),
+                (markings[benchmark.benchmark_id], prices),
+                (plan.warmups.get(arm_id, 0), meter if entrant.wants_local_model else None),
+            )
+            for arm_id, (_, benchmark, entrant) in arms.items()
         }
         expected = expect(arms, paid, prices)
         _check_limit(suite, options, expected)
@@ -164,6 +160,28 @@ def preparing(
             options=options,
             warnings=warnings,
         )
+
+
+def _case_job(
+    benchmark: Benchmark,
+    entrant: Entrant,
+    agent: Agent,
+    judged: tuple[Marking, PriceBook],
+    begins: tuple[int, CpuShare | None],
+) -> CaseJob:
+    """What one agent does in one benchmark; ``begins`` are its warm-ups and, for a local model, its CPU meter."""
+    marking, prices = judged
+    warmup, meter = begins
+    return CaseJob(
+        agent,
+        {case.id: case for case in benchmark.cases},
+        marking,
+        _pricing(prices, entrant, metered=not agent.paid),
+        benchmark.constraints,
+        benchmark.rubric.pass_threshold,
+        warmup,
+        meter,
+    )
 
 
 def candidates_of(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
