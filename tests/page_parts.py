@@ -54,3 +54,26 @@ def fits(page: Page, width: int) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def too_wide(page: Page) -> list[str]:
+    """Tables of which a part is out of sight. Needs ``bypass_csp``."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('.table-wrap')].filter((place) => place.scrollWidth > place.clientWidth + 1)"
+        ".map((place) => place.getAttribute('aria-label'))"
+    )
+    return found
+
+
+def every_page(run: str, job: str) -> list[str]:
+    """The addresses of all pages, with something on them: of a run of the three agents, and of a job."""
+    pair = "/compare?agents=helper@2.0,helper@2.1&suite=support"
+    sides = "&first_agent=sage@3&second_agent=helper@2.1"
+    return [
+        *"/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support".split(),
+        *("/stress", f"/jobs/{job}", pair, "/compare?agents=helper@2.0,helper@2.1,sage@3"),
+        *("/compare?agents=scout@1.0,scout@1.1", "/history?subject=scout&metric=accuracy", "/runs", f"/runs/{run}"),
+        *(f"/runs/{run}/cases", f"/runs/{run}/cases/order-01?benchmark=orders", "/runs/zzzz", "/agents"),
+        f"/divergence?first_run={run}&second_run={run}&case_id=order-01&benchmark=orders{sides}",
+        *"/agents/helper /suites /suites/support /start /key /nowhere".split(),
+    ]

@@ -140,6 +140,13 @@ class Service:
         ) as response:
             return json.load(response)
 
+    def ask(self, path: str, body: object) -> Any:
+        """What the API answers to a body."""
+        headers = {"Authorization": f"Bearer {self.secret}", "Content-Type": "application/json"}
+        request = urllib.request.Request(self.address + path, json.dumps(body).encode(), headers, method="POST")
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)
+
     def _until_ready(self) -> None:
         give_up = time.monotonic() + 30
         while True:
@@ -175,8 +182,17 @@ def seed(bench: Bench) -> str:
     bench.write("dyno.yaml", _workspace("2.1", BROKEN))
     _dyno(bench, "run", "support.yaml", "--agent", "helper", "--agent", "scout", "--agent", "sage")
     _dyno(bench, "run", "sorting.py@sorting", "-p", "size=[100,400]", "--iterations", "5", "--warmup", "0")
+    return _key(bench, "desk", Scope.RUN)
+
+
+def make_key(service: Service, name: str, scope: Scope) -> str:
+    """The secret of another key."""
+    return _key(service.bench, name, scope)
+
+
+def _key(bench: Bench, name: str, scope: Scope) -> str:
     with _store(bench) as store:
-        return store.add_key("desk", Scope.RUN, time.time_ns() // 1_000_000)[1]
+        return store.add_key(name, scope, time.time_ns() // 1_000_000)[1]
 
 
 def _store(bench: Bench) -> Store:

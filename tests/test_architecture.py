@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("web",),
     ("workbench",),
-    ("specs", "runner", "agents", "scorers", "store", "reports", "instruments", "importers"),
+    ("specs", "runner", "load", "agents", "scorers", "store", "reports", "instruments", "importers"),
     ("registry",),
     ("contracts",),
     ("pricing", "servers"),

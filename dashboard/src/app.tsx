@@ -53,10 +53,16 @@ function ThemeToggle(): ReactElement {
 
 function KeyLink(): ReactElement {
   const { data } = useResource<Session>("/api/session");
-  const label = data && !data.keyless ? `${data.who} (${data.scope})` : "Sign in";
   return (
     <Link to="/key" className="key-link" title="The key of this tab">
-      {label}
+      {data && !data.keyless ? (
+        <>
+          {data.who}
+          <span className="key-scope"> ({data.scope})</span>
+        </>
+      ) : (
+        "Sign in"
+      )}
     </Link>
   );
 }

@@ -1,7 +1,12 @@
 /** Addresses are the state of the dashboard: what a page shows follows from its path and its query, and nothing else. */
 import { createElement, useCallback, useMemo, useSyncExternalStore } from "react";
 import type { AnchorHTMLAttributes, MouseEvent, ReactElement, ReactNode } from "react";
-import { matchRoute } from "./pages";
+import { address } from "./address";
+import type { QueryValue } from "./address";
+import { matchRoute } from "./pages/routes";
+
+export { address };
+export type { QueryValue };
 
 const listeners = new Set<() => void>();
 
@@ -44,18 +49,6 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   else window.history.pushState(null, "", to);
   if (!samePage) window.scrollTo(0, 0);
   announce();
-}
-
-export type QueryValue = string | number | boolean | null | undefined;
-
-/** `address("/history", {subject: "a", days: 30})`: empty values are left out. Parts of the path are given encoded. */
-export function address(path: string, query: Record<string, QueryValue> = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text ? `${path}?${text}` : path;
 }
 
 /** One value of the query. Setting it to "" or to the fallback takes it out of the address. */

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentdyno.agents.chat_model import ChatModel
+    from agentdyno.agents.chat_model import ChatModel, ChatReply
     from agentdyno.agents.recorder import tool_call
     from agentdyno.contracts import (
         Agent,
@@ -62,7 +62,10 @@ if TYPE_CHECKING:
     )
     from agentdyno.runner.function import BenchmarkResult, benchmark
     from agentdyno.scorers.decorator import scorer
+    from agentdyno.servers.local_model import LocalModel
     from agentdyno.specs.dataset import Dataset
+    from agentdyno.stats.intervals import Interval
+    from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
     from agentdyno.workbench.api import compare, run_spec
     from agentdyno.workbench.asking import (
         compare_agents,
@@ -80,7 +83,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "agentdyno.agents.chat_model": ("ChatModel",),
+    "agentdyno.agents.chat_model": ("ChatModel", "ChatReply"),
     "agentdyno.agents.recorder": ("tool_call",),
     "agentdyno.contracts": (
         "Agent",
@@ -134,7 +137,10 @@ _HOMES = {
     ),
     "agentdyno.runner.function": ("BenchmarkResult", "benchmark"),
     "agentdyno.scorers.decorator": ("scorer",),
+    "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.specs.dataset": ("Dataset",),
+    "agentdyno.stats.intervals": ("Interval",),
+    "agentdyno.stats.usl": ("ScalingFit", "fit_amdahl", "fit_usl"),
     "agentdyno.workbench.api": ("compare", "run_spec"),
     "agentdyno.workbench.asking": (
         "compare_agents",
@@ -159,6 +165,7 @@ __all__ = [
     "Case",
     "CaseFailed",
     "ChatModel",
+    "ChatReply",
     "Comparison",
     "Constraints",
     "Dataset",
@@ -171,6 +178,8 @@ __all__ = [
     "ImportFailed",
     "Importer",
     "Instrument",
+    "Interval",
+    "LocalModel",
     "Metric",
     "NotComparable",
     "PluginError",
@@ -182,6 +191,7 @@ __all__ = [
     "RunError",
     "RunResult",
     "Sample",
+    "ScalingFit",
     "Score",
     "Scorer",
     "ScorerUse",
@@ -198,6 +208,8 @@ __all__ = [
     "cost",
     "coverage",
     "evaluate",
+    "fit_amdahl",
+    "fit_usl",
     "history",
     "import_results",
     "leaderboard",

@@ -10,6 +10,7 @@ import pytest
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.change_words import quiet_text
 from agentdyno.analysis.changes import (
+    _severity,
     alert_id,
     alerts_in_order,
     count_verdicts,
@@ -18,16 +19,17 @@ from agentdyno.analysis.changes import (
     judge_change,
     p95_seconds,
     since_version,
-    spark_of,
 )
+from agentdyno.analysis.duel import duel
 from agentdyno.analysis.history import history
 from agentdyno.errors import NotComparable
-from agentdyno.model import Benchmark, Case, Phase, Sample, Status
+from agentdyno.model import Benchmark, Case, Phase, Sample, Status, Verdict
 from agentdyno.model.changes import Alert, ChangeRow
 from agentdyno.model.history import History, HistoryPoint
 from agentdyno.model.record import AgentRecord, ErrorClass
 from agentdyno.model.regression import Detector, Regression, Severity
 from agentdyno.model.standing import CaseKey
+from agentdyno.stats import holm
 
 from .duel_builders import answered, bench, record, scored
 
@@ -73,16 +75,63 @@ def test_the_other_way_round_it_is_better() -> None:
     assert found.summary.endswith("12 cases fixed.")
 
 
-def test_the_three_metrics_are_corrected_together() -> None:
+def test_every_row_is_the_one_of_a_duel_of_the_two() -> None:
+    """Seven wrong of forty alone are p = 2 / 2**7; among the rows of a duel they are not enough any more."""
     first, second = timed("a@1", 40), timed("a@2", 40, wrong=7, seconds=1.5, usd=0.02)
-    rows = judge_change(first, second).rows
-    assert [item.metric for item in rows] == ["accuracy", "speed", "cost"]
-    plain = sorted((item.p_value or 0.0, place) for place, item in enumerate(rows))
-    expected, before = [0.0] * 3, 0.0
-    for rank, (p_value, place) in enumerate(plain):
-        before = expected[place] = min(1.0, max(before, (3 - rank) * p_value))
-    assert [item.adjusted_p for item in rows] == pytest.approx(expected)
-    assert rows[0].p_value == pytest.approx(2 / 2**7)
+    found, theirs = judge_change(first, second), duel(first, second)
+    assert found.rows == (theirs.row("accuracy"), theirs.row("speed"), theirs.row("cost"))
+    assert found.rows[0].p_value == pytest.approx(2 / 2**7)
+    tested = [item.p_value for item in theirs.rows if item.p_value is not None]
+    assert [item.adjusted_p for item in theirs.rows if item.p_value is not None] == pytest.approx(holm(tested))
+
+
+@pytest.mark.parametrize("wrong", [0, 5, 6, 7, 8, 12])
+def test_a_metric_is_never_judged_otherwise_than_in_a_duel(wrong: int) -> None:
+    """Of everything that a duel tests there is something here, so that its family is as large as it gets."""
+    first, second = tried("a@1", [3] * 40), tried("a@2", [1] * wrong + [3] * (40 - wrong), usd=0.0104)
+    found, theirs = judge_change(first, second, seed=5), duel(first, second, seed=5)
+    assert sum(item.p_value is not None for item in theirs.rows) == 6
+    assert found.reliability is not None
+    for row in (*found.rows, found.reliability):
+        assert row == theirs.row(row.metric)
+    verdicts = {item.verdict for item in theirs.rows if item.metric in ("accuracy", "reliability", "speed", "cost")}
+    assert (found.verdict == "worse") == (Verdict.WORSE in verdicts)
+
+
+def tried(agent: str, passed: list[int], *, usd: float = 0.01) -> AgentRecord:
+    """Cases that were tried three times each, in a benchmark that has a target for everything."""
+    targets = {"duration_s": (0.5, 5.0), "cost_usd": (0.001, 1.0), "total_tokens": (10.0, 1_000.0)}
+    cases = [
+        answered(
+            f"c{i:02}",
+            times / 3,
+            tries=3,
+            passed=times,
+            duration_s=1 + i / 100,
+            cost_usd=usd * (1 + i / 50),
+            total_tokens=100.0 + i,
+        )
+        for i, times in enumerate(passed)
+    ]
+    return record(agent, cases, [bench(targets=targets)])
+
+
+def test_answers_that_vary_more_are_less_reliable() -> None:
+    """Two of three tries right instead of three: accuracy falls by a third of what reliability does."""
+    found = judge_change(tried("a@1", [3] * 40), tried("a@2", [2] * 9 + [3] * 31))
+    assert found.reliability is not None
+    assert found.reliability.change == pytest.approx(-9 / 40)
+    assert found.reliability.verdict is Verdict.WORSE
+    assert found.summary.startswith("Worse than a@1: reliability -22.5 points")
+    assert found.metric == "reliability"
+
+
+def test_a_reliability_that_nobody_can_tell_leaves_the_rest_as_it_is() -> None:
+    first, second = tried("a@1", [3] * 200), tried("a@2", [3] * 199 + [2])
+    found = judge_change(first, second)
+    assert found.reliability is not None
+    assert [row.verdict for row in found.rows] == [Verdict.SAME] * 3
+    assert (found.verdict, found.more_cases) == ("same", None)
 
 
 def test_slower_alone_is_worse_and_its_history_is_that_of_the_duration() -> None:
@@ -103,6 +152,22 @@ def test_what_weighs_most_is_what_the_history_shows() -> None:
     found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=20, usd=0.016))
     assert (found.severity, found.metric) == (Severity.CRITICAL, "accuracy")
     assert found.summary.index("accuracy") < found.summary.index("cost per success")
+
+
+def test_of_equal_gravity_wrong_answers_are_told_first_then_time_then_money() -> None:
+    """All three are high: 12 of 40 wrong, +40 %, and more than five times the threshold of money, less one step."""
+    found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=12, seconds=1.4, usd=0.03))
+    assert [_severity(row) for row in found.rows] == [Severity.HIGH] * 3
+    assert found.metric == "accuracy"
+    told = [found.summary.index(name) for name in ("accuracy", "time per case", "cost per success", "12 cases broke")]
+    assert told == sorted(told)
+
+
+def test_what_is_undecided_is_told_in_the_same_order_whatever_was_seen() -> None:
+    found = judge_change(timed("a@1", 5), timed("a@2", 5, wrong=1, seconds=1.1, usd=0.5))
+    assert found.verdict == "inconclusive"
+    told = [found.summary.index(name) for name in ("accuracy", "time per case", "cost per success")]
+    assert told == sorted(told)
 
 
 def test_no_difference_in_many_cases_is_the_same() -> None:
@@ -209,17 +274,6 @@ def test_a_change_before_the_baseline_does_not_explain_it() -> None:
     assert [change.version_after for change in went.changes] == ["0.5"]
     before = scored("a@1", [1.0], finished_at=21_000)
     assert since_version(went, "worse", before, "2") == "2"
-
-
-def test_a_spark_has_the_last_thirty_points_and_their_changes() -> None:
-    went = levels((0.9, "1", 25), (0.6, "2", 20))
-    (change,) = went.changes
-    spark = spark_of(went)
-    assert (len(spark.points), spark.points[-1]) == (30, went.points[-1])
-    assert [item.index for item in spark.changes] == [change.index - 15] == [10]
-    assert spark_of(levels((0.9, "1", 12), (0.6, "2", 40))).changes == ()
-    short = levels((0.9, "1", 5))
-    assert spark_of(short) is short
 
 
 def test_p95_is_over_the_executions_of_the_common_cases() -> None:

@@ -236,7 +236,7 @@ def test_the_interval_of_the_cost_per_success_covers_what_the_cases_leave_open()
     assert high == pytest.approx(0.0183, abs=0.0012)
     assert low < 0.01 * 40 / 28 < high
     assert cost_interval(mixed, 7) == found
-    assert cost_interval(mixed, 8) != found
+    assert cost_interval(mixed, 9) != found
 
 
 def test_the_intervals_of_few_and_of_many_cases_agree() -> None:

@@ -8,14 +8,17 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
+from agentdyno.model.job import Scope
 from playwright.sync_api import Browser, Page, expect
 
 from ..browser import Watch, chromium, opened, serious
 from ..command import Bench
-from ..page_parts import chart, fits, heading, hover_point, query, rows, settle
-from ..seeded_service import BROKEN, EPOCHS, Service, seed, serving
+from ..page_parts import chart, every_page, fits, heading, hover_point, query, rows, settle, too_wide
+from ..seeded_service import BROKEN, EPOCHS, Service, make_key, seed, serving
+from ..stressed import stressed
 
 Opened = AbstractContextManager[tuple[Page, Watch]]
+HISTORY = "/history?subject=scout&metric=accuracy&suite=support"
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +54,10 @@ def signed_in(browser: Browser, service: Service, **how: Any) -> Opened:  # the 
 
 def test_changes_lead_to_both_trajectories_in_two_clicks(page: Page) -> None:
     page.goto("/")
-    expect(page).to_have_title("▼ 1 worse · Changes · agentdyno")
+    expect(page).to_have_title("▼ 2 worse · Changes · agentdyno")
     assert page.locator("link[rel=icon]").get_attribute("href") == "/icons/worse.svg"
-    expect(page.get_by_text("1 worse. helper@2.1 on Support desk:")).to_be_visible()
+    answer = page.get_by_text(re.compile("^▼ 2 worse: helper@2.1 on Support desk since version 2.1, 10 cases broke"))
+    expect(answer.get_by_role("link", name="scout@1.1 on Support desk")).to_have_attribute("href", HISTORY)
     expect(page.get_by_text("dyno changes", exact=True)).to_be_visible()
     first = rows(page, re.compile("against its baseline")).first
     expect(first).to_contain_text("helper@2.1")
@@ -126,7 +130,8 @@ def test_head_to_head_gives_a_verdict_and_the_outputs_of_flipped_cases(page: Pag
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("helper@2.0 wins")
     expect(page.get_by_text("dyno compare helper@2.0 helper@2.1")).to_be_visible()
     expect(page.get_by_role("heading", name=f"Broken ({BROKEN})")).to_be_visible()
-    expect(rows(page, "The five dimensions and overall").first).to_be_visible()
+    efficiency = rows(page, "The five dimensions and overall").filter(has_text="efficiency total_tokens")
+    expect(efficiency).to_contain_text("1×1.5×")
     page.get_by_role("button", name="Show outputs of order-02").click()
     expect(page.get_by_text("Target: 9")).to_be_visible()
     page.reload()
@@ -177,6 +182,27 @@ def test_matrix_coverage_and_stress_say_what_there_is(page: Page) -> None:
     expect(page.get_by_text("3 of 3 agents benchmarked within 30 days")).to_be_visible()
     page.goto("/stress")
     expect(page.get_by_text("No stress test has been run yet.")).to_be_visible()
+    expect(page.get_by_text("dyno load AGENT --profile quick")).to_be_visible()
+
+
+def test_a_stress_test_shows_its_curves_and_where_the_target_breaks(page: Page, newest: str) -> None:
+    page.route("**/api/stress", lambda route: route.fulfill(json=stressed(newest)))
+    page.goto("/stress")
+    expect(page.get_by_role("list", name="Summary")).to_contain_text("79resilience, of 100")
+    scenarios = rows(page, "Scenarios")
+    expect(scenarios.nth(0)).to_contain_text("breaks at 900 requests per second [850, 950]")
+    expect(scenarios.nth(2)).to_contain_text("client-limited")
+    expect(page.get_by_text("Keep the rate below 850 a second")).to_be_visible()
+    expect(chart(page, "Latency by requests per second: high load")).to_have_attribute(
+        "aria-label", re.compile("6 levels; p99 at most")
+    )
+    expect(chart(page, "Rate over time: spike load")).to_be_visible()
+    expect(chart(page, "Errors over time: spike load")).to_be_visible()
+    page.get_by_role("link", name="spike load").click()
+    expect(page).to_have_url(query(scenario="spike_load", run=newest))
+    expect(page.get_by_role("region", name="high load")).to_have_count(0)
+    page.get_by_role("link", name="The run").click()
+    expect(page).to_have_url(re.compile(f"/runs/{newest}$"))
 
 
 def test_from_the_runs_to_a_run_and_through_its_failures(page: Page, newest: str) -> None:
@@ -230,13 +256,22 @@ def test_agents_and_suites_have_pages(page: Page) -> None:
 
 def test_what_does_not_exist_is_said_with_the_nearest_name(browser: Browser, service: Service) -> None:
     with signed_in(browser, service) as (page, watch):
-        watch.allow("404", "422")
+        watch.allow("404", "409", "422")
         page.goto("/agents/helpr")
         expect(page.get_by_role("alert")).to_contain_text("Did you mean helper?")
+        page.goto("/alerts?agent=scout")
+        expect(page.get_by_role("link", name="History", exact=True).last).to_be_visible()
+        expect(page.get_by_role("link", name=re.compile("^Compare .* with"))).to_have_count(0)
+        page.goto("/compare?agents=scout@1.0,scout@1.1&suite=support")
+        expect(page.get_by_role("alert")).to_contain_text("scout@1.0 has imported totals")
+        expect(page.get_by_role("alert").get_by_role("link", name="History of scout")).to_be_visible()
         page.goto("/leaderboard?category=fast")
         expect(page.get_by_role("alert")).to_contain_text("query.category")
         page.get_by_label("Category", exact=True).select_option("accuracy")
         expect(rows(page, re.compile("^Agents by overall")).first).to_be_visible()
+        page.goto("/runs/zzzz")
+        expect(heading(page, "Run zzzz")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("there is no run 'zzzz'")
         page.goto("/nowhere")
         expect(heading(page, "No such page")).to_be_visible()
 
@@ -294,34 +329,29 @@ def test_the_keyboard_reaches_every_page_of_the_navigation(page: Page) -> None:
     expect(page.get_by_role("main")).to_be_focused()
 
 
-def addresses(run: str) -> list[str]:
-    """Every page, with something on it."""
-    places = (
-        "/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support /stress"
-    )
-    pair = "/compare?agents=helper@2.0,helper@2.1&suite=support"
-    more = [pair, "/compare?agents=helper@2.0,helper@2.1,sage@3", "/history?subject=scout&metric=accuracy", "/runs"]
-    more += [f"/runs/{run}", f"/runs/{run}/cases", f"/runs/{run}/cases/order-01?benchmark=orders", "/agents"]
-    sides = "&first_agent=sage@3&second_agent=helper@2.1"
-    more += [f"/divergence?first_run={run}&second_run={run}&case_id=order-01&benchmark=orders{sides}"]
-    return [*places.split(), *more, "/agents/helper", "/suites", "/suites/support", "/start", "/key", "/nowhere"]
-
-
 def test_every_page_is_open_to_everybody_in_light_in_dark_and_on_a_phone(
     browser: Browser, service: Service, newest: str
 ) -> None:
-    with signed_in(browser, service, bypass_csp=True) as (page, _):
+    job = service.ask(
+        "/benchmarks/run",
+        {"agent_id": "sage", "suite_id": "support", "async_execution": True, "options": {"limit": 1, "epochs": 1}},
+    )["job"]["job_id"]
+    admin = make_key(service, "boss", Scope.ADMIN)
+    with opened(browser, service.address, secret=admin, bypass_csp=True) as (page, watch):
+        watch.allow("404", "409")
+        page.route("**/api/stress", lambda route: route.fulfill(json=stressed(newest)))
         found: dict[str, object] = {}
-        for address in addresses(newest):
+        for address in every_page(newest, job):
             page.set_viewport_size({"width": 1280, "height": 900})
             page.emulate_media(color_scheme="light", reduced_motion="reduce")
             settle(page, address)
             if violations := serious(page):
                 found[address] = violations
+            if wide := too_wide(page):
+                found[f"{address} (1280 px)"] = wide
             page.emulate_media(color_scheme="dark", reduced_motion="reduce")
             expect(page.get_by_role("button", name="Dark colours")).to_have_attribute("aria-pressed", "true")
-            # Colours are all that differs.
-            if violations := serious(page, "color-contrast"):
+            if violations := serious(page):
                 found[f"{address} (dark)"] = violations
             page.set_viewport_size({"width": 390, "height": 844})
             if not fits(page, 390):

@@ -1,7 +1,8 @@
 """Workers and servers killed at any moment lose no job, end none twice, and repeat no answer that is stored.
 
 ``make test`` kills three workers while they do 20 jobs, ``make soak`` four workers and the server while 200 are done,
-in SQLite and in PostgreSQL, which is restarted once.
+in SQLite and in PostgreSQL, which is restarted once. In ``make soak`` workers are also stopped for longer than their
+lease now and then, and go on without knowing that another has their job.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ JOBS = 200 if SOAK else 20
 WORKERS = 4 if SOAK else 3
 KILL_EVERY_S = 3.0 if SOAK else 1.5
 LEASE_S = 2
+PAUSE_S = LEASE_S * 1.75
+PAUSE_EVERY = 3
+"""With how many kills another worker is paused; only in the long form."""
 CASES = 6
 PATIENCE_S = 1500.0 if SOAK else 240.0
 AGENT = """
@@ -45,6 +49,19 @@ def answer(text):
     os.close(log)
     return text.upper()
 """
+ENDS = "CREATE TABLE ends (job_id TEXT NOT NULL)"
+ENDED = "NEW.status IN ('succeeded', 'failed', 'cancelled')"
+COUNTING = {
+    "sqlite": [
+        f"CREATE TRIGGER note_end AFTER UPDATE ON jobs WHEN {ENDED} BEGIN INSERT INTO ends VALUES (NEW.job_id); END",
+    ],
+    "postgresql": [
+        "CREATE FUNCTION note_end() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN INSERT INTO ends VALUES (NEW.job_id); RETURN NEW; END $$",
+        f"CREATE TRIGGER note_end AFTER UPDATE ON jobs FOR EACH ROW WHEN ({ENDED}) EXECUTE FUNCTION note_end()",
+    ],
+}
+"""The database itself notes each write that ends a job, or that touches one which had ended."""
 SUITE = "name: Tiny\nepochs: 1\nwarmup: 0\nscorer: exact\ndataset:\n  cases:\n" + "".join(
     f"    - {{id: c{i}, input: word {i}, target: WORD {i}}}\n" for i in range(CASES)
 )
@@ -60,6 +77,20 @@ class Campaign:
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
     kills: int = 0
+    server_kills: int = 0
+    pauses: int = 0
+    paused: dict[str, float] = field(default_factory=dict)
+    """Until when each is stopped."""
+
+    def count_ends(self) -> None:
+        with Store.open(self.url) as store, store._link as link, link.transaction():
+            for statement in (ENDS, *COUNTING[self.url.partition(":")[0]]):
+                link.connection.exec_driver_sql(statement)
+
+    def ends(self) -> Counter[str]:
+        """How often each job was ended."""
+        with Store.open(self.url) as store, store._link as link:
+            return Counter(link.connection.exec_driver_sql("SELECT job_id FROM ends").scalars())
 
     def submit(self, count: int) -> list[str]:
         catalogue = Catalogue.load(self.bench.folder, os.environ)
@@ -88,11 +119,28 @@ class Campaign:
 
     def kill_a_worker(self, jobs: list[Job]) -> None:
         """One that is at work, where there is one."""
-        busy = {job.worker for job in jobs if job.status is JobStatus.RUNNING} & self.workers.keys()
-        name = self.rng.choice(sorted(busy or self.workers))
+        name = self.rng.choice(self._busy(jobs) or sorted(self.workers))
+        self.paused.pop(name, None)
         kill(self.workers[name])
         self.start_worker(name)
         self.kills += 1
+
+    def pause_a_worker(self, jobs: list[Job]) -> None:
+        """One that is at work is stopped for longer than its lease, where there is one."""
+        busy = [name for name in self._busy(jobs) if name not in self.paused]
+        if busy:
+            name = self.rng.choice(busy)
+            self.workers[name].send_signal(signal.SIGSTOP)
+            self.paused[name] = time.monotonic() + PAUSE_S
+            self.pauses += 1
+
+    def wake(self, now: float) -> None:
+        for name in [name for name, until in self.paused.items() if now >= until]:
+            del self.paused[name]
+            self.workers[name].send_signal(signal.SIGCONT)
+
+    def _busy(self, jobs: list[Job]) -> list[str]:
+        return sorted({job.worker for job in jobs if job.status is JobStatus.RUNNING} & self.workers.keys())
 
     def jobs(self) -> list[Job]:
         with Store.open(self.url) as store:
@@ -134,8 +182,10 @@ def campaign(bench: Bench, url: str) -> Iterator[Campaign]:
 def fight(run: Campaign, at_half: Callable[[], None] = lambda: None) -> list[Job]:
     """Kills until every job has ended; the jobs. What has ended must stay as it is.
 
-    No worker is killed before another job has ended: on a busy machine the kills would else be all that happens.
+    In the short form no worker is killed before another job has ended: three of them on a busy machine might else be
+    killed before they have begun.
     """
+    run.count_ends()
     submitted = run.submit(JOBS)
     if SOAK:
         run.start_server()
@@ -143,11 +193,12 @@ def fight(run: Campaign, at_half: Callable[[], None] = lambda: None) -> list[Job
         run.start_worker(f"worker-{i}")
     ended: dict[str, Job] = {}
     jobs: list[Job] = []
-    halved, server_kills, at_last_kill = False, 0, -1
+    halved, at_last_kill = False, -1
     give_up, next_kill = time.monotonic() + PATIENCE_S, time.monotonic() + KILL_EVERY_S
     while len(ended) < JOBS:
         assert time.monotonic() < give_up, f"only {len(ended)} of {JOBS} jobs have ended"
         time.sleep(0.2)
+        run.wake(time.monotonic())
         with contextlib.suppress(StoreError):  # a database that restarts
             jobs = run.jobs()
         for job in jobs:
@@ -156,19 +207,26 @@ def fight(run: Campaign, at_half: Callable[[], None] = lambda: None) -> list[Job
         if not halved and len(ended) * 2 >= JOBS:
             halved = True
             at_half()
-        if run.server is not None and server_kills < 2 and len(ended) * 3 >= JOBS * (server_kills + 1):
+        if run.server is not None and run.server_kills < 2 and len(ended) * 3 >= JOBS * (run.server_kills + 1):
             kill(run.server)
             run.start_server()
-            server_kills += 1
-        if time.monotonic() >= next_kill and len(ended) > at_last_kill:
+            run.server_kills += 1
+        if time.monotonic() >= next_kill and (SOAK or len(ended) > at_last_kill):
             run.kill_a_worker(jobs)
+            if SOAK and run.kills % PAUSE_EVERY == 0:
+                run.pause_a_worker(jobs)
             next_kill, at_last_kill = time.monotonic() + KILL_EVERY_S, len(ended)
     assert set(ended) == set(submitted)
+    if run.paused:
+        run.wake(float("inf"))
+        time.sleep(LEASE_S)  # what a late one writes now would be seen
+        assert {job.job_id: job for job in run.jobs()} == ended
     return list(ended.values())
 
 
 def verify(run: Campaign, jobs: list[Job]) -> None:
     assert Counter(job.status for job in jobs) == {JobStatus.SUCCEEDED: JOBS}
+    assert run.ends() == dict.fromkeys((job.job_id for job in jobs), 1), "a job was ended twice, or never"
     assert len({job.run_id for job in jobs}) == JOBS
     with Store.open(run.url) as store:
         assert {row.run_id for row in store.list_runs(JOBS * 3)} == {job.run_id for job in jobs}
@@ -181,7 +239,14 @@ def verify(run: Campaign, jobs: list[Job]) -> None:
             assert job.progress["done"] == job.progress["planned"] == CASES
     again = sum(job.attempt - 1 for job in jobs)
     calls = len((run.bench.folder / "calls.log").read_bytes())
+    lost = [job.lost for job in jobs]
+    print(
+        f"{JOBS} jobs, {JOBS * CASES} samples, {calls} calls; {run.kills} kills of {WORKERS} workers,"
+        f" {run.server_kills} of the server, {run.pauses} pauses; {again} attempts repeated,"
+        f" {sum(lost)} leases lost, {max(lost)} at most by one job"
+    )
     assert run.kills > 2, "the campaign was over too soon to show anything"
+    assert run.server_kills == (2 if SOAK else 0)
     # A call in flight is repeated; one more may be made by a worker that has lost its lease and not heard of it.
     assert calls <= JOBS * CASES + 2 * again, "answers that were stored were asked for again"
 

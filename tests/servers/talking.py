@@ -104,10 +104,10 @@ def read_until(link: socket.socket, end: bytes) -> bytes:
 
 def read_to_end(link: socket.socket) -> bytes:
     """All bytes until the server closes; raises ``ConnectionResetError`` when it resets."""
-    data = b""
+    data = bytearray()
     while chunk := link.recv(65536):
         data += chunk
-    return data
+    return bytes(data)
 
 
 def read_until_reset(link: socket.socket) -> bytes:

@@ -6,7 +6,8 @@ import json
 
 from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.chat_request import ChatRequest, read_ollama, read_openai
-from agentdyno.servers.script import Fault, example_of, write_script
+from agentdyno.servers.fault_plan import Fault
+from agentdyno.servers.script import example_of, write_script
 
 from .talking import chat
 
@@ -43,7 +44,7 @@ def test_loading_may_take_longer_than_the_first_token_would() -> None:
 def test_faults_share_the_requests_as_their_rates_say() -> None:
     behaviour = Behaviour(error_rate=0.2, reset_rate=0.2, truncate_rate=0.2, stream_error_rate=0.2)
     faults = [write_script(request(f"prompt {number}"), behaviour, 0).fault for number in range(1000)]
-    for fault in (*Fault, None):
+    for fault in (Fault.ERROR, Fault.RESET, Fault.TRUNCATED, Fault.STREAM_ERROR, None):
         assert 150 <= faults.count(fault) <= 250
     whole = [write_script(request(f"prompt {n}", stream=False), behaviour, 0).fault for n in range(200)]
     assert Fault.STREAM_ERROR not in whole

@@ -259,6 +259,65 @@ def test_an_attempt_ends_with_an_end(store: Store, status: JobStatus) -> None:
     assert later(store).status is JobStatus.RUNNING
 
 
+def test_a_mistake_ends_the_job_at_once_however_often_it_might_fail(store: Store) -> None:
+    store.add_job(job(max_failures=3))
+    lease(store)
+    ended = store.finish_job(job_id(1), 1, JobStatus.FAILED, now_ms=NOW + 4, error="no such setting", final=True)
+    assert (ended.status, ended.failures, ended.error) == (JobStatus.FAILED, 1, "no such setting")
+    assert (ended.finished_at, ended.lease_until) == (NOW + 4, None)
+    assert store.finish_job(job_id(1), 1, JobStatus.FAILED, now_ms=NOW + 5, error="again", final=True) == ended
+    assert later(store) == ended
+
+
+def test_a_released_job_waits_again_and_nothing_is_used_up(store: Store) -> None:
+    store.add_job(job(max_failures=1))
+    for attempt in range(1, 31):
+        taken = lease(store, NOW + attempt)
+        assert (taken.attempt, taken.lost, taken.failures) == (attempt, 0, 0)
+        store.heartbeat_job(job_id(1), attempt, now_ms=NOW, lease_ms=LEASE_MS, progress={"done": 3}, run_id="r-1")
+        waits = store.release_job(job_id(1), attempt, now_ms=NOW + attempt)
+        assert (waits.status, waits.lease_until, waits.finished_at) == (JobStatus.QUEUED, None, None)
+        assert (waits.run_id, waits.progress, waits.started_at) == ("r-1", {"done": 3}, NOW + 1)
+        assert store.release_job(job_id(1), attempt, now_ms=NOW) == waits == later(store)
+    assert store.finish_job(job_id(1), lease(store).attempt, JobStatus.SUCCEEDED, now_ms=NOW).lost == 0
+
+
+def test_who_released_a_job_writes_nothing_more_about_it(store: Store) -> None:
+    store.add_job(job())
+    lease(store)
+    store.release_job(job_id(1), 1, now_ms=NOW)
+    with pytest.raises(LeaseLost, match="waits for its next attempt"):
+        store.heartbeat_job(job_id(1), 1, now_ms=NOW, lease_ms=LEASE_MS)
+    with pytest.raises(LeaseLost, match="waits for its next attempt"):
+        store.finish_job(job_id(1), 1, JobStatus.SUCCEEDED, now_ms=NOW)
+    current = lease(store, NOW, "w2")
+    with pytest.raises(LeaseLost, match="w2 has it, at attempt 2"):
+        store.release_job(job_id(1), 1, now_ms=NOW)
+    assert later(store) == current
+    ended = store.finish_job(job_id(1), 2, JobStatus.SUCCEEDED, now_ms=NOW)
+    for attempt in (1, 2):
+        with pytest.raises(LeaseLost, match="it is succeeded"):
+            store.release_job(job_id(1), attempt, now_ms=NOW)
+    assert later(store) == ended
+
+
+def test_a_job_to_be_cancelled_that_is_released_is_cancelled(store: Store) -> None:
+    store.add_job(job())
+    lease(store)
+    store.cancel_job(job_id(1), NOW)
+    ended = store.release_job(job_id(1), 1, now_ms=NOW + 2)
+    assert (ended.status, ended.finished_at, ended.lease_until) == (JobStatus.CANCELLED, NOW + 2, None)
+
+
+def test_a_job_is_found_by_who_asked_for_it_under_which_key(store: Store) -> None:
+    first = store.add_job(job(1, idempotency_key="k"))
+    store.add_job(job(2))
+    assert store.job_asked("ci", "k") == first
+    assert store.job_asked("ana", "k") is None
+    assert store.job_asked("ci", "other") is None
+    assert store.job_asked("ci", "") is None
+
+
 def test_a_queued_job_is_cancelled_at_once(store: Store) -> None:
     store.add_job(job())
     cancelled = store.cancel_job(job_id(1), NOW + 3)

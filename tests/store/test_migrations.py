@@ -285,3 +285,16 @@ def test_every_table_can_be_written_in_the_sql_of_postgresql() -> None:
     assert "readings JSON" in written["samples"]
     assert 'case_id TEXT COLLATE "C"' in written["samples"]
     assert "id BIGSERIAL" in written["samples"]
+
+
+def test_a_store_can_be_copied_before_it_is_migrated(tmp_path: Path, path: Path) -> None:
+    at_revision(path_url(path), "0003")
+    copy = tmp_path / "copy.db"
+    Store.copy(path, copy)
+    assert Store.migrate(path) == ("0003", HEAD)
+    assert Store.migrate(copy) == ("0003", HEAD)
+    with pytest.raises(StoreError, match="would overwrite this file"):
+        Store.copy(path, copy)
+    with pytest.raises(StoreError, match="there is no store here"):
+        Store.copy(tmp_path / "none.db", tmp_path / "other.db")
+    assert not (tmp_path / "other.db").exists()

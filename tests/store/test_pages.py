@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.model import Phase, Sample, Status
+from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store import Store
 from agentdyno.store.pages import After, AfterSample, ResultFilter, SampleFilter
 
@@ -62,7 +62,12 @@ def test_samples_are_found_by_what_they_are(store: Store) -> None:
     def count(**wanted: object) -> int:
         return len(walk(store, run, SampleFilter(**wanted), 2))  # type: ignore[arg-type]
 
-    assert count(status=Status.ERROR) == 1
+    assert count(statuses=[Status.ERROR]) == 1
+    assert count(statuses=[Status.ERROR, Status.OK]) == count()
+    assert count(statuses=[Status.TIMEOUT, Status.LIMIT]) == 0
+    assert count(arm="arm-a") + count(arm="arm-z") == count()
+    assert count(arm="arm-a", statuses=[Status.ERROR]) == 0
+    assert count(arm="arm") == 0
     assert count(case_id="case-000") == 5
     assert count(agent="x") == count(agent="x@1") == count(benchmark="b") == 6
     assert count(agent="X") == count(agent="x@") == count(benchmark="B") == 0
@@ -87,6 +92,21 @@ def test_pages_of_runs_hold_those_of_one_moment_and_leave_out_newer_ones(store: 
     assert seen == [run_id(number) for number in range(7, 0, -1)]
     assert [row.run_id for row in store.run_page(name="even", limit=2)] == [run_id(6), run_id(4)]
     assert store.run_page(kind="suite", limit=5) == []
+
+
+def test_runs_are_found_by_how_they_stand(store: Store) -> None:
+    for number in range(1, 5):
+        begin(store, run_id(number))
+    for number, status in ((2, RunStatus.COMPLETE), (3, RunStatus.PARTIAL)):
+        store.finish_run(replace(store.load_run(run_id(number)), status=status))
+
+    def found(*statuses: RunStatus) -> list[str]:
+        return [row.run_id for row in store.run_page(statuses=statuses, limit=5)]
+
+    assert found(RunStatus.RUNNING) == [run_id(4), run_id(1)]
+    assert found(RunStatus.PARTIAL, RunStatus.COMPLETE) == [run_id(3), run_id(2)]
+    assert found(RunStatus.FAILED) == []
+    assert found() == [run_id(number) for number in (4, 3, 2, 1)]
 
 
 def test_pages_of_executions_hold_every_one_once(store: Store) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import uvicorn
 from fastapi import FastAPI
 
+from agentdyno.web.slow_headers import impatient
+
 from .service import until
 
 
@@ -58,6 +60,7 @@ def listening(app: FastAPI) -> Iterator[Listening]:
     """The application under the settings of ``dyno serve``, on a free port of this machine."""
     config = uvicorn.Config(
         app,
+        http=impatient(app.state.services.settings.header_timeout_s),
         log_config=None,
         access_log=False,
         server_header=False,

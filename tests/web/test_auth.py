@@ -22,6 +22,7 @@ ADMIN = {
     ("PUT", "/api/baselines"),
     ("DELETE", "/api/baselines"),
     ("POST", "/api/import"),
+    ("POST", "/import"),
 }
 READING_POSTS = {"/benchmarks/compare"}
 

@@ -7,6 +7,7 @@ import json
 import signal
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -39,6 +40,21 @@ def test_jobs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None:
         assert seen == [f"job-{number:03}" for number in reversed(range(7))]
         assert client.get("/api/jobs?status=running").json() == {"items": [], "next": None}
         assert client.get("/api/jobs/job-004").json()["created_at"] == NOW + 2
+
+
+def test_a_job_that_no_worker_offers_says_what_the_workers_lack(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    with bench.store() as store:
+        store.add_job(replace(job(1), created_at=NOW - 60_000))
+        store.note_worker("w", ["other"], ["s"], NOW)
+    told = "no worker offers it: none of 1 has agent echo@1 with the content that was asked for"
+    with bench.client() as client:
+        assert client.get("/api/jobs/job-001").json()["waits_because"] == told
+        assert [item["waits_because"] for item in client.get("/api/jobs").json()["items"]] == [told]
+        assert [found.waits_because for found in bench.app.state.services.jobs(["job-001"])] == [told]
+        with bench.store() as store:
+            store.note_worker("w", ["a"], ["s"], NOW)
+        assert client.get("/api/jobs/job-001").json()["waits_because"] == ""
 
 
 def test_a_job_is_cancelled_once_and_that_is_noted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from agentdyno.errors import (
     Unknown,
 )
 from agentdyno.model.job import Scope
-from agentdyno.web.problems import Refused, finding, near, refused
+from agentdyno.web.problems import Refused, finding, near, problem_response, refused
 from agentdyno.web.state import StoreUnavailable
 from agentdyno.workbench.submitting import QueueFull
 
@@ -90,6 +91,18 @@ def test_an_invalid_value_is_named(tmp_path: Path) -> None:
 )
 def test_each_kind_of_error_has_its_status(error: DynoError, status: int) -> None:
     assert refused(error).status_code == status
+
+
+def test_what_cannot_be_compared_is_a_problem_of_its_own_and_other_conflicts_are_not() -> None:
+    def shown(error: DynoError) -> dict[str, object]:
+        plain: dict[str, object] = json.loads(bytes(problem_response(refused(error), "/x").body))
+        return plain
+
+    apart = shown(NotComparable("nothing in common", remedy="Run both."))
+    assert (apart["type"], apart["title"]) == ("urn:agentdyno:problem:not-comparable", "Not Comparable")
+    assert (apart["status"], apart["detail"], apart["remedy"]) == (409, "nothing in common", "Run both.")
+    taken = shown(Conflict("taken"))
+    assert (taken["type"], taken["title"], taken["status"]) == ("urn:agentdyno:problem:conflict", "Conflict", 409)
 
 
 def test_a_database_that_fails_is_an_outage_and_an_unfit_value_is_not() -> None:
@@ -173,7 +186,5 @@ def test_a_store_that_cannot_be_opened_is_a_503_until_it_can(
 
 
 def test_a_header_cannot_be_broken_out_of() -> None:
-    from agentdyno.web.problems import problem_response
-
     answer = problem_response(Refused(409, "x", headers={"Location": "/a\r\nSet-Cookie: b=c\u2028"}), "/x")
     assert answer.headers["location"] == "/aSet-Cookie: b=c"

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from agentdyno.model.job import Job, JobStatus, Scope
 from agentdyno.store import Store
+from agentdyno.web.app import create_app
 
 from ..store.suite_builders import run_suite, suite_header
 from .service import NOW, Bench, bearer, until
@@ -120,6 +121,35 @@ def test_a_full_queue_takes_no_more(tmp_path: Path) -> None:
         answers = [client.post("/benchmarks/run", json=ASKED) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [202, 202, 503]
         assert answers[-1].headers["retry-after"] == "30"
+
+
+def test_a_repeated_request_gets_its_job_also_when_the_queue_is_full(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, queue_limit=1)
+    with bench.client(bench.key(Scope.RUN)) as client:
+        answers = [client.post("/benchmarks/run", json=ASKED, headers={"Idempotency-Key": "x"}) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [202, 202]
+        assert answers[0].json() == answers[1].json()
+
+
+def test_a_run_that_no_worker_offers_is_not_waited_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    secret = bench.key(Scope.RUN)
+    passed: list[int] = []
+    app = create_app(bench.settings, lambda: NOW + sum(passed))
+    answers: list[Any] = []  # responses of the client
+    with TestClient(app, base_url="http://127.0.0.1:8321", headers=bearer(secret)) as client:
+        body = {**ASKED, "async_execution": False}
+        waiting = threading.Thread(target=lambda: answers.append(client.post("/benchmarks/run", json=body)))
+        waiting.start()
+        with bench.store() as store:
+            until(store.queue_depth)
+            passed.append(60_000)
+            waiting.join(20)
+            (answer,) = answers
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+            assert answer.json()["detail"].startswith("no worker offers it: none is running")
+            job_id = answer.headers["location"].rpartition("/")[2]
+            assert store.job(job_id).status is JobStatus.QUEUED
 
 
 def test_a_run_that_is_waited_for_answers_when_its_job_has_ended(tmp_path: Path) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
-from agentdyno.model.job import Scope
+from agentdyno.model.job import Job, Scope
 from tests.workbench.answering import Answerer, run
 
 from .listening import heard, listening, request
 from .routes.asking import client_of, new_room
-from .service import Bench
+from .service import NOW, Bench
 
 
 def test_a_body_that_drips_is_given_up_and_others_are_answered_meanwhile(tmp_path: Path) -> None:
@@ -54,6 +55,62 @@ def test_bytes_one_by_one_do_not_put_the_deadline_off(tmp_path: Path) -> None:
             pass
         assert sent < 999
         assert heard(connection)[0] in (0, 408), "the answer may be lost to what was still being sent"
+
+
+@pytest.mark.parametrize(
+    "earlier", [b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"], ids=["first", "second"]
+)
+def test_a_header_that_drips_is_given_up_and_others_are_answered_meanwhile(tmp_path: Path, earlier: bytes) -> None:
+    bench = Bench(tmp_path, header_timeout_s=0.4)
+    with listening(bench.app) as service:
+        held = [service.connected() for _ in range(60)]
+        connections = [one.__enter__() for one in held]
+        for connection in connections:
+            connection.sendall(earlier)
+            if earlier:
+                assert b" 200 " in connection.recv(65536)
+            connection.sendall(b"GET /health HTTP/1.1\r\n")
+        assert service.say(request("GET", "/health"))[0] == 200
+        sent = 0
+        try:
+            while sent < 999:
+                for connection in connections:
+                    connection.sendall(b"X-More: yes\r\n" if sent == 0 else b"x")
+                sent += 1
+                time.sleep(0.02)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert sent < 999, "bytes one by one have put the deadline off"
+        for one in held:
+            one.__exit__(None, None, None)
+        assert service.say(request("GET", "/health"))[0] == 200
+
+
+def test_a_header_that_stops_is_told_why_and_a_silent_connection_is_closed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, header_timeout_s=0.2)
+    with listening(bench.app) as service:
+        status, told = service.say(b"GET /health HTTP/1.1\r\nHost: 127.0")
+        assert (status, b"application/problem+json" in told, b"connection: close" in told.lower()) == (
+            408,
+            True,
+            True,
+        )
+        assert json.loads(told.partition(b"\r\n\r\n")[2])["status"] == 408
+        assert service.say() == (0, b"")
+
+
+def test_an_answer_may_take_longer_than_the_header_and_the_connection_is_kept(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, header_timeout_s=0.2)
+    with bench.store() as store:
+        store.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
+    head = request("GET", "/api/jobs/job-1/events")
+    with listening(bench.app) as service, service.connected() as connection:
+        connection.sendall(head)
+        time.sleep(0.5)
+        with bench.store() as store:
+            store.cancel_job("job-1", NOW)
+        status, told = heard(connection)
+        assert (status, b"cancelled" in told) == (200, True)
 
 
 @pytest.mark.parametrize("form", ["announced", "chunked", "announced too small"])

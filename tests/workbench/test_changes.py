@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.errors import NotComparable
-from agentdyno.model import Case
+from agentdyno.model import Case, Sample, Status
 from agentdyno.model.case import Response
 from agentdyno.model.changes import ChangeRow, Changes
 from agentdyno.model.regression import Detector, Severity
 from agentdyno.store import Execution, Store
 from agentdyno.workbench.baselines import set_baseline
+from agentdyno.workbench.change_memo import ChangeMemo, Compared
 from agentdyno.workbench.changes import Answer, Changing
 from agentdyno.workbench.duels import compare_agents
+from agentdyno.workbench.histories import Histories
+from agentdyno.workbench.suite_close import close_run
 
 from ..store.suite_builders import DAY_MS, MONDAY, SUITE
 from .answering import Answerer, cases, ids, put, run
@@ -93,9 +98,9 @@ def test_the_rows_are_those_of_a_comparison_of_the_two(room: Room) -> None:
     run(room, Answerer("a", "1.0"), Answerer("a", "1.1", wrong=ids(0, 9)), count=24)
     row, duel = only(room), compare_agents(room.store, ["a@1.0", "a@1.1"], "room").duels[0]
     assert row.accuracy is not None
-    theirs = duel.row("accuracy")
-    assert row.accuracy.p_value == theirs.p_value == pytest.approx(2 / 2**9)
-    assert (row.accuracy.change, row.accuracy.interval) == (theirs.change, theirs.interval)
+    assert row.accuracy.p_value == pytest.approx(2 / 2**9)
+    assert (row.accuracy, row.latency, row.cost) == (duel.row("accuracy"), duel.row("speed"), duel.row("cost"))
+    assert (row.evidence, row.finding) == ("cases", None)
     assert row.broken == duel.flips.broken
     assert row.run_id == row.baseline_run_id, "the run that holds both is taken"
 
@@ -236,6 +241,62 @@ def test_the_answer_is_kept_until_an_execution_or_a_baseline_changes(room: Room)
     assert tomorrow.runs_today == 0
 
 
+def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(room, Answerer("a", "1.0"), Answerer("b", "1.0"), count=8)
+    run(room, Answerer("a", "1.1", wrong=ids(0, 8)), count=8)
+    run(room, Answerer("b", "1.1"), count=8)
+    memo = ChangeMemo()
+    first = Changing(room.store, memo=memo).changes()
+    assert len(memo) == 2
+    last = run(room, Answerer("b", "1.2"), count=8)
+    read, kept = [], room.store.iter_samples
+
+    def spying(run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
+        read.append(run_id)
+        return kept(run_id, arm_id=arm_id, details=details)
+
+    monkeypatch.setattr(room.store, "iter_samples", spying)
+    second = Changing(room.store, memo=memo).changes()
+    assert second.rows[0] == first.rows[0]
+    assert second.rows[1].agent == "b@1.2"
+    assert sorted(read) == sorted([second.rows[1].baseline_run_id, last.run_id])
+    assert second == Changing(room.store).changes(), "what is kept says the same as what is made"
+
+
+def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
+    run(room, Answerer("a", "1.0"), count=8)
+    last = run(room, Answerer("a", "1.1"), count=8)
+    memo = ChangeMemo()
+    assert Changing(room.store, memo=memo).changes().rows[0].verdict == "inconclusive"
+    samples = [
+        replace(item, status=Status.FAILED, scores={"score": 0.0}) for item in room.store.iter_samples(last.run_id)
+    ]
+    room.store.update_scores(last.run_id, samples)
+    header = room.store.load_run(last.run_id, samples=False)
+    later = replace(header, finished_at=(header.finished_at or 0) + 1)
+    room.store.finish_run(close_run(room.store, later, observed={}))
+    assert Changing(room.store, memo=memo).changes().rows[0].verdict == "worse"
+
+
+def test_no_more_comparisons_are_kept_than_were_asked_for_last() -> None:
+    memo, made = ChangeMemo(most=2), object()
+    asked = []
+
+    def make(name: str) -> Callable[[], Compared]:
+        def compared() -> Compared:
+            asked.append(name)
+            return cast(Compared, made)
+
+        return compared
+
+    for name in ("a", "b", "a", "c", "a", "b"):
+        memo.get(((name, "arm", 1),), make(name))
+    assert (asked, len(memo)) == (["a", "b", "c", "b"], 2)
+    memo.get(None, make("unfinished"))
+    memo.get(None, make("unfinished"))
+    assert asked[4:] == ["unfinished"] * 2
+
+
 def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> None:
     old = run(room, Answerer("a", "1.0"), count=24)
     new = run(room, Answerer("a", "1.1", wrong=ids(0, 12)), count=24)
@@ -270,6 +331,83 @@ def test_a_level_that_fell_is_an_alert_with_the_run_since_which_it_is_so(totals:
     (row,) = asked.changes().rows
     assert row.spark is not None
     assert [change.index for change in row.spark.changes] == [12]
+
+    assert (row.verdict, row.severity, row.since, row.evidence) == ("worse", Severity.HIGH, "2", "history")
+    assert row.finding == alert.regression
+    assert row.summary.endswith("Only totals of a@2 are stored: nothing can be compared case by case.")
+    assert row.command == f"dyno history a --regressions --suite {SUITE.suite_id}"
+
+
+def went(room: Room, name: str, *levels: tuple[str, float, int], last: int = 12) -> None:
+    """A month of daily totals, so many days at each level, that came from outside."""
+    (suite,) = room.store.suites()
+    draw, today = random.Random(4), time.time_ns() // 1_000_000 - last * DAY_MS
+    days = [(version, level) for version, level, count in levels for _ in range(count)]
+    room.store.add_executions(
+        [
+            Execution(name, version, suite.digest, "room", today - ago * DAY_MS, accuracy=level + draw.gauss(0, 0.01))
+            for ago, (version, level) in zip(range(len(days), 0, -1), days, strict=True)
+        ]
+    )
+
+
+def test_a_fall_from_an_imported_version_is_worse_though_there_is_no_baseline(room: Room) -> None:
+    run(room, Answerer("a", "2", wrong=ids(0, 2)), Answerer("b", "1"), Answerer("c", "1"), count=4)
+    went(room, "a", ("1", 0.93, 16), ("2", 0.5, 10), last=1)
+    went(room, "c", ("0", 0.5, 16), ("1", 0.93, 10), last=1)
+    found = changes(room)
+    assert [(row.name, row.verdict, row.evidence) for row in found.rows] == [
+        ("a", "worse", "history"),
+        ("c", "better", "history"),
+        ("b", "no-baseline", ""),
+    ]
+    assert found.quiet == ""
+    row = found.rows[0]
+    (reported, *_) = Histories(room.store).regressions("a", suite="room").regressions
+    assert row.finding == reported
+    assert (row.severity, row.since, row.baseline) == (reported.severity, "2", "")
+    assert row.summary.endswith("Of the versions before a@2 only totals are stored.")
+    assert row.spark is not None
+    assert (row.spark.metric, len(row.spark.points)) == ("accuracy", 27)
+    assert [change.version_after for change in row.spark.changes] == ["2"]
+
+
+def test_what_history_shows_is_ordered_by_how_grave_it_is(room: Room) -> None:
+    run(room, Answerer("cases", "1.0"), Answerer("fell", "2"), count=24)
+    run(room, Answerer("cases", "1.1", wrong=ids(0, 6)), count=24)
+    went(room, "fell", ("1", 0.93, 16), ("2", 0.3, 10), last=1)
+    assert [(row.name, row.severity, row.evidence) for row in changes(room).rows] == [
+        ("fell", Severity.CRITICAL, "history"),
+        ("cases", Severity.MEDIUM, "cases"),
+    ]
+
+
+def test_a_long_history_is_looked_at_as_far_back_as_its_report_does(totals: Store) -> None:
+    """The row itself reads 120 executions of the two benchmarks."""
+    draw = random.Random(4)
+    imported(
+        totals,
+        *(
+            one("a", "1", NOW - ago * 3_600_000, accuracy=(0.9 if ago > 150 else 0.6) + draw.gauss(0, 0.01))
+            for ago in range(300, 0, -1)
+        ),
+    )
+    (row,) = Changing(totals, now_ms=NOW).changes().rows
+    assert (row.verdict, row.evidence) == ("worse", "history")
+    assert row.spark is not None
+    assert len(row.spark.points) == 30
+
+
+def test_a_baseline_that_fell_since_it_was_set_is_worse_than_it_was(room: Room) -> None:
+    run(room, Answerer("a", "1.0"), Answerer("b", "1.0"), count=4)
+    set_baseline(room.store, "a@1.0")
+    set_baseline(room.store, "b@1.0")
+    went(room, "a", ("1.0", 0.9, 9), ("1.0", 0.3, 9), last=-20)
+    went(room, "b", ("1.0", 0.9, 9), ("1.0", 0.3, 9), last=1)
+    row, same = changes(room).rows
+    assert (row.name, row.verdict, row.evidence, row.since) == ("a", "worse", "history", "1.0")
+    assert row.summary.endswith("a@1.0 is the baseline itself.")
+    assert (same.name, same.verdict, same.evidence) == ("b", "same", ""), "it fell before"
 
 
 def test_since_is_the_version_in_which_the_level_fell(room: Room) -> None:

@@ -64,6 +64,16 @@ def test_a_full_queue_takes_no_more(service: Service) -> None:
         service.submit(queue_limit=1)
 
 
+def test_a_repeated_request_gets_its_job_also_when_the_queue_is_full(service: Service) -> None:
+    first = service.submit(queue_limit=1, idempotency_key="once")
+    assert service.submit(queue_limit=1, idempotency_key="once") == first
+    with pytest.raises(Conflict, match="something else"):
+        service.submit("slow", queue_limit=1, idempotency_key="once")
+    with pytest.raises(QueueFull):
+        service.submit(queue_limit=1, idempotency_key="twice")
+    assert len(service.store.audit(10)) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "where"),
     [

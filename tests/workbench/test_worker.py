@@ -87,8 +87,19 @@ def test_an_agent_that_cannot_answer_fails_the_job_with_its_message(service: Ser
     job = service.submit("broken")
     service.worker().work(NEVER, once=True)
     done = service.store.job(job.job_id)
-    assert done.status is JobStatus.FAILED
+    assert (done.status, done.attempt, done.failures) == (JobStatus.FAILED, 1, 1)
     assert "the agent's own mistake" in done.error
+
+
+def test_a_mistake_that_would_be_the_same_every_time_ends_the_job_at_once(service: Service) -> None:
+    """Whether a key is there shows only where the worker runs, when the run begins."""
+    text = (service.folder / "dyno.yaml").read_text()
+    (service.folder / "dyno.yaml").write_text(text.replace("agents:", 'agents:\n  keyed: "openai:some-model"', 1))
+    job = service.submit("keyed")
+    replace(service.worker(), environ={}).work(NEVER, once=True)
+    done = service.store.job(job.job_id)
+    assert (done.status, done.attempt, done.failures) == (JobStatus.FAILED, 1, 1)
+    assert "OPENAI_API_KEY is not set" in done.error
 
 
 def test_what_nobody_expected_fails_the_attempt_and_is_tried_again(
@@ -140,7 +151,7 @@ def test_a_stopped_worker_gives_its_job_back_and_the_next_one_asks_only_what_is_
     when_it_hangs(service, stop.set)
     service.worker("first", lease_ms=60_000).work(stop)
     left = service.store.job(job.job_id)
-    assert (left.status, left.worker) == (JobStatus.RUNNING, "first")
+    assert (left.status, left.worker, left.lost) == (JobStatus.QUEUED, "first", 0)
     before = service.calls()
     assert answered(service, left.run_id) == sorted(before[:-1])
     (service.folder / "hurry").touch()
@@ -150,6 +161,7 @@ def test_a_stopped_worker_gives_its_job_back_and_the_next_one_asks_only_what_is_
         *(JobStatus.SUCCEEDED, "second"),
         *(2, left.run_id),
     )
+    assert (done.lost, done.failures) == (0, 0)
     assert sorted([*before[:-1], *service.calls()[len(before) :]]) == [f"c{i}" for i in range(6)]
     assert service.store.load_run(done.run_id).status is RunStatus.COMPLETE
 
@@ -170,7 +182,7 @@ def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monk
     job = service.submit()
     finish = Heart.finish
 
-    def die(_heart: Heart, _status: JobStatus, _error: str = "") -> None:
+    def die(_heart: Heart, _status: JobStatus, _error: str = "", *, final: bool = False) -> None:
         raise StoreError("gone at the last moment")
 
     monkeypatch.setattr(Heart, "finish", die)

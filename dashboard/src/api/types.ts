@@ -4,3 +4,4 @@ export * from "./types/conclusions";
 export * from "./types/runs";
 export * from "./types/service";
 export * from "./types/standings";
+export * from "./types/stress";

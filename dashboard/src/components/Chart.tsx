@@ -1,8 +1,9 @@
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { useEffect, useId, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
-import { palette, useTheme } from "../theme";
-import type { Palette } from "../theme";
+import { palette } from "../palette";
+import { useTheme } from "../theme";
+import type { Palette } from "../palette";
 
 export type ChartOption = EChartsCoreOption;
 
@@ -71,7 +72,7 @@ function themed(option: ChartOption, colours: Palette): ChartOption {
     },
   };
   if (given.legend !== undefined) {
-    result.legend = { textStyle: { color: colours.text }, type: "plain", ...(given.legend as Part) };
+    result.legend = { textStyle: { color: colours.text }, type: "plain", itemWidth: 16, itemHeight: 10, ...(given.legend as Part) };
   }
   for (const axis of ["xAxis", "yAxis"]) if (given[axis] !== undefined) result[axis] = themedAxis(given[axis], colours);
   return result;

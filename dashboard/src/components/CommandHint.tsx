@@ -25,8 +25,3 @@ export function CommandHint({ command }: { command: string }): ReactElement {
     </div>
   );
 }
-
-/** An argument as a shell takes it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -1,6 +1,7 @@
 export { Chart } from "./Chart";
 export type { ChartClick, ChartOption, ChartTable } from "./Chart";
-export { CommandHint, shellWord } from "./CommandHint";
+export { shellWord } from "../shell";
+export { CommandHint } from "./CommandHint";
 export { Pager, Select, Tabs } from "./Controls";
 export type { Option } from "./Controls";
 export { Delta, RowDelta } from "./Delta";

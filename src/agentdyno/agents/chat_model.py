@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from agentdyno.agents.endpoint_failures import Caller, is_about_model, status_failure, wire_failure
 from agentdyno.agents.recorder import current
 from agentdyno.contracts import CaseFailed
+from agentdyno.errors import SpecError, nearest
 from agentdyno.model.case import Response, Usage
 from agentdyno.model.sample import FailureKind
 from agentdyno.wire.address import Address
@@ -52,8 +53,9 @@ class ChatModel:
     """One model at one endpoint. Calls may overlap; connections are kept between them.
 
     ``base_url`` includes the version (``http://localhost:8080/v1``). ``api_key_env`` names the environment variable
-    with the key. ``options`` (temperature, max_tokens…) go with every call, ``extra`` are further fields of the
-    request. Failures are raised as ``CaseFailed``: let it pass, and the case is retried or recorded as it should be.
+    with the key. ``dialect`` is ``openai`` or ``ollama`` (whose ``base_url`` has no version). ``options``
+    (temperature, max_tokens…) go with every call, ``extra`` are further fields of the request. Failures are raised as
+    ``CaseFailed``: let it pass, and the case is retried or recorded as it should be.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class ChatModel:
         api_key_env: str | None = None,
         options: Mapping[str, object] | None = None,
         environ: Mapping[str, str] | None = None,
-        dialect: Dialect = OPENAI,
+        dialect: Dialect | str = OPENAI,
         include_usage: bool = True,
         extra: Mapping[str, object] | None = None,
         limits: Limits | None = None,
@@ -74,7 +76,7 @@ class ChatModel:
         self._api_key_env = api_key_env
         self._options = dict(options or {})
         self._environ = os.environ if environ is None else environ
-        self._dialect = dialect
+        self._dialect = dialect if isinstance(dialect, Dialect) else _dialect_named(dialect)
         self._include_usage = include_usage
         self._extra = dict(extra or {})
         self._limits = limits or Limits()
@@ -223,6 +225,15 @@ class ChatModel:
         )
         _record(reply, _duration_s(answer))
         return reply
+
+
+def _dialect_named(name: str) -> Dialect:
+    from agentdyno.wire.ollama import OLLAMA
+
+    known = {"openai": OPENAI, "ollama": OLLAMA}
+    if name not in known:
+        raise SpecError(f"no dialect {name!r}", remedy=nearest(name, known))
+    return known[name]
 
 
 def _record(reply: ChatReply, duration_s: float) -> None:

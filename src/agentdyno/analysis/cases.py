@@ -32,10 +32,13 @@ class CaseTally:
     statuses: Counter[str] = field(default_factory=Counter)
 
     def add(self, sample: Sample) -> None:
-        score = score_of(sample)
+        self.count(sample, score_of(sample), has_passed(sample))
+
+    def count(self, sample: Sample, score: float | None, passed: bool) -> None:
+        """``add`` where it is known how the sample was judged."""
         self.statuses[sample.status.value] += 1
         self.tries += 1
-        self.passed += has_passed(sample)
+        self.passed += passed
         self.errors += sample.status is Status.ERROR
         if score is not None:
             self.scored += 1
@@ -78,8 +81,9 @@ class ArmFigures:
     positions: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, benchmark: Benchmark, samples: Iterable[Sample]) -> ArmFigures:
-        figures = cls(benchmark)
+    def of(cls, benchmark: Benchmark, samples: Iterable[Sample], *, prints: bool = True) -> ArmFigures:
+        """Of all these; ``prints`` as in ``Remarks``."""
+        figures = cls(benchmark, remarks=Remarks(prints=prints))
         for sample in samples:
             figures.add(sample)
         return figures
@@ -94,13 +98,14 @@ class ArmFigures:
         if tally is None:
             tally = self.tallies[sample.case_id] = CaseTally()
             self.positions[sample.case_id] = len(self.positions)
-        tally.add(sample)
+        score, passed = score_of(sample), has_passed(sample)
+        tally.count(sample, score, passed)
         if sample.usable:
             self._add_named(sample)
         if not sample.details.get("cached"):
             self._add_readings(sample, tally)
         self._add_judging(sample)
-        self.remarks.add(sample, has_passed(sample), score_of(sample))
+        self.remarks.add(sample, passed, score)
 
     def _add_named(self, sample: Sample) -> None:
         for name, value in sample.scores.items():

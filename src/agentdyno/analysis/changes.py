@@ -1,8 +1,9 @@
 """The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
 
-**Verdict.** Accuracy, time per case and cost per success are tested over the common cases, as in a comparison of two
-agents, with Holm's correction over these three; the error rate is a fourth where a side had errors, since an error
-has no score. Worse in one of them is ``worse``; else better in one is ``better``; all judged ones within the
+**Verdict.** The rows are those of a comparison of the two versions, judged by the same function and corrected within
+the same family, so that both say the same of every metric. Accuracy, time per case and cost per success decide, and
+reliability where it changed; the error rate is tested by itself where a side had errors, since an error has no score
+and no such comparison holds it. Worse in one of them is ``worse``; else better in one is ``better``; all within the
 tolerance are ``same``; anything else is ``inconclusive``.
 """
 
@@ -10,13 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.change_words import more_cases_of, summary_text
 from agentdyno.analysis.gate import changed_cases
+from agentdyno.analysis.meeting import suite_rows
 from agentdyno.analysis.paired import measure
 from agentdyno.analysis.paired_verdict import judge_family
 from agentdyno.analysis.pairing import pair_records
@@ -34,10 +36,13 @@ from agentdyno.model.standing import CaseKey
 from agentdyno.stats import quantile
 
 METRICS = ("accuracy", "speed", "cost")
+RELIABILITY = "reliability"
 ERROR_RATE = "error_rate"
-SPARK_POINTS = 30
 MOST_ERRORS = 5
 """Classes of errors that a row names."""
+_DECIDED = (Verdict.WORSE, Verdict.BETTER)
+_FIRST = ("accuracy", RELIABILITY, ERROR_RATE, "speed", "cost")
+"""What is told first of equals: a wrong answer is no help, however cheap."""
 _SERIES = {"speed": "duration_s", "cost": "cost_usd", ERROR_RATE: "failure_rate"}
 
 
@@ -45,7 +50,8 @@ _SERIES = {"speed": "duration_s", "cost": "cost_usd", ERROR_RATE: "failure_rate"
 class Judged:
     """What became of a candidate. ``metric`` is the name, in histories, of what changed most.
 
-    ``rows`` are accuracy, speed and cost; ``error_rate`` is ``None`` where no side had an error.
+    ``rows`` are accuracy, speed and cost; ``error_rate`` is ``None`` where no side had an error, ``reliability``
+    where it does not compare.
     """
 
     verdict: str
@@ -58,6 +64,7 @@ class Judged:
     more_cases: int | None = None
     severity: Severity | None = None
     metric: str = "accuracy"
+    reliability: PairedRow | None = None
 
 
 def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Judged:
@@ -68,23 +75,28 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0
             f"{baseline.agent} and {candidate.agent} have no case in common",
             remedy="Run both on one version of the suite.",
         )
+    judged = {row.metric: row for row in judge_family(suite_rows(pairing, seed=seed))}
+    lasting = judged[RELIABILITY]
     failing = bool(pairing.first.errors.any() or pairing.second.errors.any())
-    names = (*METRICS, ERROR_RATE) if failing else METRICS
-    rows = judge_family([measure(pairing, name, seed=seed) for name in names])
-    verdict = verdict_of(rows)
-    telling = _by_weight([row for row in rows if row.verdict is not None and row.verdict.value == verdict])
+    errors = judge_family([measure(pairing, ERROR_RATE, seed=seed)]) if failing else []
+    rows = [judged[name] for name in METRICS]
+    # What was not tried often enough to tell about reliability does not keep the rest undecided.
+    deciding = [*rows, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
+    verdict = verdict_of(deciding)
+    telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
     broken, fixed = changed_cases(pairing)
     return Judged(
         verdict=verdict,
-        summary=summary_text(verdict, rows, telling, (len(broken), len(fixed)), pairing),
+        summary=summary_text(verdict, deciding, telling, (len(broken), len(fixed)), pairing),
         rows=(rows[0], rows[1], rows[2]),
-        error_rate=rows[3] if failing else None,
+        error_rate=errors[0] if errors else None,
         broken=tuple(item.key for item in broken),
         fixed=fixed,
         keys=pairing.keys,
-        more_cases=more_cases_of(rows) if verdict == INCONCLUSIVE else None,
+        more_cases=more_cases_of(deciding) if verdict == INCONCLUSIVE else None,
         severity=_severity(telling[0]) if verdict == WORSE else None,
         metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
+        reliability=lasting if lasting.verdict is not None else None,
     )
 
 
@@ -128,15 +140,6 @@ def since_version(history: History, verdict: str, baseline: AgentRecord, newest:
     return last.version_after if shown and last.version_after not in ("", baseline.version) else newest
 
 
-def spark_of(history: History) -> History:
-    """The last 30 points, with the changes among them."""
-    cut = max(0, len(history.points) - SPARK_POINTS)
-    if not cut:
-        return history
-    changes = tuple(replace(item, index=item.index - cut) for item in history.changes if item.index >= cut)
-    return replace(history, points=history.points[cut:], changes=changes)
-
-
 def p95_seconds(figures: Sequence[ArmFigures], keys: Iterable[CaseKey]) -> float | None:
     """Over all executions of these cases that answered; ``None`` where no time is known."""
     wanted = {(key.benchmark, key.case_id) for key in keys}
@@ -176,14 +179,13 @@ def alerts_in_order(alerts: Iterable[Alert]) -> list[Alert]:
     )
 
 
-def _by_weight(rows: Sequence[PairedRow]) -> list[PairedRow]:
-    """What weighs most first: severity, then by how much; the order of the rows among equals."""
+def _in_order(rows: Sequence[PairedRow]) -> list[PairedRow]:
+    """What to read first: of what changed the gravest, and of equals whether answers are right, then the rest."""
 
-    def weight(row: PairedRow) -> tuple[int, float]:
-        change = row_change(row)
-        return (0, 0.0) if change is None else (-RANKS[_severity(row)], -abs(change.amount))
+    def place(row: PairedRow) -> tuple[int, int]:
+        return -RANKS[_severity(row)] if row.verdict in _DECIDED else 0, _FIRST.index(row.metric)
 
-    return sorted(rows, key=weight)
+    return sorted(rows, key=place)
 
 
 def _severity(row: PairedRow) -> Severity:

@@ -34,12 +34,17 @@ def meet(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Mee
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise _nothing_common(pairing)
-    rows = tuple(measure(pairing, metric, seed=seed) for metric in ROWS)
+    rows = suite_rows(pairing, seed=seed)
     parts = {name: pairing.within(name) for name in pairing.benchmarks}
     benchmark_rows = tuple(
         measure(part, metric, name, seed=seed) for name, part in parts.items() for metric in DIMENSIONS
     )
     return Meeting(pairing, rows, benchmark_rows)
+
+
+def suite_rows(pairing: Pairing, *, seed: int = 0) -> tuple[Measured, ...]:
+    """The rows over the whole suite, one family: whoever judges two agents judges these together."""
+    return tuple(measure(pairing, metric, seed=seed) for metric in ROWS)
 
 
 def conclude(meeting: Meeting, rows: Sequence[PairedRow], benchmark_rows: Sequence[PairedRow]) -> Duel:
@@ -63,7 +68,13 @@ def conclude(meeting: Meeting, rows: Sequence[PairedRow], benchmark_rows: Sequen
         recommendations=recommend(labels, rows, flips, (first, second)),
         paired=pairing.same_run,
         warnings=duel_cautions(pairing),
+        baseline_runs=_runs(pairing.baseline),
+        candidate_runs=_runs(pairing.candidate),
     )
+
+
+def _runs(record: AgentRecord) -> dict[str, str]:
+    return {item.benchmark_id: item.run_id for item in record.benchmarks if item.run_id}
 
 
 def _winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from agentdyno.analysis.common_cases import common_cases, known_use
+from agentdyno.analysis.common_cases import columns_of, common_columns, known_use
 from agentdyno.analysis.configurations import accuracy_against, not_worse
 from agentdyno.analysis.paired import paired_row
 from agentdyno.analysis.spending import Spending, cost_of
@@ -43,9 +43,10 @@ def _cheaper_agents(items: Sequence[Spending], volume: int) -> Iterator[Opportun
         if item.cost_usd is not None and item.accuracy is not None and item.successes and not item.record.simulated
     ]
     known.sort(key=lambda item: item.cost_per_task_usd or 0.0)
+    columns = [columns_of(item.record) for item in known]
     for place, item in enumerate(known):
-        for other in known[:place]:
-            shared = common_cases([item.record, other.record])
+        for other, theirs_of in zip(known[:place], columns, strict=False):
+            shared = common_columns([columns[place], theirs_of])
             if not shared.keys:
                 continue
             own, theirs = (float(cost) for cost in shared.cost_per_task()[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from agentdyno.analysis.cases import SPENT, ArmFigures
 from agentdyno.analysis.dimensions import targets_for
@@ -25,9 +26,10 @@ def record_of(result: RunResult, figures: Mapping[str, ArmFigures], agent: str) 
     return combined([(result, figures)], agent)
 
 
-def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent: str) -> AgentRecord:
+def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent: str, suite: str = "") -> AgentRecord:
     """One agent's benchmarks from several runs of the same suite version; of a benchmark the first run that has it.
 
+    ``suite`` is the digest of that version where all are known to be of it: to make it takes as long as the rest.
     Raises ``NotComparable`` where no run has figures of the agent, and for runs of different versions of a suite.
     """
     found: dict[str, tuple[RunResult, ArmResult, ArmFigures]] = {}
@@ -41,7 +43,8 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
     suites = [result.suite for result in runs if result.suite is not None]
     if not suites:
         raise NotComparable(f"the runs of {agent} are of no suite")
-    if len({suite.digest for suite in suites}) > 1:
+    digests = {suite} if suite else {item.digest for item in suites}
+    if len(digests) > 1:
         raise NotComparable(f"the runs of {agent} are of different versions of a suite")
     machines = {result.environment.machine_id for result in runs}
     name, _, version = agent.rpartition("@")
@@ -51,7 +54,7 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
         agent=agent,
         name=name or agent,
         version=version if name else "",
-        suite=suites[0].digest,
+        suite=digests.pop(),
         suite_id=suites[0].suite_id,
         suite_name=suites[0].name,
         suite_version=suites[0].version,
@@ -106,13 +109,10 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
     for metric, values in figures.values.items():
         owners = np.frombuffer(figures.owners[metric], dtype=np.dtype("l"))
         numbers = np.frombuffer(values, dtype=np.float64)
-        order = np.argsort(owners, kind="stable")
-        places, starts = np.unique(owners[order], return_index=True)
-        for place, part in zip(places, np.split(numbers[order], starts[1:]), strict=True):
-            middle = np.median(part) if metric in _MEDIANS else part.mean()
-            used[names[place]][metric] = float(middle)
-            if part.size > 1:
-                spread[names[place]][metric] = float(part.std(ddof=1))
+        for place, middle, scatter in zip(*_of_cases(owners, numbers, median=metric in _MEDIANS), strict=True):
+            used[names[place]][metric] = middle
+            if scatter is not None:
+                spread[names[place]][metric] = scatter
     for place, metric in enumerate(SPENT[1:], start=1):  # also what failed executions used
         for case_id, tally in figures.tallies.items():
             if figures.unknown[metric]:
@@ -121,6 +121,27 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
                 # An error that leaves nothing unknown was a refusal: it is known to have used nothing.
                 used[case_id][metric] = tally.spent[place] / tally.tries
     return used, spread
+
+
+def _of_cases(
+    owners: npt.NDArray[np.int64], numbers: npt.NDArray[np.float64], *, median: bool
+) -> tuple[list[int], list[float], list[float | None]]:
+    """Cases by their place, each with the mean (or median) of its values and their standard deviation.
+
+    Cases with equally many values are looked at together: there are thousands of cases and few such counts.
+    """
+    order = np.argsort(owners, kind="stable")
+    places, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
+    ordered = numbers[order]
+    middles, scatters = np.empty(places.size), np.full(places.size, np.nan)
+    for count in np.unique(counts):
+        own = np.flatnonzero(counts == count)
+        parts = ordered[starts[own, None] + np.arange(count)]
+        middles[own] = np.median(parts, axis=1) if median else parts.mean(axis=1)
+        if count > 1:
+            scatters[own] = parts.std(axis=1, ddof=1)
+    told = [scatter if several else None for scatter, several in zip(scatters.tolist(), counts > 1, strict=True)]
+    return places.tolist(), middles.tolist(), told
 
 
 def _benchmark(result: RunResult, arm: ArmResult, figures: ArmFigures) -> BenchmarkRecord:

@@ -88,11 +88,13 @@ def cost_interval(spending: Spending, seed: int) -> tuple[float, float] | None:
         low, high = _of_many(sums, value)
     else:
         # The angle grows with the cost per success and stays finite where a draw has no success.
-        scaled = sums[:, :2] / sums[:, :2].sum(axis=0)
+        cost, passed = np.ascontiguousarray((sums[:, :2] / sums[:, :2].sum(axis=0)).T)
 
         def angle(places: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-            drawn = scaled[places.astype(np.int64)].sum(axis=axis - 1 if axis < 0 else axis)
-            return np.asarray(np.arctan2(drawn[..., 0], drawn[..., 1]), dtype=np.float64)
+            picked = places.astype(np.int64)
+            return np.asarray(
+                np.arctan2(cost[picked].sum(axis=axis), passed[picked].sum(axis=axis)), dtype=np.float64
+            )
 
         found = bca(np.arange(len(sums), dtype=np.float64), angle, resamples=_RESAMPLES, seed=seed)
         if found.high >= _STRAIGHT_UP:

@@ -32,7 +32,8 @@ class Remarks:
     """Bounded, whatever the size of the answers; ``answers`` is the same for two arms that answered all alike.
 
     ``models`` counts executions by the model that answered, ``unpriced`` those whose cost is not known, ``priced_by``
-    where costs come from. ``observed`` is the configuration that the first answer reported.
+    where costs come from. ``observed`` is the configuration that the first answer reported. Without ``prints`` there
+    is no print of the answers, which takes as long as everything else.
     """
 
     failed: dict[str, Remark] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Remarks:
     answered: int = 0
     unscored: int = 0
     classes: Classes = field(default_factory=dict)
+    prints: bool = True
 
     def add(self, sample: Sample, passed: bool, score: float | None) -> None:
         details = sample.details
@@ -65,7 +67,8 @@ class Remarks:
         if not self.observed and isinstance(observed, Mapping):
             self.observed = observed
         if sample.usable:
-            self._print(sample)
+            if self.prints:
+                self._print(sample)
             self.unscored += score is None and "score" in sample.scores
         if not passed:
             self._remember(sample, score)

@@ -111,15 +111,16 @@ def check_files(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Gat
 def _checked(
     files: Sequence[str], store: Store, options: dict[str, Any]
 ) -> Iterator[tuple[list[GateReport], list[RunResult]]]:
-    from agentdyno.cli.run_command import find_suites
+    from agentdyno.cli.run_command import find_load, find_suites
 
     for item in files or (None,):
         suites = find_suites(item)
         for path in suites:
             yield _check_suite(path, store, options)
         if not suites:
-            report, result = _check_spec(item or "", store, options)
-            yield [report], [result]
+            path = find_load(item)
+            one = _check_load(path, store, options) if path is not None else _check_spec(item or "", store, options)
+            yield [one[0]], [one[1]]
 
 
 def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
@@ -169,6 +170,25 @@ def _check_spec(what: str, store: Store, options: dict[str, Any]) -> tuple[GateR
     with ProgressLine() as progress:
         runner = Runner(store, output_root(store_url(options.get("store"))), progress)
         return check_spec(runner, store, spec, workspace_here().gate, say=say)
+
+
+def _check_load(path: Path, store: Store, options: dict[str, Any]) -> tuple[GateReport, RunResult]:
+    from agentdyno.cli.load_command import measure
+    from agentdyno.specs.load_build import load_load
+    from agentdyno.workbench.check_spec import check_load
+
+    for name, spelled in (("agents", "--agent"), ("epochs", "--epochs"), ("max_cost", "--max-cost")):
+        if options.get(name):
+            raise click.UsageError(f"{spelled} means nothing for a load run")
+    loaded = load_load(path, quick=bool(options.get("quick")))
+    workspace = workspace_here()
+    return check_load(
+        loaded.settings.name,
+        options.get("against") or workspace.gate.against,
+        store,
+        workspace.gate,
+        lambda: measure(loaded, workspace, store, options),
+    )
 
 
 def _show(

@@ -17,12 +17,15 @@ def follow(changes: Iterable[Job]) -> Job:
     from agentdyno.cli.progress import ProgressLine
 
     job = None
-    told = ""
+    told = reason = ""
     with ProgressLine() as line:
         for job in changes:
             if job.status.value != told:
                 told = job.status.value
                 say(f"{job.job_id}: {told}" + (f" on {job.worker}" if told == "running" and job.worker else ""))
+            if job.waits_because not in ("", reason):
+                reason = job.waits_because
+                say(f"{job.job_id}: {reason}")
             progress = progress_of(job)
             if progress is not None and not job.status.ended:
                 line(progress)

@@ -48,7 +48,7 @@ def list_(
         rows = Service.at(server, key_file).jobs(limit, status)
     else:
         with open_store(store, must_exist=True) as opened:
-            rows = opened.jobs(status=JobStatus(status) if status else None, limit=limit)
+            rows = _explained(opened, opened.jobs(status=JobStatus(status) if status else None, limit=limit))
     if as_json:
         print_json(rows)
     else:
@@ -91,7 +91,7 @@ def cancel(job: str, server: str | None, key_file: Path | None, store: str | Non
         after = Service.at(server, key_file).cancel(job)
     else:
         with open_store(store, must_exist=True) as opened:
-            before, now = opened.job(job), time.time_ns() // 1_000_000
+            before, now = opened.job(job), _now_ms()
             after = opened.cancel_job(before.job_id, now)
             if after != before:
                 opened.add_audit(AuditEntry(now, "local", "cancel", after.job_id))
@@ -108,13 +108,23 @@ def _changes(store: Store, reference: str) -> Iterator[Job]:
     """The job at each change until it has ended."""
     before = None
     while True:
-        now = store.job(reference)
+        (now,) = _explained(store, [store.job(reference)])
         if now != before:
             yield now
             before = now
         if now.status.ended:
             return
         time.sleep(LOOK_S)
+
+
+def _explained(store: Store, rows: list[Job]) -> list[Job]:
+    from agentdyno.workbench.waiting import explained
+
+    return explained(store, rows, _now_ms())
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _one_place(server: str | None, store: str | None) -> None:

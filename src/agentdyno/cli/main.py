@@ -12,6 +12,7 @@ COMMANDS = {
     "init": "Write dyno.yaml, a small agent and a first suite.",
     "try": "Ask an agent one question.",
     "run": "Measure what a suite, a spec, a file or a name says.",
+    "load": "Put an agent or an endpoint under load, and find where it breaks.",
     "resume": "Go on with a run that was interrupted or killed.",
     "check": "The gate: hold what is here against a baseline.",
     "compare": "Set results or agents side by side and judge the difference.",
@@ -42,6 +43,7 @@ Examples:
   dyno run spec.yaml                          measure code
   dyno run bench.py@my_bench -p size=200      run code in a file
   dyno run spec.yaml --against main           baseline and candidate, interleaved
+  dyno load http://127.0.0.1:8000/v1 --rate 50 an endpoint under load
   dyno compare last~1 last                    what changed since the run before
   dyno check --against main                   may this change pass?
   dyno board                                  the leaderboard

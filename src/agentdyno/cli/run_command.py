@@ -71,7 +71,13 @@ EXPERIMENT_ONLY = {
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
 @click.option("--iterations", type=click.IntRange(min=1), help="Measured samples per arm.")
 @click.option("--warmup", type=click.IntRange(min=0), help="Calls before measuring.")
-@click.option("--agent", "agents", multiple=True, metavar="AGENT", help="Suites: an agent to run; repeatable.")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="AGENT",
+    help="An agent to run; repeatable. Of an experiment: its parameter agent.",
+)
 @click.option("--epochs", type=click.IntRange(min=1), help="Suites: times that each case is put to each agent.")
 @click.option("--limit", type=click.IntRange(min=1), help="Suites: number of cases, spread over the benchmarks.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Suites: only this case; repeatable.")
@@ -129,7 +135,13 @@ def run(what: str | None, options: dict[str, Any]) -> int:
 
         _refuse(options, EXPERIMENT_ONLY, "a suite")
         return max(run_suite(path, options) for path in suites)
-    _refuse(options, SUITE_ONLY, "an experiment")
+    path = find_load(what)
+    if path is not None:
+        from agentdyno.cli.load_command import run_load_file
+
+        _refuse(options, SUITE_ONLY | EXPERIMENT_ONLY | {"against": "--against"}, "a load run")
+        return run_load_file(path, options)
+    _refuse(options, {key: value for key, value in SUITE_ONLY.items() if key != "agents"}, "an experiment")
     return run_experiment(what or "", options)
 
 
@@ -145,6 +157,24 @@ def find_suites(what: str | None) -> list[Path]:
         path = find_workload(what)
         return [path] if is_suite_file(path) else []
     return [Path(what)] if what.endswith((".yaml", ".yml", ".json")) and is_suite_file(Path(what)) else []
+
+
+def find_load(what: str | None) -> Path | None:
+    """The file of a load run that the argument names, if it names one."""
+    from agentdyno.specs import read_document
+    from agentdyno.specs.load_build import is_load
+
+    if what is None:
+        return None
+    if what.startswith("workload:"):
+        from agentdyno.workbench.listing import find_workload
+
+        path = find_workload(what)
+    elif what.endswith((".yaml", ".yml", ".json")):
+        path = Path(what)
+    else:
+        return None
+    return path if is_load(read_document(path)) else None
 
 
 def _refuse(options: dict[str, Any], names: Mapping[str, str], kind: str) -> None:
@@ -168,7 +198,7 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
     spec = find_spec(what, bool(options.get("quick")), overrides)
     if options.get("against"):
         spec = replace(spec, against=options["against"])
-    formats = check_formats(options.get("formats"), import_paths(spec))
+    formats = check_formats(",".join(filter(None, (options.get("formats"), *spec.reports))), import_paths(spec))
     prepared = prepare(spec, overridden=overrides.params, say=say)
     if options.get("dry_run"):
         show_plan(prepared, as_json)
@@ -209,7 +239,12 @@ def make_overrides(options: dict[str, Any]) -> Overrides:
     )
     values: dict[str, Any] = {name: options.get(name) for name in names}
     values |= {name: tuple(options.get(name) or ()) for name in ("instruments", "imports", "tags")}
-    return Overrides(params=dict(parse_param(item) for item in options.get("params") or ()), **values)
+    params = dict(parse_param(item) for item in options.get("params") or ())
+    agents = list(options.get("agents") or ())
+    if agents:
+        # An experiment that puts a model on the bench names it by a parameter.
+        params.setdefault("agent", agents[0] if len(agents) == 1 else agents)
+    return Overrides(params=params, **values)
 
 
 def announce(prepared: Prepared) -> str:

@@ -81,9 +81,12 @@ def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn
 
     from agentdyno.web.app import create_app
     from agentdyno.web.settings import Settings
+    from agentdyno.web.slow_headers import impatient
 
+    settings = Settings(url, Path.cwd(), host, workers, cors)
     config = uvicorn.Config(
-        create_app(Settings(url, Path.cwd(), host, workers, cors)),
+        create_app(settings),
+        http=impatient(settings.header_timeout_s),
         log_config=None,
         access_log=logging.getLogger().isEnabledFor(logging.INFO),
         server_header=False,

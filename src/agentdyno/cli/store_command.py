@@ -48,12 +48,14 @@ def rebuild(store: str | None, as_json: bool) -> None:
 @json_option
 def backup(path: Path, store: str | None, as_json: bool) -> None:
     """Copy the store to PATH, consistently, while others may go on writing."""
-    with open_store(store, must_exist=True) as opened:
-        opened.backup(path)
-        copy = opened.url.startswith("sqlite")
+    from agentdyno.store import Store
+
+    url = store_url(store)
+    Store.copy(url, path)
     if as_json:
         print_json({"path": str(path), "size_bytes": path.stat().st_size})
-    how = f"Use it with --store {path}." if copy else f"Restore it with pg_restore --dbname=URL {path}."
+    restore = f"Restore it with pg_restore --clean --if-exists --dbname=URL {path}."
+    how = f"Use it with --store {path}." if url.startswith("sqlite") else restore
     say(f"Wrote {path} ({path.stat().st_size:,} bytes). {how}")
 
 

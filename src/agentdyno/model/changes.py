@@ -13,6 +13,8 @@ from agentdyno.model.standing import CaseKey
 WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE = "worse", "inconclusive", "better", "same", "no-baseline"
 VERDICTS = (WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE)
 """In the order in which somebody wants to see them."""
+CASES, HISTORY = "cases", "history"
+"""What a verdict may rest on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,16 @@ class ChangeRow:
     ``verdict`` is ``worse``, ``better``, ``same``, ``inconclusive`` or ``no-baseline``; ``summary`` the sentence to
     read. ``accuracy``, ``latency`` and ``cost`` are rows over the common cases, ``None`` without a baseline.
     ``latency_p95`` gives p95 seconds of baseline and candidate. ``since`` is the version with which it became so.
-    ``spark`` is the history of the metric that changed most (accuracy where none did), at most 30 points.
+    ``spark`` is the history of what the verdict rests on where that has enough points, else of accuracy, at most 30
+    points.
     ``severity`` goes with ``worse``. ``error_rate`` is judged beside the others where a side had errors. ``errors``
     are of the newest version, the most frequent first. ``more_cases`` would settle what is inconclusive, ``None``
     where that cannot be said. ``command`` is the one that prints the same.
+
+    ``evidence`` says what the verdict rests on: ``cases`` that both versions answered, the ``history`` of the agent
+    where there is no baseline to set it against case by case, or "" where there is neither. ``finding`` is what the
+    history shows, ``None`` unless the evidence is that. ``reliability`` is a row as the others, ``None`` where it
+    does not compare (it takes three tries of a case).
     """
 
     agent: str
@@ -52,6 +60,9 @@ class ChangeRow:
     command: str = ""
     severity: Severity | None = None
     error_rate: PairedRow | None = None
+    reliability: PairedRow | None = None
+    evidence: str = ""
+    finding: Regression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,9 @@ def _read(kind: Any, plain: object, where: str) -> object:
         options = typing.get_args(kind)
         if plain is None and type(None) in options:
             return None
-        return _read(next(option for option in options if option is not type(None)), plain, where)
+        kinds = [option for option in options if option is not type(None)]
+        # A text among other kinds (``float | str``) is told by the value itself; all else is the first kind.
+        return plain if isinstance(plain, str) and len(kinds) > 1 and str in kinds else _read(kinds[0], plain, where)
     if origin is tuple:
         return _read_tuple(typing.get_args(kind), plain, where)
     if origin is not None and issubclass(origin, Mapping):

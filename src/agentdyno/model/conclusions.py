@@ -13,6 +13,7 @@ from agentdyno.model.history import History
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import RegressionReport
 from agentdyno.model.reliability import Reliability
+from agentdyno.model.stress import StressReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +30,5 @@ class Conclusions(Findings):
     costs: tuple[CostReport, ...] = ()
     reliabilities: tuple[Reliability, ...] = ()
     gates: tuple[GateReport, ...] = ()
+    stress: tuple[StressReport, ...] = ()
     records: tuple[AgentRecord, ...] = ()

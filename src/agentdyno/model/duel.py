@@ -74,6 +74,7 @@ class Duel:
     ``benchmark_rows`` are the dimensions per benchmark, a family of their own. ``winner`` is an agent's label or
     ``None``, and ``why`` says why in either case. ``category_winners`` gives per category of benchmarks the agent
     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
+    ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
     """
 
     baseline: str
@@ -89,6 +90,8 @@ class Duel:
     recommendations: tuple[str, ...] = ()
     paired: bool = True
     warnings: tuple[RunWarning, ...] = ()
+    baseline_runs: Mapping[str, str] = field(default_factory=dict)
+    candidate_runs: Mapping[str, str] = field(default_factory=dict)
 
     def row(self, metric: str) -> PairedRow:
         for item in self.rows:

@@ -27,6 +27,7 @@ class Job:
     ``attempt`` counts leases and is the fencing token: who holds an older one can write nothing any more. ``lost``
     counts leases that ran out (a killed worker), ``failures`` attempts that ended with an error; only the latter use
     up ``max_failures``. ``run_id`` is set once the run has begun, so that the next attempt goes on with it.
+    ``waits_because`` is not kept: it is filled in for who looks at a queued job that no worker offers.
     """
 
     job_id: str
@@ -54,6 +55,19 @@ class Job:
     run_id: str = ""
     progress: Mapping[str, object] = field(default_factory=dict)
     error: str = ""
+    waits_because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSeen:
+    """A worker that is there: digests of the agents and suites that it offered when it was last heard of, and
+    whether it holds a job."""
+
+    name: str
+    seen_at: int
+    agents: frozenset[str]
+    suites: frozenset[str]
+    busy: bool = False
 
 
 class Scope(StrEnum):

@@ -113,6 +113,7 @@ class Spec:
 
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
+    ``reports`` are written with every run.
     """
 
     name: str
@@ -136,5 +137,6 @@ class Spec:
     metrics: Mapping[str, DeclaredMetric] = field(default_factory=dict)
     against: str | None = None
     until_decided: bool = False
+    reports: tuple[str, ...] = ()
     base_dir: str = "."
     source: str = ""

@@ -14,6 +14,7 @@ from agentdyno.model.gate import GateVerdict
 from agentdyno.model.history import History
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import Severity
+from agentdyno.model.stress import StressReport
 from agentdyno.reports.board_tables import board_labels, coverage_tables, leaderboard_tables, matrix_tables
 from agentdyno.reports.conclusions import Lead, Picture, Section
 from agentdyno.reports.cost_tables import cost_tables
@@ -21,6 +22,7 @@ from agentdyno.reports.duel_tables import duel_tables, tournament_tables
 from agentdyno.reports.gate_tables import gate_sides, gate_tables
 from agentdyno.reports.history_tables import health_text, history_tables, history_title, regression_tables
 from agentdyno.reports.reliability_tables import reliability_tables
+from agentdyno.reports.stress_tables import stress_tables
 from agentdyno.reports.table import Tone
 from agentdyno.reports.wording import count, label, one_line
 
@@ -55,6 +57,8 @@ def concluded_sections(found: Conclusions) -> Iterator[Section]:
         yield Section("Cost and performance", Lead("cost", text), tuple(cost_tables(cost)), pictures)
     if found.reliabilities:
         yield _reliability(found)
+    for stressed in found.stress:
+        yield _stress(stressed)
 
 
 def _gates(found: Conclusions) -> Iterator[Section]:
@@ -105,6 +109,31 @@ def _duels(found: Conclusions) -> Iterator[Section]:
         )
         pictures = [*_record_radar(found.records), *_spreads(found.records)]
         yield Section("All against all", lead, tuple(tournament_tables(item)), tuple(pictures))
+
+
+def _stress(report: StressReport) -> Section:
+    from agentdyno.reports.load_charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
+
+    broke = [one_line(item.scenario) for item in report.scenarios if item.broke]
+    held = sum(not item.broke and not item.client_limited for item in report.scenarios)
+    score = "not scored" if report.resilience_score is None else f"resilience {report.resilience_score:.0f} of 100"
+    text = f"{count(len(report.scenarios), 'scenario')}: {held} held"
+    text += f", broke in {', '.join(broke)}." if broke else "."
+    pictures: list[Picture] = []
+    for item in report.scenarios:
+        name = one_line(item.scenario)
+        if item.over_time:
+            caption = f"{name}: latency and requests over time."
+            pictures.append(Picture(f"{name}-over-time", caption, partial(over_time_chart, item), wide=True))
+        if len({point.level for point in item.curve}) > 2:
+            pictures.append(Picture(f"{name}-knee", f"{name}: latency by level.", partial(knee_chart, item)))
+        if item.law is not None:
+            pictures.append(Picture(f"{name}-scaling", f"{name}: speed-up.", partial(scaling_chart, item)))
+        if item.distributions:
+            caption = f"{name}: how times spread."
+            pictures.append(Picture(f"{name}-distribution", caption, partial(distribution_chart, item), wide=True))
+    lead = Lead(score, text, Tone.BAD if broke else Tone.GOOD if held else Tone.WARN)
+    return Section(f"{one_line(report.agent_id)} under load", lead, tuple(stress_tables(report)), tuple(pictures))
 
 
 def _history(item: History, number: int) -> Section:

@@ -14,7 +14,7 @@ from agentdyno.reports.conclusions import sections
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
-from agentdyno.reports.run_tables import CONSOLE_DETAILS
+from agentdyno.reports.run_tables import CONSOLE_DETAILS, LOAD
 from agentdyno.reports.standings import standing_in, with_standings
 from agentdyno.reports.suite_tables import suite_tables
 from agentdyno.reports.table import Align, Cell, Table, Tone
@@ -98,8 +98,8 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
         return
     found = (
         tables.summary(result),
-        tables.declared(result),
-        tables.details(result, CONSOLE_DETAILS, brief=True),
+        tables.declared(result) if result.kind != LOAD else None,
+        tables.details(result, CONSOLE_DETAILS, brief=True) if result.kind != LOAD else None,
         tables.failures(result),
     )
     _print_tables(console, found)

@@ -32,7 +32,7 @@ def job_table(rows: Sequence[Job]) -> Table:
         Column("took", Align.RIGHT, 3),
         Column("by", priority=4, wrap=True),
         Column("run", priority=5),
-        Column("error", priority=1, wrap=True, below=True),
+        Column("what is wrong", priority=1, wrap=True, below=True),
     )
     notes = () if rows else ("No jobs yet. `dyno run SUITE --agent AGENT --server URL` asks for one.",)
     return Table("Jobs", columns, tuple(_job(row) for row in rows), notes)
@@ -50,8 +50,14 @@ def _job(row: Job) -> tuple[Cell, ...]:
         Cell(NOTHING if row.started_at is None else took(row.started_at, row.finished_at)),
         Cell(one_line(row.created_by), Tone.MUTED),
         Cell(row.run_id[:13] or NOTHING, Tone.MUTED),
-        Cell(one_line(row.error, 300), Tone.BAD),
+        _wrong(row),
     )
+
+
+def _wrong(row: Job) -> Cell:
+    if row.waits_because:
+        return Cell(one_line(row.waits_because, 300), Tone.WARN)
+    return Cell(one_line(row.error, 300), Tone.BAD)
 
 
 def done_of(row: Job) -> str:

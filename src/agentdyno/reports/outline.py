@@ -10,7 +10,7 @@ from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status
 from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports.comparison_tables import comparison_title, tally
 from agentdyno.reports.conclusions import conclusion_warnings, sections
-from agentdyno.reports.run_tables import arm_name, has_usable, planned, statuses
+from agentdyno.reports.run_tables import LOAD, arm_name, has_usable, planned, statuses
 from agentdyno.reports.standings import agent_labels, range_text, standing_in
 from agentdyno.reports.table import Tone
 from agentdyno.reports.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
@@ -138,7 +138,7 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
         ),
         ("python", f"{one_line(machine.implementation)} {one_line(machine.python)}, {one_line(machine.os)}"),
         ("seed", str(result.seed)),
-        ("order", f"{result.spec.order.value}, {result.spec.isolation.value}"),
+        ("order", "load" if result.kind == LOAD else f"{result.spec.order.value}, {result.spec.isolation.value}"),
     ]
     if result.origin:
         rows.append(("imported from", origin_text(result)))

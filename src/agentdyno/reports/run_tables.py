@@ -19,6 +19,8 @@ from agentdyno.reports.wording import (
     with_interval,
 )
 
+LOAD = "load"
+"""The kind of runs whose samples are windows of a load."""
 CONSOLE_DETAILS = 12
 """Metrics without a direction that are listed per arm where room is short."""
 
@@ -63,6 +65,8 @@ def failure_samples(arms: Iterable[ArmResult]) -> list[tuple[ArmResult, Sample]]
 
 def summary(result: RunResult) -> Table:
     """One row per arm: how many samples, how long, how spread, how much."""
+    if result.kind == LOAD:
+        return _windows(result)
     troubled = any(problems(arm) for arm in result.arms)
     columns = [
         Column("arm", wrap=True, heading=True),
@@ -83,6 +87,37 @@ def summary(result: RunResult) -> Table:
             row.insert(2, Cell(problems(arm) or NOTHING, Tone.BAD if problems(arm) else Tone.MUTED))
         rows.append(tuple(row))
     return Table("Arms", tuple(columns), tuple(rows), _summary_notes(result))
+
+
+_OF_WINDOWS = (
+    ("asked", "asked_per_s"),
+    ("done", "throughput_per_s"),
+    ("p50", "latency_p50_s"),
+    ("p99", "latency_p99_s"),
+    ("ttft p50", "ttft_p50_s"),
+    ("itl p50", "itl_p50_s"),
+    ("tokens", "tokens_per_s"),
+    ("lag p99", "lag_p99_s"),
+)
+
+
+def _windows(result: RunResult) -> Table:
+    """A load run's arms: what its windows have in the middle."""
+    shown = [pair for pair in _OF_WINDOWS if any(pair[1] in arm.metrics for arm in result.arms)]
+    columns = (
+        Column("scenario", wrap=True, heading=True),
+        Column("windows", Align.RIGHT, 1),
+        *(Column(header, Align.RIGHT, 0 if place < 4 else 2) for place, (header, _) in enumerate(shown)),
+    )
+    rows = tuple(
+        (
+            Cell(arm_name(arm)),
+            Cell(f"{len(arm.samples):,}", Tone.MUTED),
+            *(_cell(arm.metrics.get(name), "median") for _, name in shown),
+        )
+        for arm in result.arms
+    )
+    return Table("Windows", columns, rows, ("Medians over the windows of each scenario.",))
 
 
 def _summary_row(arm: ArmResult) -> list[Cell]:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from agentdyno.errors import SpecError, nearest
+from agentdyno.servers.fault_plan import FaultPlan, fault_named, read_faults
 
 RATES = ("error_rate", "reset_rate", "truncate_rate", "stream_error_rate")
-DURATIONS = ("ttft_s", "itl_s", "ttft_jitter_s", "itl_jitter_s", "load_s")
+DURATIONS = ("ttft_s", "itl_s", "ttft_jitter_s", "itl_jitter_s", "load_s", "head_delay_s", "service_s")
 SWITCHES = ("echo", "truncate_clean")
-OF_THE_SERVER = ("rate_limit_per_s", "api_key", "models")
+PLAN = ("faults", "fault_span", "fault_start")
+OF_THE_SERVER = ("rate_limit_per_s", "api_key", "models", "slots", "queue_limit", *PLAN)
 """What one request cannot change: it concerns all requests together."""
 TOOL_MODES = ("never", "match", "always")
+MOST_CHUNK_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,12 @@ class Behaviour:
     The first token is due ``ttft_s`` (or ``load_s`` if that is longer) after the request is complete, each further
     one ``itl_s`` later; a jitter widens them by up to plus or minus its value, drawn from ``seed``, the request and
     how often the same request came before, so that a repeated run sees the same values in whatever order its
-    requests arrive.
+    requests arrive. ``head_delay_s`` keeps even the head of an answer back. A request to ``/plain`` is answered whole
+    after ``service_s``.
+
+    ``slots`` requests are served at once, each for the time of its answer (``ttft_s + itl_s * (tokens - 1)``): the
+    capacity is ``slots`` divided by that time. ``None`` has no such limit. Others wait in the order of arrival, at
+    most ``queue_limit`` of them; one more is answered 503 with a time to retry.
 
     An answer comes from ``answers`` (the first key that occurs in the prompt), else from ``echo``, else it is
     pseudo text of ``output_tokens`` words: a number, or a range ``(fewest, most)``. ``right_rate`` is the share of
@@ -34,6 +42,13 @@ class Behaviour:
     in the middle; ``truncate_rate`` ends there without a finish reason or terminator (``truncate_clean``: the HTTP
     body ends properly all the same); ``stream_error_rate`` sends an error object in the middle of a stream.
     ``retry_after_s`` goes with every such error and overrides what the rate limit would say.
+
+    ``faults`` gives exact numbers instead: ``http_error:3,timeout:2`` strikes five of the ``fault_span`` requests
+    (ten times their number where not said) that follow the first ``fault_start``, at places drawn from ``seed``.
+    Besides the four above there are ``rate_limited`` (429), ``timeout`` (no answer at all), ``endless`` (a stream
+    without content or end), ``html`` (a page instead of JSON) and ``big_chunk`` (one token of ``big_chunk_bytes``).
+    ``fault`` is the one that every request meets, or one request that sets it. Such a fault needs no slot unless it
+    strikes in the middle of an answer.
 
     ``tool_calls``: ``match`` calls the first offered tool that the prompt names, ``always`` the first one offered,
     until the last message is a tool's result. ``tool_arguments`` replaces arguments made up from the tool's schema.
@@ -46,6 +61,10 @@ class Behaviour:
     itl_jitter_s: float = 0.0
     output_tokens: int | tuple[int, int] = 20
     load_s: float = 0.0
+    head_delay_s: float = 0.0
+    service_s: float = 0.0
+    slots: int | None = None
+    queue_limit: int | None = None
     error_rate: float = 0.0
     error_status: int = 500
     retry_after_s: float | None = None
@@ -53,6 +72,11 @@ class Behaviour:
     truncate_rate: float = 0.0
     truncate_clean: bool = False
     stream_error_rate: float = 0.0
+    fault: str = ""
+    faults: Mapping[str, int] = field(default_factory=dict)
+    fault_span: int | None = None
+    fault_start: int = 0
+    big_chunk_bytes: int = 10_000_000
     rate_limit_per_s: float | None = None
     context_limit: int | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -81,6 +105,16 @@ class Behaviour:
             raise SpecError(f"rate_limit_per_s is {self.rate_limit_per_s}; use a number above 0")
         if self.context_limit is not None and self.context_limit < 1:
             raise SpecError(f"context_limit is {self.context_limit}; use 1 or more")
+        if self.slots is not None:
+            _within("slots", self.slots, 1, 1_000_000)
+        if self.queue_limit is not None:
+            _within("queue_limit", self.queue_limit, 0, 1_000_000)
+        _within("fault_start", self.fault_start, 0, 1_000_000_000)
+        _within("big_chunk_bytes", self.big_chunk_bytes, 1, MOST_CHUNK_BYTES)
+        if self.fault:
+            fault_named(self.fault)
+        if self.faults:
+            self.fault_plan()
         if self.tool_calls not in TOOL_MODES:
             raise SpecError(f"tool_calls is {self.tool_calls!r}; use {', '.join(TOOL_MODES)}")
 
@@ -89,6 +123,10 @@ class Behaviour:
         """Fewest and most tokens of a pseudo text."""
         tokens = self.output_tokens
         return tokens if isinstance(tokens, tuple) else (tokens, tokens)
+
+    def fault_plan(self) -> FaultPlan:
+        """``faults``, from the first request on."""
+        return FaultPlan(self.faults, span=self.fault_span, start=self.fault_start, seed=self.seed)
 
     def overridden(self, settings: Mapping[str, object]) -> Behaviour:
         """This behaviour with some fields set; values may be text, as in a header. Raises ``SpecError``."""
@@ -103,7 +141,7 @@ class Behaviour:
     def as_plain(self) -> dict[str, object]:
         """A JSON object that ``from_plain`` reads back."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        plain["answers"] = dict(self.answers)
+        plain["answers"], plain["faults"] = dict(self.answers), dict(self.faults)
         plain["tool_arguments"] = None if self.tool_arguments is None else dict(self.tool_arguments)
         return plain
 
@@ -130,8 +168,9 @@ def parse_settings(text: str) -> dict[str, object]:
 
 _KINDS: dict[str, type] = {
     **dict.fromkeys((*DURATIONS, *RATES, "right_rate", "rate_limit_per_s", "retry_after_s"), float),
-    **dict.fromkeys(("error_status", "context_limit", "seed"), int),
-    **dict.fromkeys(("tool_calls", "wrong_answer", "api_key"), str),
+    **dict.fromkeys(("error_status", "context_limit", "seed", "slots", "queue_limit"), int),
+    **dict.fromkeys(("fault_span", "fault_start", "big_chunk_bytes"), int),
+    **dict.fromkeys(("tool_calls", "wrong_answer", "api_key", "fault"), str),
     **dict.fromkeys(SWITCHES, bool),
     **dict.fromkeys(("answers", "tool_arguments"), dict),
 }
@@ -149,6 +188,8 @@ def _converted(name: str, value: object) -> object:
         return None
     if name == "output_tokens":
         return _token_count(value)
+    if name == "faults":
+        return read_faults(value)
     if name == "models":
         return tuple(str(item) for item in value) if isinstance(value, list | tuple) else (str(value),)
     kind = _KINDS[name]

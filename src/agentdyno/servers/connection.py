@@ -9,16 +9,12 @@ import struct
 from time import perf_counter_ns
 from typing import Protocol, cast
 
-from agentdyno.servers.frames import Frames
 from agentdyno.servers.http_message import BadRequest, HttpRequest, RequestReader, response_head
-from agentdyno.servers.script import Fault, Script
-from agentdyno.servers.send_log import RequestRecord, SendLog
 
 MAX_UNSENT_BYTES = 16 * 1024 * 1024
 """A client that does not read for so long is cut off."""
 LAST_CHUNK = b"0\r\n\r\n"
 RESET = struct.pack("ii", 1, 0)  # linger for zero seconds: closing sends RST, not FIN
-FAULT_MESSAGE = "the simulated model failed on purpose"
 
 
 class Service(Protocol):
@@ -49,8 +45,9 @@ class Connection(asyncio.Protocol):
         self._service = service
         self._reader = RequestReader()
         self._transport: asyncio.Transport | None = None
-        self._fd = -1
+        self._fd = -1  # none to write to directly: TLS is the transport's
         self._unsent = False
+        self._most_unsent = MAX_UNSENT_BYTES
         self._received_ns = 0
         self._busy = self._queued = self._reading = False
         self._keep_alive = True
@@ -59,7 +56,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass of it
-        self._fd = transport.get_extra_info("socket").fileno()
+        if transport.get_extra_info("sslcontext") is None:
+            self._fd = transport.get_extra_info("socket").fileno()
         self._service.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -91,10 +89,10 @@ class Connection(asyncio.Protocol):
         if self._unsent:
             waiting = transport.get_write_buffer_size()
             self._unsent = waiting > 0
-            if waiting > MAX_UNSENT_BYTES:
+            if waiting > self._most_unsent:
                 transport.abort()
                 return
-        if not self._unsent:
+        if not self._unsent and self._fd >= 0:
             try:
                 sent = os.write(self._fd, data)
             except BlockingIOError:
@@ -104,7 +102,8 @@ class Connection(asyncio.Protocol):
                 return
             if sent == len(data):
                 return
-        transport.write(data[sent:])
+        transport.write(data[sent:] if sent else data)
+        self._most_unsent = MAX_UNSENT_BYTES + len(data)
         self._unsent = True
 
     def send_chunk(self, payload: bytes) -> None:
@@ -179,100 +178,3 @@ class Connection(asyncio.Protocol):
         if self._reader.wants_continue:
             self._reader.wants_continue = False
             self.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-
-class TokenStream:
-    """A streamed answer: an entry of the timetable that sends one token each time it fires."""
-
-    __slots__ = ("_clean", "_connection", "_frames", "_index", "_log", "_record", "_script", "_until")
-
-    def __init__(
-        self, connection: Connection, frames: Frames, script: Script, record: RequestRecord, log: SendLog, clean: bool
-    ) -> None:
-        self._connection, self._frames, self._script = connection, frames, script
-        self._record, self._log, self._clean = record, log, clean
-        self._index = 0
-        self._until = frames.count if script.fault is None else min(script.fault_at, frames.count)
-        connection.reply = self
-        coding = (("transfer-encoding", "chunked"),) if connection.chunked else ()
-        named = ("x-dyno-request", record.request_id)
-        connection.send(connection.head(200, ("content-type", frames.content_type), named, *coding))
-        if opening := frames.opening():
-            connection.send_chunk(opening)
-
-    def fire(self, due_ns: int) -> int:
-        if self._connection.reply is not self:
-            return 0
-        index = self._index
-        if index < self._until:
-            frame = self._frames.token(index)
-            now_ns = perf_counter_ns()
-            self._record.token_ns.append(now_ns)
-            self._connection.send_chunk(frame)
-            self._log.lag.add(now_ns - due_ns)
-            self._index = index + 1
-            if index + 1 < self._until or self._script.fault is not None:
-                gaps = self._script.gaps_ns
-                return due_ns + (gaps[0] if len(gaps) == 1 else gaps[index])
-        self._end()
-        return 0
-
-    def abandon(self) -> None:
-        self._record.output_tokens = self._index
-        self._log.close(self._record, "disconnected", perf_counter_ns())
-
-    def _end(self) -> None:
-        record, connection, fault = self._record, self._connection, self._script.fault
-        record.output_tokens = self._index if fault is not None else len(self._script.tokens)
-        record.end_ns = perf_counter_ns()
-        if fault is Fault.RESET:
-            connection.reset()
-        elif fault is Fault.TRUNCATED and not (self._clean and connection.chunked):
-            connection.close()
-        else:
-            last = b""
-            if fault is None:
-                last = self._frames.ending(record)
-            elif fault is Fault.STREAM_ERROR:
-                last = self._frames.error(FAULT_MESSAGE)
-            connection.send_last(last)
-            connection.finish()
-        self._log.close(record, "ok" if fault is None else fault.value, record.end_ns)
-
-
-class WholeAnswer:
-    """An answer in one piece, sent when its last token would have been due."""
-
-    __slots__ = ("_connection", "_frames", "_log", "_record", "_script")
-
-    def __init__(
-        self, connection: Connection, frames: Frames, script: Script, record: RequestRecord, log: SendLog
-    ) -> None:
-        self._connection, self._frames, self._script = connection, frames, script
-        self._record, self._log = record, log
-        connection.reply = self
-
-    def fire(self, due_ns: int) -> int:
-        record, connection, fault = self._record, self._connection, self._script.fault
-        if connection.reply is not self:
-            return 0
-        record.output_tokens = len(self._script.tokens)
-        now_ns = record.end_ns = perf_counter_ns()
-        body = self._frames.whole(record)
-        headers = (("content-type", "application/json"), ("x-dyno-request", record.request_id))
-        if fault is None:
-            connection.respond(200, body, *headers)
-        else:
-            connection.send(
-                connection.head(200, *headers, ("content-length", str(len(body)))) + body[: len(body) // 2]
-            )
-            if fault is Fault.RESET:
-                connection.reset()
-            else:
-                connection.close()
-        self._log.lag.add(now_ns - due_ns)
-        self._log.close(record, "ok" if fault is None else fault.value, now_ns)
-        return 0
-
-    def abandon(self) -> None:
-        self._log.close(self._record, "disconnected", perf_counter_ns())

@@ -6,64 +6,47 @@ import asyncio
 import math
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from time import perf_counter_ns, time_ns
 
 from agentdyno.errors import SpecError
-from agentdyno.servers.behaviour import Behaviour, parse_settings
+from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.chat_request import ChatRequest, read_ollama, read_openai
-from agentdyno.servers.connection import FAULT_MESSAGE, Connection, TokenStream, WholeAnswer
+from agentdyno.servers.connection import Connection
+from agentdyno.servers.door import WRONG_KEY, Door, Refusal, refuse_by_fault
+from agentdyno.servers.fault_plan import Fault
 from agentdyno.servers.frames import (
     Frames,
     OllamaFrames,
     OpenAIFrames,
+    PlainFrames,
     dump,
     ollama_error,
     openai_error,
     reported_model,
 )
 from agentdyno.servers.http_message import HttpRequest
-from agentdyno.servers.script import Fault, Script, write_script
-from agentdyno.servers.send_log import RequestRecord, SendLog
+from agentdyno.servers.replies import (
+    PAGE,
+    Exchange,
+    LateHead,
+    Silence,
+    TokenStream,
+    Trickle,
+    WholeAnswer,
+)
+from agentdyno.servers.script import Script, write_plain_script, write_script
+from agentdyno.servers.send_log import RequestRecord, SendLog, ServerStats
 from agentdyno.servers.timetable import Timetable
 
 OPENAI_CHAT, OLLAMA_CHAT = "/v1/chat/completions", "/api/chat"
+PLAIN = "/plain"
+"""Answers any GET, POST or PUT after ``service_s``."""
 DEFAULT_MODEL = "model"
 VERSION = "0.0.0-simulated"
 KNOWN_REQUESTS = 1_000_000
 """Requests whose repetitions are counted; beyond it counting starts anew."""
-
-
-@dataclass(eq=False)
-class Refusal(Exception):
-    """Why a request gets no answer from the model. ``kind`` and ``code`` are the OpenAI protocol's."""
-
-    status: int
-    outcome: str
-    message: str
-    kind: str = "invalid_request_error"
-    code: str | None = None
-    retry_after_s: float | None = None
-
-
-class RateLimit:
-    """Allows ``per_s`` requests a second, and as many at once as come in one second (at least one)."""
-
-    def __init__(self, per_s: float, clock_ns: Callable[[], int] = perf_counter_ns) -> None:
-        self._per_s, self._clock_ns = per_s, clock_ns
-        self._most = max(1.0, per_s)
-        self._left, self._at_ns = self._most, clock_ns()
-
-    def wait_s(self) -> float:
-        """0 when a request may pass (and is counted), else the seconds until one may."""
-        now_ns = self._clock_ns()
-        self._left = min(self._most, self._left + (now_ns - self._at_ns) / 1e9 * self._per_s)
-        self._at_ns = now_ns
-        if self._left >= 1:
-            self._left -= 1
-            return 0.0
-        return (1 - self._left) / self._per_s
 
 
 class Desk:
@@ -71,7 +54,7 @@ class Desk:
 
     def __init__(self, behaviour: Behaviour, log: SendLog, timetable: Timetable) -> None:
         self._behaviour, self._log, self._timetable = behaviour, log, timetable
-        self._limit = RateLimit(behaviour.rate_limit_per_s) if behaviour.rate_limit_per_s else None
+        self._door = Door(behaviour)
         self._before: Counter[bytes] = Counter()
         self._connections: set[Connection] = set()
         self._waiting: deque[Connection] = deque()
@@ -84,7 +67,7 @@ class Desk:
             ("GET", "/api/version"): lambda: (dump({"version": VERSION, "simulated": True}), JSON),
             ("GET", "/health"): lambda: (dump({"status": "ok", "simulated": True}), JSON),
             ("GET", "/dyno/log"): lambda: (b"".join(self._log.lines()), "application/x-ndjson"),
-            ("GET", "/dyno/stats"): lambda: (dump({**asdict(self._log.stats()), "simulated": True}), JSON),
+            ("GET", "/dyno/stats"): lambda: (dump({**asdict(self.stats()), "simulated": True}), JSON),
             ("DELETE", "/dyno/log"): self._reset,
         }
 
@@ -121,21 +104,30 @@ class Desk:
         await asyncio.sleep(0)  # transports close their sockets after they have told us
 
     def forget(self) -> None:
-        """Starts counting the repetitions of requests anew."""
+        """Starts counting the repetitions of requests anew, and the plan of faults."""
         self._before.clear()
+        self._door.forget()
+
+    def stats(self) -> ServerStats:
+        slots = self._door.slots
+        queued, peak = (slots.queued, slots.peak_queued) if slots else (0, 0)
+        return replace(self._log.stats(), queued=queued, peak_queued=peak, faults_left=self._door.faults_left)
 
     def answer(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
         if request.method == "POST" and request.path in (OPENAI_CHAT, OLLAMA_CHAT):
             self._chat(connection, request, received_ns)
             return
+        if request.path == PLAIN and request.method in ("GET", "POST", "PUT"):
+            self._plain(connection, request, received_ns)
+            return
         route = self._routes.get((request.method, request.path))
         if route is None:
-            known = {path for _, path in self._routes} | {OPENAI_CHAT, OLLAMA_CHAT}
+            known = {path for _, path in self._routes} | {OPENAI_CHAT, OLLAMA_CHAT, PLAIN}
             status = 405 if request.path in known else 404
             text = f"{request.method} {request.path} is nothing that a simulated model serves"
             connection.respond(status, openai_error(text, "invalid_request_error", None), ("content-type", JSON))
             return
-        if self._behaviour.api_key is not None and request.path == "/v1/models" and not self._is_known(request):
+        if self._behaviour.api_key is not None and request.path == "/v1/models" and not self._door.is_known(request):
             connection.respond(
                 401, openai_error(WRONG_KEY, "invalid_request_error", "invalid_api_key"), ("content-type", JSON)
             )
@@ -146,7 +138,10 @@ class Desk:
     def _chat(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)
         try:
-            chat, behaviour, script = self._admit(request, record)
+            self._door.let_in(request)
+            chat, behaviour = self._read(request, record)
+            script = self._script(request, chat, behaviour)
+            refuse_by_fault(script.fault, behaviour)
         except Refusal as refusal:
             self._refuse(connection, refusal, record)
             return
@@ -156,57 +151,74 @@ class Desk:
             frames = OpenAIFrames(chat, script, record.request_id, created_ms)
         else:
             frames = OllamaFrames(chat, script, behaviour.load_s, created_ms)
-        record.status = 200
-        if chat.stream:
-            stream = TokenStream(connection, frames, script, record, self._log, behaviour.truncate_clean)
-            self._timetable.add(received_ns + script.first_ns, stream)
-        else:
-            whole = WholeAnswer(connection, frames, script, record, self._log)
-            self._timetable.add(received_ns + script.last_ns, whole)
+        exchange = Exchange(connection, frames, script, record, self._log, behaviour.truncate_clean)
+        self._begin(exchange, chat.stream, round(behaviour.head_delay_s * 1e9))
 
-    def _admit(self, request: HttpRequest, record: RequestRecord) -> tuple[ChatRequest, Behaviour, Script]:
-        behaviour = self._behaviour
-        if behaviour.api_key is not None and not self._is_known(request):
-            raise Refusal(401, "unauthorised", WRONG_KEY, code="invalid_api_key")
-        wait_s = self._limit.wait_s() if self._limit else 0.0
-        if wait_s:
-            given = behaviour.retry_after_s
-            raise Refusal(
-                429,
-                "rate_limited",
-                f"rate limit reached: {behaviour.rate_limit_per_s:g} requests per second",
-                kind="rate_limit_error",
-                code="rate_limit_exceeded",
-                retry_after_s=wait_s if given is None else given,
-            )
+    def _plain(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
+        record = self._log.open(request.path, received_ns)
+        try:
+            self._door.let_in(request)
+            behaviour = self._door.overridden(request, {})
+            script = write_plain_script(behaviour, self._door.planned(behaviour))
+            refuse_by_fault(script.fault, behaviour)
+        except Refusal as refusal:
+            self._refuse(connection, refusal, record)
+            return
+        self._begin(Exchange(connection, PlainFrames(), script, record, self._log), False, 0)
+
+    def _begin(self, exchange: Exchange, stream: bool, head_delay_ns: int) -> None:
+        """Starts the answer: at once, or when a slot is free."""
+        record, script = exchange.record, exchange.script
+        received_ns = record.received_ns
+        record.status = 200
+        if script.fault is Fault.TIMEOUT:
+            Silence(exchange)
+        elif script.fault is Fault.HTML:
+            self._log.close(record, script.fault.value, perf_counter_ns())
+            exchange.connection.respond(200, PAGE, ("content-type", "text/html"))
+        elif script.fault is Fault.ENDLESS:
+            if not stream:
+                exchange.frames = PlainFrames()  # white space goes on for ever
+            self._timetable.add(received_ns + script.first_ns, Trickle(exchange))
+        elif not stream:
+            self._serve(exchange, WholeAnswer(exchange), script.last_ns)
+        else:
+            reply = TokenStream(exchange)
+            if head_delay_ns:
+                self._timetable.add(received_ns + head_delay_ns, LateHead(exchange))
+            else:
+                exchange.send_head()
+            self._serve(exchange, reply, script.first_ns)
+
+    def _serve(self, exchange: Exchange, reply: TokenStream | WholeAnswer, after_ns: int) -> None:
+        """``reply`` is due ``after_ns`` from when the request is served."""
+        if self._door.slots is None:
+            self._timetable.add(exchange.record.received_ns + after_ns, reply)
+            return
+
+        def begin(at_ns: int) -> None:
+            exchange.record.started_ns = at_ns
+            self._timetable.add(at_ns + after_ns, reply)
+
+        exchange.ticket = self._door.slots.enter(begin, exchange.record.received_ns)
+
+    def _read(self, request: HttpRequest, record: RequestRecord) -> tuple[ChatRequest, Behaviour]:
         try:
             chat = read_openai(request.body) if request.path == OPENAI_CHAT else read_ollama(request.body)
-            header = parse_settings(request.headers.get("x-dyno-behaviour", ""))
-            behaviour = behaviour.overridden({**header, **chat.settings})
         except SpecError as error:
             raise Refusal(400, "refused", error.message) from None
+        behaviour = self._door.overridden(request, chat.settings)
         record.model, record.stream, record.input_tokens = reported_model(chat.model), chat.stream, chat.input_tokens
-        self._check(chat, behaviour)
+        self._door.check(chat, behaviour)
+        return chat, behaviour
+
+    def _script(self, request: HttpRequest, chat: ChatRequest, behaviour: Behaviour) -> Script:
         digest = blake2b(request.path.encode() + request.body, digest_size=8).digest()
         if len(self._before) > KNOWN_REQUESTS:
             self._before.clear()
-        script = write_script(chat, behaviour, self._before[digest])
+        script = write_script(chat, behaviour, self._before[digest], self._door.planned(behaviour))
         self._before[digest] += 1
-        if script.fault is Fault.ERROR:
-            outcome = "rate_limited" if behaviour.error_status == 429 else "error"
-            raise Refusal(
-                behaviour.error_status, outcome, FAULT_MESSAGE, "server_error", retry_after_s=behaviour.retry_after_s
-            )
-        return chat, behaviour, script
-
-    def _check(self, chat: ChatRequest, behaviour: Behaviour) -> None:
-        models = behaviour.models
-        if models is not None and chat.model not in models and reported_model(chat.model) not in models:
-            raise Refusal(404, "not_found", f"model {chat.model!r} not found", code="model_not_found")
-        limit = behaviour.context_limit
-        if limit is not None and chat.input_tokens > limit:
-            text = f"the prompt has {chat.input_tokens} tokens; the maximum context length is {limit} tokens"
-            raise Refusal(400, "context", text, code="context_length_exceeded")
+        return script
 
     def _refuse(self, connection: Connection, refusal: Refusal, record: RequestRecord) -> None:
         record.status = refusal.status
@@ -220,9 +232,6 @@ class Desk:
             headers.append(("retry-after-ms", str(math.ceil(refusal.retry_after_s * 1000))))
         self._log.close(record, refusal.outcome, perf_counter_ns())
         connection.respond(refusal.status, body, *headers)
-
-    def _is_known(self, request: HttpRequest) -> bool:
-        return request.headers.get("authorization", "") == f"Bearer {self._behaviour.api_key}"
 
     def _model_names(self) -> list[str]:
         return [reported_model(name) for name in self._behaviour.models or (DEFAULT_MODEL,)]
@@ -244,4 +253,3 @@ class Desk:
 
 
 JSON = "application/json"
-WRONG_KEY = "the API key is missing or wrong"

@@ -12,6 +12,8 @@ from agentdyno.servers.script import Script
 from agentdyno.servers.send_log import RequestRecord
 
 PREFIX = "simulated/"
+LONGEST_WORD = 64
+"""Characters of a token that is worth remembering."""
 
 
 class Frames(Protocol):
@@ -22,6 +24,9 @@ class Frames(Protocol):
 
     def opening(self) -> bytes:
         """What comes before the first token."""
+
+    def nothing(self) -> bytes:
+        """A frame without content."""
 
     def token(self, index: int) -> bytes:
         """One frame of the answer."""
@@ -45,9 +50,13 @@ def dump(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-@lru_cache(maxsize=8192)
 def quoted(text: str) -> bytes:
     """A token as a JSON string; answers repeat their words."""
+    return _quoted_word(text) if len(text) <= LONGEST_WORD else json.dumps(text).encode()
+
+
+@lru_cache(maxsize=8192)
+def _quoted_word(text: str) -> bytes:
     return json.dumps(text).encode()
 
 
@@ -78,6 +87,9 @@ class OpenAIFrames:
 
     def opening(self) -> bytes:
         return self._start + b'{"role":"assistant","content":""}' + self._stop
+
+    def nothing(self) -> bytes:
+        return self._start + b'{"content":""}' + self._stop
 
     def token(self, index: int) -> bytes:
         if index == 0 and self._script.tool_call:
@@ -124,6 +136,9 @@ class OllamaFrames:
     def opening(self) -> bytes:
         return b""
 
+    def nothing(self) -> bytes:
+        return self._before + b'""},"done":false}\n'
+
     def token(self, index: int) -> bytes:
         if self._script.tool_call:
             return dump({**self._base, "message": self._message(), "done": False}) + b"\n"
@@ -165,6 +180,31 @@ class OllamaFrames:
                 "eval_duration": eval_ns,
             }
         )
+
+
+class PlainFrames:
+    """The answer to a request that is no chat."""
+
+    content_type = "application/json"
+    count = 0
+
+    def opening(self) -> bytes:
+        return b""
+
+    def nothing(self) -> bytes:
+        return b" "
+
+    def token(self, index: int) -> bytes:  # noqa: ARG002
+        return b""
+
+    def ending(self, record: RequestRecord) -> bytes:  # noqa: ARG002
+        return b""
+
+    def error(self, message: str) -> bytes:
+        return openai_error(message, "server_error", None)
+
+    def whole(self, record: RequestRecord) -> bytes:
+        return dump({"ok": True, "request": record.request_id, "simulated": True})
 
 
 def openai_error(message: str, kind: str, code: str | None) -> bytes:

@@ -33,8 +33,8 @@ class LocalModel:
     ``model_path`` is a GGUF file, by default the installed SmolLM2; ``parallel`` requests are worked on at once,
     each with ``context`` tokens. ``threads`` defaults to one less than there are cores: llama.cpp's threads wait for
     each other in a busy loop, and a core that somebody else needs makes all of them slow (on two cores under load:
-    5 tokens a second with two threads, 75 with one). Port 0 takes any free one. The server ends with the block, or
-    with the process that started it.
+    5 tokens a second with two threads, 75 with one). ``cpus`` are the cores it may use, all without any. Port 0 takes
+    any free one. The server ends with the block, or with the process that started it.
     """
 
     def __init__(
@@ -45,8 +45,10 @@ class LocalModel:
         parallel: int = 2,
         context: int = 4096,
         threads: int | None = None,
+        cpus: tuple[int, ...] = (),
     ) -> None:
         self._path, self._asked_port = model_path, port
+        self._cpus = cpus
         self._parallel, self._context, self._threads = parallel, context, threads
         self._child: ChildServer | None = None
         self._cpu_s = 0.0
@@ -73,6 +75,7 @@ class LocalModel:
             "parallel": self._parallel,
             "context": self._context,
             "threads": self._threads or max(1, len(os.sched_getaffinity(0)) - 1),
+            "cpus": [cpu for cpu in self._cpus if cpu in os.sched_getaffinity(0)],
         }
         self._child = ChildServer("agentdyno.servers.local_model", settings, what="llama.cpp", wait_s=START_S)
         self.pid = self._child.pid
@@ -147,6 +150,8 @@ def _serve(settings: Mapping[str, Any], ready: Ready) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
     _check_port(settings["port"])
+    if settings["cpus"]:
+        os.sched_setaffinity(0, settings["cpus"])  # before the first thread is made, so that all inherit it
     import xllamacpp  # type: ignore[import-untyped, unused-ignore]
 
     params = xllamacpp.CommonParams()

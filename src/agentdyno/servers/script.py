@@ -7,12 +7,12 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
 from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.chat_request import ChatRequest, Tool
+from agentdyno.servers.fault_plan import Fault
 
 TEXT = (
     "the bench turns slowly while each wheel keeps its own time and every gauge reports what it sees before "
@@ -22,15 +22,6 @@ TEXT = (
 WORDS = TEXT.split()
 PIECE = re.compile(r"\s*\S+|\s+$")
 NANOSECONDS = 1_000_000_000
-
-
-class Fault(StrEnum):
-    """What goes wrong with a request on purpose."""
-
-    ERROR = "error"
-    RESET = "reset"
-    TRUNCATED = "truncated"
-    STREAM_ERROR = "stream_error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +55,24 @@ class Script:
         return self.first_ns + (self.gaps_ns[0] * count if len(self.gaps_ns) == 1 else sum(self.gaps_ns[:count]))
 
 
-def write_script(request: ChatRequest, behaviour: Behaviour, occurrence: int) -> Script:
-    """The same request, behaviour and occurrence (how often the request came before) give the same script."""
+def write_script(request: ChatRequest, behaviour: Behaviour, occurrence: int, planned: Fault | None = None) -> Script:
+    """The same request, behaviour and occurrence (how often the request came before) give the same script.
+
+    A ``planned`` fault takes the place of one by rate. The big chunk is the answer's only token, and no failure.
+    """
     draw = random.Random(_number(behaviour.seed, request.model, request.text, occurrence))
-    fault = _fault(behaviour, draw.random(), request.stream)
+    by_rate = _fault(behaviour, draw.random(), request.stream)  # drawn in any case: the rest depends on it
+    fault = planned or by_rate
     call = _tool_call(request, behaviour)
     text = json.dumps(call.arguments) if call else _answer(request, behaviour, draw)
     tokens = tuple(PIECE.findall(text))
+    if fault is Fault.BIG_CHUNK:
+        call, tokens, fault = None, ("x" * behaviour.big_chunk_bytes,), None
     finish = "tool_calls" if call else "stop"
     if request.max_tokens is not None and len(tokens) > request.max_tokens and call is None:
         tokens, finish = tokens[: request.max_tokens], "length"
-    first_s = max(behaviour.load_s, behaviour.ttft_s + _jitter(draw, behaviour.ttft_jitter_s))
+    ttft_s = behaviour.ttft_s + _jitter(draw, behaviour.ttft_jitter_s)
+    first_s = max(behaviour.load_s, behaviour.head_delay_s, ttft_s)
     return Script(
         tokens=tokens,
         tool_call=call,
@@ -84,6 +82,13 @@ def write_script(request: ChatRequest, behaviour: Behaviour, occurrence: int) ->
         fault=fault,
         fault_at=draw.randint(min(1, len(tokens)), max(min(1, len(tokens)), len(tokens) - 1)),
     )
+
+
+def write_plain_script(behaviour: Behaviour, planned: Fault | None = None) -> Script:
+    """What a request that is no chat gets: nothing but time passes. Faults by rate are for chats."""
+    service_s = max(behaviour.service_s, behaviour.head_delay_s)
+    fault = None if planned is Fault.BIG_CHUNK else planned
+    return Script((), None, "stop", round(service_s * NANOSECONDS), (0,), fault, 0)
 
 
 def example_of(schema: Mapping[str, Any], prompt: str) -> Any:

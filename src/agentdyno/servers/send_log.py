@@ -20,7 +20,9 @@ class ServedRequest:
     a machine), taken just before the bytes are handed to the kernel.
 
     ``outcome``: ok, error, reset, truncated, stream_error, rate_limited, context, unauthorised, refused (a request
-    that cannot be understood), not_found, disconnected (the client left), open (not finished yet).
+    that cannot be understood), not_found, overloaded (no place in the queue), timeout (never answered, on purpose),
+    endless, html, disconnected (the client left), open (not finished yet). ``started_ns``: when a slot was due to be
+    free for it; null while it waits, and where it needed none.
     """
 
     request_id: str
@@ -34,6 +36,7 @@ class ServedRequest:
     received_ns: int
     token_ns: tuple[int, ...]
     end_ns: int | None
+    started_ns: int | None = None
 
     @property
     def ttft_s(self) -> float | None:
@@ -49,7 +52,9 @@ class ServedRequest:
 @dataclass(frozen=True, slots=True)
 class ServerStats:
     """Counts since the start or the last reset. Send lag: how much later than due tokens were sent, in seconds;
-    null before the first token. ``log_dropped``: finished requests that the log no longer holds."""
+    null before the first token. ``log_dropped``: finished requests that the log no longer holds. ``queued`` requests
+    wait for a slot now, at most ``peak_queued`` did since the start; ``faults_left`` of the plan are still to come.
+    """
 
     requests: int
     outcomes: Mapping[str, int]
@@ -60,6 +65,9 @@ class ServerStats:
     send_lag_p99_s: float | None
     send_lag_max_s: float | None
     log_dropped: int
+    queued: int = 0
+    peak_queued: int = 0
+    faults_left: int = 0
 
 
 class RequestRecord:
@@ -74,6 +82,7 @@ class RequestRecord:
         "path",
         "received_ns",
         "request_id",
+        "started_ns",
         "status",
         "stream",
         "token_ns",
@@ -86,6 +95,7 @@ class RequestRecord:
         self.status = self.input_tokens = self.output_tokens = 0
         self.token_ns = array("q")
         self.end_ns: int | None = None
+        self.started_ns: int | None = None
 
     def served(self) -> ServedRequest:
         values = {name: getattr(self, name) for name in self.__slots__}

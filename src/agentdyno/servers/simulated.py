@@ -13,12 +13,14 @@ import http.client
 import json
 import resource
 import signal
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agentdyno.errors import RunError
+from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.child import ChildServer, Ready, run_child
 from agentdyno.servers.connection import Connection
@@ -42,12 +44,21 @@ BACKLOG = 4096
 class SimulatedServer:
     """``async with SimulatedServer(Behaviour(ttft_s=0.2)) as server:`` serves at ``server.url`` until the end.
 
-    The OpenAI protocol is below ``openai_url``, Ollama's below ``url``. Port 0 takes any free one.
+    The OpenAI protocol is below ``openai_url``, Ollama's below ``url``. Port 0 takes any free one. ``certificate`` is
+    a PEM file with the key in it: it then speaks TLS.
     """
 
-    def __init__(self, behaviour: Behaviour | None = None, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self,
+        behaviour: Behaviour | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        certificate: Path | None = None,
+    ) -> None:
         self.behaviour = behaviour or Behaviour()
         self.host, self.port = host, port
+        self._tls = None if certificate is None else _server_tls(certificate)
         self._log = SendLog()
         self._server: asyncio.Server | None = None
         self._timetable: Timetable | None = None
@@ -60,7 +71,12 @@ class SimulatedServer:
         desk = Desk(self.behaviour, self._log, timetable)
         try:
             self._server = await loop.create_server(
-                lambda: Connection(desk), self.host, self.port, backlog=BACKLOG, reuse_address=True
+                lambda: Connection(desk),
+                self.host,
+                self.port,
+                ssl=self._tls,
+                backlog=BACKLOG,
+                reuse_address=True,
             )
         except OSError as error:
             timetable.close()
@@ -80,7 +96,7 @@ class SimulatedServer:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        return f"{'http' if self._tls is None else 'https'}://{self.host}:{self.port}"
 
     @property
     def openai_url(self) -> str:
@@ -95,7 +111,7 @@ class SimulatedServer:
         return self._log.lines()
 
     def stats(self) -> ServerStats:
-        return self._log.stats()
+        return self._log.stats() if self._desk is None else self._desk.stats()
 
     def reset(self) -> None:
         """Empties the log and the statistics, and forgets which requests came before."""
@@ -116,10 +132,10 @@ class SimulatedServer:
 class RunningServer:
     """A simulated server in another process."""
 
-    def __init__(self, child: ChildServer) -> None:
-        self._child = child
+    def __init__(self, child: ChildServer, certificate: Path | None = None) -> None:
+        self._child, self._certificate = child, certificate
         self.host, self.port = str(child.ready["host"]), int(child.ready["port"])
-        self.url = f"http://{self.host}:{self.port}"
+        self.url = str(child.ready["url"])
         self.openai_url = f"{self.url}/v1"
         self.pid = child.pid
 
@@ -138,6 +154,9 @@ class RunningServer:
 
     def _ask(self, method: str, path: str) -> bytes:
         link = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        if self._certificate is not None:
+            trusting = ssl.create_default_context(cafile=self._certificate)
+            link = http.client.HTTPSConnection(self.host, self.port, timeout=60, context=trusting)
         try:
             link.request(method, path)
             return link.getresponse().read()
@@ -151,15 +170,34 @@ class RunningServer:
 
 @contextmanager
 def simulated_server(
-    behaviour: Behaviour | None = None, *, host: str = "127.0.0.1", port: int = 0
+    behaviour: Behaviour | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    certificate: Path | None = None,
 ) -> Iterator[RunningServer]:
     """Runs a simulated server in a process of its own, which ends with the block or with this process."""
-    settings = {"behaviour": (behaviour or Behaviour()).as_plain(), "host": host, "port": port}
+    settings: dict[str, object] = {"behaviour": (behaviour or Behaviour()).as_plain(), "host": host, "port": port}
+    if certificate is not None:
+        settings["certificate"] = str(certificate.absolute())
     child = ChildServer("agentdyno.servers.simulated", settings, what="the simulated server", wait_s=30.0)
     try:
-        yield RunningServer(child)
+        yield RunningServer(child, certificate)
     finally:
         child.stop()
+
+
+def _server_tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate)
+    except (OSError, ssl.SSLError) as error:
+        raise SpecError(
+            f"the certificate cannot be used: {error.strerror or error}",
+            where=str(certificate),
+            remedy="Give a PEM file with a certificate and its key, without a password.",
+        ) from None
+    return context
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> RunError:
@@ -190,8 +228,10 @@ def serve_until_stopped(server: SimulatedServer, started: Callable[[], None]) ->
 
 def _serve(settings: Mapping[str, Any], ready: Ready) -> None:
     """What the child process does: says where it listens and serves until it is told to stop."""
-    server = SimulatedServer(Behaviour.from_plain(settings["behaviour"]), settings["host"], settings["port"])
-    serve_until_stopped(server, lambda: ready({"host": server.host, "port": server.port}))
+    certificate = Path(settings["certificate"]) if "certificate" in settings else None
+    behaviour = Behaviour.from_plain(settings["behaviour"])
+    server = SimulatedServer(behaviour, settings["host"], settings["port"], certificate=certificate)
+    serve_until_stopped(server, lambda: ready({"host": server.host, "port": server.port, "url": server.url}))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

@@ -43,6 +43,7 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         instruments=instruments,
         imports=tuple(document.get("imports", ())),
         output_dir=document.get("output_dir"),
+        reports=tuple(document.get("reports", ())),
         tags=tuple(document.get("tags", ())),
         notes=document.get("notes", ""),
         seed=document.get("seed", DEFAULT_SEED),

@@ -194,6 +194,11 @@ class RunFields(EntryFields):
         examples=[["bench/experiments.py", "package.module"]],
     )
     output_dir: Line = Field(default="", description="Folder for the results of this spec", examples=["results/sort"])
+    reports: list[Line] = Field(
+        default_factory=list,
+        description="Reports to write with every run, by the names that --format takes",
+        examples=[["md", "html"]],
+    )
     tags: list[Line] = Field(default_factory=list, description="Words to find the run by", examples=[["baseline"]])
     notes: str = Field(
         default="", max_length=100_000, description="Free text kept with the run", examples=["first try"]

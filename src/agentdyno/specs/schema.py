@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-SchemaKind = Literal["spec", "suite", "workspace"]
+SchemaKind = Literal["spec", "suite", "load", "workspace"]
 
 
 def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
-    """JSON Schema (draft 2020-12) of a spec file, a suite file or ``dyno.yaml``."""
+    """JSON Schema (draft 2020-12) of a spec file, a suite file, a load file or ``dyno.yaml``."""
     schema: dict[str, Any] = _model(kind).model_json_schema(mode="validation")
     for table in [schema, *schema.get("$defs", {}).values()]:
         for row in table.get("properties", {}).values():
@@ -17,6 +17,8 @@ def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
                 row.pop("default", None)
     if kind == "spec":
         schema["oneOf"] = [{"required": ["experiment"]}, {"required": ["experiments"]}]
+    elif kind == "load":
+        schema["required"] = ["load"]
     elif kind == "suite":
         schema["oneOf"] = [{"required": ["benchmarks"]}, {"required": ["dataset"]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"agentdyno {kind}"}
@@ -31,6 +33,10 @@ def _model(kind: SchemaKind) -> Any:
         from agentdyno.specs.suite_format import SuiteFile
 
         return SuiteFile
+    if kind == "load":
+        from agentdyno.specs.load_format import LoadFile
+
+        return LoadFile
     from agentdyno.specs.workspace_format import WorkspaceFile
 
     return WorkspaceFile

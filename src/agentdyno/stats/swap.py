@@ -80,10 +80,17 @@ def large_sample_test(shift: float, error: float) -> Significance:
 
 def exchanged(patterns: Patterns | Array, difference: Array) -> Array:
     """What each pattern moves from one side to the other: the sums of the rows that it exchanges, or weighs."""
-    # In pieces so small that linear algebra does not share them out: threads cost more than they save here.
-    rows = max(1, _ONE_THREAD // max(1, difference.size))
-    pieces = [patterns[start : start + rows].astype(np.float64) for start in range(0, len(patterns), rows)]
-    return np.concatenate([piece @ difference for piece in pieces])
+    # In pieces so small that linear algebra does not share them out: threads cost more than they save here. All
+    # pieces go through one block of memory: to touch new memory takes longer than the sums.
+    count, units = patterns.shape
+    rows = min(count, max(1, _ONE_THREAD // max(1, difference.size)))
+    made = np.empty((count, difference.shape[1]))
+    held = np.empty((rows, units))
+    for start in range(0, count, rows):
+        piece = held[: min(rows, count - start)]
+        piece[:] = patterns[start : start + rows]
+        np.matmul(piece, difference, out=made[start : start + rows])
+    return made
 
 
 def jackknife_error(first: Array, second: Array, level: Level) -> float | None:

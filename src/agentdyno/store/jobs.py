@@ -25,7 +25,7 @@ MAX_LOST = 10
 Offers = Collection[tuple[str, str]]
 Cursor = tuple[int, str]
 
-_NAMES = tuple(field.name for field in fields(Job))
+_NAMES = tuple(field.name for field in fields(Job) if field.name in jobs.c)
 _COLUMNS = tuple(jobs.c[name] for name in _NAMES)
 _JSON = ("configuration", "options", "progress")
 _NEWEST_FIRST = (jobs.c.created_at.desc(), jobs.c.job_id.desc())
@@ -44,6 +44,16 @@ class Waiting:
         return bool(self.pairs) or self.doomed
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an attempt ended, and when (``at``). A ``final`` failure would be the same at the next attempt."""
+
+    status: JobStatus
+    at: int
+    error: str = ""
+    final: bool = False
+
+
 def add_job(link: Link, job: Job) -> Job:
     """Inserts, or answers with the job for which the same caller used the same idempotency key."""
     row = _row(job)
@@ -56,6 +66,15 @@ def add_job(link: Link, job: Job) -> Job:
         return _job(row)
     wanted = select(*_COLUMNS).where(*(jobs.c[name] == row[name] for name in known))
     return _job(link.execute(wanted).one()._mapping)
+
+
+def job_asked(link: Link, created_by: str, idempotency_key: str) -> Job | None:
+    """The job for which ``created_by`` used the key."""
+    if not idempotency_key:
+        return None
+    mine = (jobs.c.created_by == created_by, jobs.c.idempotency_key == idempotency_key)
+    row = link.execute(select(*_COLUMNS).where(*mine)).one_or_none()
+    return None if row is None else _job(row._mapping)
 
 
 def queue_depth(link: Link) -> int:
@@ -111,8 +130,20 @@ def heartbeat_job(link: Link, job_id: str, attempt: int, changes: Mapping[str, o
     return job.cancel_requested
 
 
-def finish_job(link: Link, job_id: str, attempt: int, status: JobStatus, now_ms: int, error: str) -> Job:
+def release_job(link: Link, job_id: str, attempt: int, now_ms: int) -> Job:
+    """Back into the queue with what it has, or cancelled where that was asked for. Repeated, it changes nothing."""
+    job = _locked(link, job_id)
+    if job.attempt == attempt and job.status is JobStatus.QUEUED:
+        return job  # the answer to the first call was lost on the way
+    _require_lease(link, job, attempt)
+    if job.cancel_requested:
+        return _change(link, job, status=JobStatus.CANCELLED, lease_until=None, finished_at=now_ms)
+    return _change(link, job, status=JobStatus.QUEUED, lease_until=None)
+
+
+def finish_job(link: Link, job_id: str, attempt: int, end: End) -> Job:
     """Ends an attempt: the job with it, unless it failed and may fail again. A repeated end changes nothing."""
+    status = end.status
     if not status.ended:
         raise ValueError(f"an attempt cannot end as {status.value}")
     job = _locked(link, job_id)
@@ -120,12 +151,12 @@ def finish_job(link: Link, job_id: str, attempt: int, status: JobStatus, now_ms:
         return job  # the answer to the first call was lost on the way
     _require_lease(link, job, attempt)
     failures = job.failures + (status is JobStatus.FAILED)
-    ended = {"failures": failures, "worker": job.worker, "lease_until": None, "error": error}
+    ended = {"failures": failures, "worker": job.worker, "lease_until": None, "error": end.error}
     if status is JobStatus.FAILED and job.cancel_requested:
         status = JobStatus.CANCELLED
-    if status is JobStatus.FAILED and failures < job.max_failures:
+    if status is JobStatus.FAILED and failures < job.max_failures and not end.final:
         return _change(link, job, status=JobStatus.QUEUED, **ended)
-    return _change(link, job, status=status, finished_at=now_ms, **ended)
+    return _change(link, job, status=status, finished_at=end.at, **ended)
 
 
 def cancel_job(link: Link, job_id: str, now_ms: int) -> Job:

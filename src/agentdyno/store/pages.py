@@ -6,12 +6,13 @@ was there at the beginning is left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
 from agentdyno.errors import SpecError
-from agentdyno.model import Phase, Sample, Status
+from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store.boards import find_suites
 from agentdyno.store.execution_queries import execution_of, whole_executions
 from agentdyno.store.execution_schema import agents, benchmarks, executions, suites
@@ -43,13 +44,25 @@ class AfterSample(NamedTuple):
 
 
 class SampleFilter(NamedTuple):
-    """Which samples of a run; ``agent`` is what its arms call ``name@version``, or the name alone."""
+    """Which samples of a run; ``agent`` is what its arms call ``name@version``, or the name alone.
 
-    status: Status | None = None
+    ``statuses`` are those that are wanted, all where none is named; ``arm`` is the id or the name of an arm.
+    """
+
+    statuses: Sequence[Status] = ()
     agent: str | None = None
     benchmark: str | None = None
     case_id: str | None = None
     phase: Phase | None = None
+    arm: str | None = None
+
+
+class RunFilter(NamedTuple):
+    """Which runs; ``statuses`` are those that are wanted, all where none is named."""
+
+    kind: str | None = None
+    name: str | None = None
+    statuses: Sequence[RunStatus] = ()
 
 
 class ResultFilter(NamedTuple):
@@ -105,13 +118,15 @@ def _latest(own: list[ColumnElement[bool]]) -> Select[int]:
     return select(ranked.c.id).where(ranked.c.place == 1)
 
 
-def run_page(link: Link, kind: str | None, name: str | None, after: After | None, limit: int) -> list[RunRow]:
-    """At most ``limit`` runs of that kind and name, newest first."""
+def run_page(link: Link, wanted: RunFilter, after: After | None, limit: int) -> list[RunRow]:
+    """At most ``limit`` runs, newest first."""
     only: list[ColumnElement[bool]] = []
-    if kind is not None:
-        only.append(runs.c.kind == kind)
-    if name is not None:
-        only.append(runs.c.name == name)
+    if wanted.kind is not None:
+        only.append(runs.c.kind == wanted.kind)
+    if wanted.name is not None:
+        only.append(runs.c.name == wanted.name)
+    if wanted.statuses:
+        only.append(runs.c.status.in_([status.value for status in wanted.statuses]))
     if after is not None:
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(_behind(runs.c.started_at, runs.c.id, after.at, place))
@@ -133,8 +148,8 @@ def sample_page(link: Link, run_id: str, wanted: SampleFilter, after: AfterSampl
             asked = select(*COLUMNS).where(samples.c.arm == key, samples.c.phase == phase.value)
             if after is not None and (position, number) == place:
                 asked = asked.where(behind(after.iteration, after.case_id, after.instrument))
-            if wanted.status is not None:
-                asked = asked.where(samples.c.status == wanted.status.value)
+            if wanted.statuses:
+                asked = asked.where(samples.c.status.in_([status.value for status in wanted.statuses]))
             if wanted.case_id is not None:
                 asked = asked.where(samples.c.case_id == wanted.case_id)
             rows = link.execute(asked.order_by(*ORDER).limit(limit - len(found)))
@@ -156,11 +171,12 @@ def _place(link: Link, run_id: str, after: AfterSample | None) -> tuple[int, int
 
 
 def _arms(link: Link, run_id: str, wanted: SampleFilter) -> list[tuple[int, int, str]]:
-    columns = (arms.c.position, arms.c.id, arms.c.arm_id, arms.c.agent, arms.c.benchmark)
+    columns = (arms.c.position, arms.c.id, arms.c.arm_id, arms.c.name, arms.c.agent, arms.c.benchmark)
     asked = select(*columns).where(arms.c.run == run_key(link, run_id)).order_by(arms.c.position)
     return [
         (int(position), int(key), str(arm_id))
-        for position, key, arm_id, agent, benchmark in link.execute(asked)
+        for position, key, arm_id, name, agent, benchmark in link.execute(asked)
+        if wanted.arm in (None, arm_id, name)
         if wanted.agent is None or wanted.agent in (agent, (agent or "").rpartition("@")[0])
         if wanted.benchmark in (None, benchmark)
     ]

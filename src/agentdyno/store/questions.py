@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentdyno.model import Sample, Suite
+from collections.abc import Sequence
+
+from agentdyno.model import RunStatus, Sample, Suite
 from agentdyno.store import baselines, boards, execution_queries, histories, leaderboards, pages, summaries
 from agentdyno.store.link import Link
 from agentdyno.store.pages import After, AfterSample, ResultFilter, SampleFilter
@@ -45,11 +47,17 @@ class Questions:
             return pages.execution_page(link, wanted, after, limit)
 
     def run_page(
-        self, kind: str | None = None, name: str | None = None, after: After | None = None, *, limit: int
+        self,
+        kind: str | None = None,
+        name: str | None = None,
+        after: After | None = None,
+        *,
+        statuses: Sequence[RunStatus] = (),
+        limit: int,
     ) -> list[RunRow]:
-        """Runs, newest first, from the one behind ``after`` on."""
+        """Runs, newest first, from the one behind ``after`` on; of every status where none is named."""
         with self._link as link, link.snapshot():
-            return pages.run_page(link, kind, name, after, limit)
+            return pages.run_page(link, pages.RunFilter(kind, name, statuses), after, limit)
 
     def sample_page(
         self, run_id: str, wanted: SampleFilter, after: AfterSample | None = None, *, limit: int

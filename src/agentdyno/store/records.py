@@ -49,6 +49,20 @@ def dumps(plain: object) -> str:
     return json.dumps(plain, separators=(",", ":"), allow_nan=False)
 
 
+_PHASES = {phase.value: phase for phase in Phase}
+_STATUSES = {status.value: status for status in Status}
+_decode = json.JSONDecoder().raw_decode
+
+
+def loads(text: str) -> Any:  # what a JSON column holds
+    """JSON, without looking for the blanks around it that ``dumps`` never writes: that takes half of the time."""
+    try:
+        plain, end = _decode(text)
+    except json.JSONDecodeError:
+        return json.loads(text)
+    return plain if end == len(text) else json.loads(text)
+
+
 def encoded(value: object, what: str) -> str:
     """``value`` of the model as JSON text; ``what`` names it when it has no JSON form."""
     try:
@@ -129,9 +143,9 @@ def row_sample(row: Any, arm_id: str) -> Sample:  # a row of ``samples``
         readings[name] = float(number)
     return Sample(
         arm_id,
-        Phase(row.phase),
+        _PHASES[row.phase],
         row.iteration,
-        Status(row.status),
+        _STATUSES[row.status],
         row.started_at_ms,
         readings,
         row.case_id,

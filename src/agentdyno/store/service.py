@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from agentdyno.errors import StoreError
-from agentdyno.model.job import ApiKey, AuditEntry, Job, JobStatus, Scope
-from agentdyno.store import acknowledgements, audit, jobs, keys, revision
+from agentdyno.model.job import ApiKey, AuditEntry, Job, JobStatus, Scope, WorkerSeen
+from agentdyno.store import acknowledgements, audit, jobs, keys, revision, workers
 from agentdyno.store.link import Link
 
 
@@ -34,6 +34,11 @@ class Service:
         """
         with self._link as link, link.transaction(durable=True):
             return jobs.add_job(link, job)
+
+    def job_asked(self, created_by: str, idempotency_key: str) -> Job | None:
+        """The job for which ``created_by`` used this non-empty key."""
+        with self._link as link:
+            return jobs.job_asked(link, created_by, idempotency_key)
 
     def queue_depth(self) -> int:
         """How many jobs are queued."""
@@ -84,15 +89,27 @@ class Service:
         with self._link as link, link.transaction(durable=True):
             return jobs.heartbeat_job(link, job_id, attempt, changes)
 
-    def finish_job(self, job_id: str, attempt: int, status: JobStatus, *, now_ms: int, error: str = "") -> Job:
+    def release_job(self, job_id: str, attempt: int, *, now_ms: int) -> Job:
+        """Puts a job back into the queue for a worker that stops in good order; the job after it.
+
+        Uses up nothing: no failure, and no lost lease. A job that was to be cancelled is cancelled instead.
+        ``LeaseLost`` as for a heartbeat; the call can be repeated.
+        """
+        with self._link as link, link.transaction(durable=True):
+            return jobs.release_job(link, job_id, attempt, now_ms)
+
+    def finish_job(
+        self, job_id: str, attempt: int, status: JobStatus, *, now_ms: int, error: str = "", final: bool = False
+    ) -> Job:
         """Ends an attempt as succeeded, failed or cancelled; the job after it.
 
         A failed attempt counts as a failure, and puts the job back into the queue until it has ``max_failures`` of
-        them; a job that was to be cancelled is cancelled instead. ``LeaseLost`` as for a heartbeat; but who ended the
-        job in the same way already is answered with the job, so that a call whose answer was lost can be repeated.
+        them, or at once fails the job where it is ``final``; a job that was to be cancelled is cancelled instead.
+        ``LeaseLost`` as for a heartbeat; but who ended the job in the same way already is answered with the job, so
+        that a call whose answer was lost can be repeated.
         """
         with self._link as link, link.transaction(durable=True):
-            return jobs.finish_job(link, job_id, attempt, status, now_ms, error)
+            return jobs.finish_job(link, job_id, attempt, jobs.End(status, now_ms, error, final))
 
     def cancel_job(self, job_id: str, now_ms: int) -> Job:
         """Cancels a job that nobody holds, asks its holder to where one does, and leaves one that has ended."""
@@ -110,6 +127,21 @@ class Service:
         """Newest first. ``before`` is ``(created_at, job_id)`` of the last job of the page before."""
         with self._link as link:
             return jobs.list_jobs(link, status, limit, before)
+
+    def note_worker(self, name: str, agents: Collection[str], suites: Collection[str], now_ms: int) -> None:
+        """A worker is there and offers these digests."""
+        with self._link as link, link.transaction():
+            workers.note_worker(link, name, agents, suites, now_ms)
+
+    def forget_worker(self, name: str) -> None:
+        """A worker has gone."""
+        with self._link as link, link.transaction():
+            workers.forget_worker(link, name)
+
+    def seen_workers(self, *, since_ms: int, now_ms: int) -> list[WorkerSeen]:
+        """The workers that were heard of since ``since_ms`` or hold a job, by name."""
+        with self._link as link, link.snapshot():
+            return workers.seen_workers(link, since_ms, now_ms)
 
     def add_key(self, name: str, scope: Scope, now_ms: int) -> tuple[ApiKey, str]:
         """A new key and its secret, which is kept nowhere and cannot be had again."""

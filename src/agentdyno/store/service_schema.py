@@ -44,6 +44,17 @@ jobs = Table(
 )
 """``idempotency_key`` is null where none was given, so that any number of such jobs may be there."""
 
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("name", Words(), nullable=False, unique=True),
+    Column("seen_at", BigInteger, nullable=False),
+    Column("agents", VERBATIM),
+    Column("suites", VERBATIM),
+)
+"""``agents`` and ``suites`` are lists of digests."""
+
 _live = text("revoked_at IS NULL")
 
 api_keys = Table(

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 from agentdyno.errors import StoreError
 from agentdyno.store.backup_file import claimed
 from agentdyno.store.location import keep_out_of_git
-from agentdyno.store.records import dumps
+from agentdyno.store.records import dumps, loads
 from agentdyno.store.upserts import Upserts
 
 _LOCK_RETRY_S = 0.005
@@ -109,6 +109,7 @@ class SqliteBackend(Upserts):
             poolclass=NullPool,
             isolation_level="AUTOCOMMIT",
             json_serializer=dumps,
+            json_deserializer=loads,
             connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         )
         event.listen(engine, "connect", _configure)

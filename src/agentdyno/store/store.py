@@ -22,7 +22,7 @@ from agentdyno.store import (
     summaries,
     writes,
 )
-from agentdyno.store.backend import backend_for
+from agentdyno.store.backend import Backend, backend_for
 from agentdyno.store.link import Link, Statement
 from agentdyno.store.questions import Questions
 from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
@@ -62,13 +62,8 @@ class Store(Questions, Service):
         A write waits ``busy_timeout_s`` seconds for other writers before it fails.
         """
         backend = backend_for(url)
-        missing = StoreError(
-            "there is no store here",
-            where=backend.where,
-            remedy="`dyno run FILE` creates one; --store or DYNO_STORE names another.",
-        )
         if must_exist and not backend.exists():
-            raise missing
+            raise _missing(backend)
         if not must_exist:
             backend.make_room()
         link = Link(backend, busy_timeout_s)
@@ -77,7 +72,7 @@ class Store(Questions, Service):
                 found = revision.current(link)
                 if found is None:
                     if must_exist:
-                        raise missing
+                        raise _missing(backend)
                     revision.create(link)
                     found = revision.current(link) or ""
                 revision.require_current(found, backend.where)
@@ -91,12 +86,26 @@ class Store(Questions, Service):
         """Brings the store at ``url`` up to date; the schema revisions before (``None``: empty) and after."""
         backend = backend_for(url)
         if not backend.exists():
-            remedy = "`dyno run FILE` creates one; --store or DYNO_STORE names another."
-            raise StoreError("there is no store here", where=backend.where, remedy=remedy)
+            raise _missing(backend)
         link = Link(backend, busy_timeout_s)
         try:
             with link:
                 return revision.upgrade(link)
+        finally:
+            link.close()
+
+    @classmethod
+    def copy(cls, url: str | Path, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+        """``backup`` of a store of whatever revision: an older one is copied before it is migrated."""
+        backend = backend_for(url)
+        if not backend.exists():
+            raise _missing(backend)
+        link = Link(backend, busy_timeout_s)
+        try:
+            with link:
+                if revision.current(link) is None:
+                    raise _missing(backend)
+                backend.backup(path)
         finally:
             link.close()
 
@@ -280,3 +289,11 @@ class Store(Questions, Service):
             raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=self._link.backend.where)
         self._arms[run_id, arm_id] = int(found)
         return int(found)
+
+
+def _missing(backend: Backend) -> StoreError:
+    return StoreError(
+        "there is no store here",
+        where=backend.where,
+        remedy="`dyno run FILE` creates one; --store or DYNO_STORE names another.",
+    )

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agentdyno.web.problems import Refused, problem_response
 from agentdyno.web.settings import Settings
 
-IMPORT = "/api/import"
+IMPORT = frozenset({"/api/import", "/import"})
 LOCAL_FACTOR = 60
 """Who asks without a key is on this machine, and may ask so many times as often as a key."""
 _MOST_BUCKETS = 4096
@@ -66,7 +66,7 @@ class BodyLimits:
             await self.app(scope, receive, send)
             return
         settings = self._settings
-        most = settings.max_import_bytes if scope["path"] == IMPORT else settings.max_body_bytes
+        most = settings.max_import_bytes if scope["path"] in IMPORT else settings.max_body_bytes
         body = _Body(receive, most, settings.body_timeout_s)
         started = False
 

@@ -41,6 +41,7 @@ _IDS = (None, "", "agent_id", "suite_id")
 _UNKNOWN = ("Did you mean", "Known:", "None are known")
 _TITLES = {413: "Content Too Large", 421: "Misdirected Request", 422: "Unprocessable Content"}
 """As RFC 9110 has them, whichever names the running Python knows."""
+_NOT_COMPARABLE = "Not Comparable"
 _log = logging.getLogger("agentdyno.web")
 
 
@@ -67,7 +68,10 @@ class Problem:
 
 
 class Refused(HTTPException):
-    """An answer that is an error, from anywhere below a request."""
+    """An answer that is an error, from anywhere below a request.
+
+    ``title`` names a kind of problem that clients tell from others of the same status.
+    """
 
     def __init__(
         self,
@@ -78,11 +82,13 @@ class Refused(HTTPException):
         headers: Mapping[str, str] | None = None,
         near: Sequence[str] = (),
         errors: Sequence[FieldProblem] = (),
+        title: str = "",
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.remedy = remedy
         self.near = tuple(near)
         self.errors = tuple(errors)
+        self.title = title
 
 
 @contextmanager
@@ -123,7 +129,9 @@ def refused(error: DynoError) -> Refused:
         return Refused(503, _plain(error), told, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, StoreError) and _is_unfit_value(error.message):
         return Refused(422, error.message, error.remedy)
-    if isinstance(error, (Conflict, LeaseLost, NotComparable)):
+    if isinstance(error, NotComparable):
+        return Refused(409, error.message, error.remedy, title=_NOT_COMPARABLE)
+    if isinstance(error, (Conflict, LeaseLost)):
         return Refused(409, error.message, error.remedy)
     if isinstance(error, StoreError):
         return missing(error)
@@ -141,8 +149,8 @@ def refused(error: DynoError) -> Refused:
 
 def problem_response(error: StarletteHTTPException, path: str) -> Response:
     """Any HTTP error as a problem about ``path``."""
-    title = _TITLES.get(error.status_code) or HTTPStatus(error.status_code).phrase
     ours = error if isinstance(error, Refused) else None
+    title = (ours and ours.title) or _TITLES.get(error.status_code) or HTTPStatus(error.status_code).phrase
     problem = Problem(
         type=f"urn:agentdyno:problem:{title.lower().replace(' ', '-')}",
         title=title,

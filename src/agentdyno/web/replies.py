@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
 from weakref import WeakKeyDictionary
 
 from fastapi import Request
@@ -23,7 +25,16 @@ MOST_KEPT = 256
 LONGEST_KEPT = 256 * 1024
 """Bytes of an answer that is kept; longer ones are made anew, so that memory stays bounded."""
 
-_kept: WeakKeyDictionary[Services, BoardCache[bytes]] = WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """An answer that holds up to the time ``until_ms`` (UTC milliseconds), unless executions change before."""
+
+    value: object
+    until_ms: float = inf
+
+
+_kept: WeakKeyDictionary[Services, BoardCache[Lasting]] = WeakKeyDictionary()
 
 
 def answer(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -32,24 +43,33 @@ def answer(value: object, *, status: int = 200, headers: Mapping[str, str] | Non
 
 
 def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callable[[], object]) -> Response:
-    """An answer that follows from the executions in the store alone: made once as long as these do not change."""
+    """An answer that follows from the executions in the store alone: made once as long as these do not change.
+
+    Where time alone changes it too, ``make`` gives a ``Lasting``.
+    """
     cache = _kept.get(services)
     if cache is None:
         cache = _kept.setdefault(services, BoardCache(MOST_KEPT))
     long: list[bytes] = []
 
-    def made() -> bytes:
-        body = encode(make()).encode()
+    def made() -> Lasting:
+        answer = make()
+        lasting = answer if isinstance(answer, Lasting) else Lasting(answer)
+        body = encode(lasting.value).encode()
         if len(body) > LONGEST_KEPT:
             long.append(body)
             raise _TooLong
-        return body
+        return Lasting(body, lasting.until_ms)
 
+    generation = services.store.generation()
     try:
-        body = cache.get(services.store.generation(), question, made)
+        found = cache.get(generation, question, made)
+        if found.until_ms < services.now_ms():
+            cache.forget(question)
+            found = cache.get(generation, question, made)
     except _TooLong:
-        body = long[0]
-    return Response(body, media_type=JSON)
+        return Response(long[0], media_type=JSON)
+    return Response(found.value, media_type=JSON)
 
 
 class _TooLong(Exception):
@@ -62,12 +82,15 @@ def tag_of(*parts: object) -> str:
 
 
 def tagged(request: Request, tag: str, make: Callable[[], object]) -> Response:
-    """304 where the client has the answer of this tag, else the answer with its tag."""
+    """304 where the client has the answer of this tag, else the answer with its tag; ``make`` may give a response."""
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     given = [item.strip() for text in request.headers.getlist("if-none-match") for item in text.split(",")]
     if "*" in given or tag.removeprefix("W/") in {item.removeprefix("W/") for item in given}:
         return Response(status_code=304, headers=headers)
-    return answer(make(), headers=headers)
+    made = make()
+    response = made if isinstance(made, Response) else answer(made)
+    response.headers.update(headers)
+    return response
 
 
 @contextmanager

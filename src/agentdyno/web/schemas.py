@@ -114,7 +114,10 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class AgentSummary:
     """An agent over all its versions, the newest first; ``uid`` is of the newest. ``paid`` is ``None`` where only
-    the store knows it. ``settings`` are those that a run may change, with their JSON types."""
+    the store knows it. ``settings`` are those that a run may change, with their JSON types.
+
+    ``versions`` are those with results (the registered ones where there are none yet), ``registered_versions`` those
+    that can be run here, the highest first: a version that is in the first list alone can only be looked at."""
 
     name: str
     versions: tuple[str, ...]
@@ -125,6 +128,7 @@ class AgentSummary:
     last_success_at: int | None
     last_attempt_at: int | None
     settings: Mapping[str, str] = field(default_factory=dict)
+    registered_versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +138,15 @@ class AgentItems:
 
 @dataclass(frozen=True, slots=True)
 class VersionView:
+    """``registered``: a version of that name can be run here."""
+
     version: str
     uid: str
     uses: str
     created_at: int
     last_success_at: int | None
     last_attempt_at: int | None
+    registered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agentdyno.web.metrics import REFUSED
 from agentdyno.web.problems import Refused, note_outage, problem_response, refused, unexpected
 from agentdyno.web.state import Services
 
-API = frozenset({"api", "benchmarks", "docs", "openapi.json", "metrics", "health", "ready"})
+API = frozenset({"api", "benchmarks", "import", "docs", "openapi.json", "metrics", "health", "ready"})
 OPEN = frozenset({"/health", "/ready"})
 CONTENT_POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

@@ -15,9 +15,9 @@ class Settings:
 
     ``keyless_read`` lets programs of this machine read without a key while none exists. ``rate_per_minute`` requests
     of one key are answered, 0: any number. ``queue_limit`` jobs may wait. A request's body may have
-    ``max_body_bytes`` (files to import ``max_import_bytes``) and take ``body_timeout_s`` seconds to arrive. A stream
-    of a job looks for changes every ``poll_s`` seconds and shows that it lives every ``ping_s``. ``static`` is the
-    folder of the built dashboard, ``None``: the one of this package.
+    ``max_body_bytes`` (files to import ``max_import_bytes``) and take ``body_timeout_s`` seconds to arrive, its
+    header ``header_timeout_s``. A stream of a job looks for changes every ``poll_s`` seconds and shows that it lives
+    every ``ping_s``. ``static`` is the folder of the built dashboard, ``None``: the one of this package.
     """
 
     store_url: str
@@ -29,6 +29,7 @@ class Settings:
     max_body_bytes: int = MIB
     max_import_bytes: int = 64 * MIB
     body_timeout_s: float = 30.0
+    header_timeout_s: float = 15.0
     queue_limit: int = 100
     rate_per_minute: int = 600
     poll_s: float = 0.5

@@ -137,11 +137,13 @@ class Services:
 
     def jobs(self, job_ids: Sequence[str]) -> list[Job]:
         """The jobs of these ids, as far as they are there. Raises ``StoreError`` where the store is down."""
+        from agentdyno.workbench.waiting import explained
+
         store, found = self.store, []
         for job_id in job_ids:
             with suppress(Unknown):
                 found.append(store.job(job_id))
-        return found
+        return explained(store, found, self.now_ms())
 
     def renew_stores(self) -> None:
         """Opens connections anew: to be called when the database failed."""

@@ -196,6 +196,8 @@ def _check(header: RunResult, wanted: SampleFilter) -> None:
     benchmarks = {arm.benchmark for arm in header.arms if arm.benchmark}
     if wanted.benchmark is not None and wanted.benchmark not in benchmarks:
         raise UnknownName.of("benchmark", wanted.benchmark, benchmarks)
+    if wanted.arm is not None and all(wanted.arm not in (arm.arm_id, arm.name) for arm in header.arms):
+        raise UnknownName.of("arm", wanted.arm, [arm.name for arm in header.arms])
 
 
 def _is(label: str | None, agent: str) -> bool:

@@ -6,31 +6,24 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agentdyno.analysis.changes import (
-    SPARK_POINTS,
-    Judged,
-    frequent_errors,
-    judge_change,
-    p95_seconds,
-    since_version,
-    spark_of,
-)
+from agentdyno.analysis.change_history import SPARK_POINTS, choose_spark, history_finding, judged_by_history
+from agentdyno.analysis.changes import frequent_errors, judge_change, p95_seconds, since_version
 from agentdyno.analysis.history import history
 from agentdyno.analysis.series import points_from, series_metric
 from agentdyno.errors import NotComparable
-from agentdyno.model.changes import BETTER, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
+from agentdyno.model.changes import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
 from agentdyno.model.history import History
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import Severity
 from agentdyno.store import Store
 from agentdyno.store.rows import BaselineRow, SeriesRow
+from agentdyno.workbench.change_memo import ChangeMemo, Compared
 from agentdyno.workbench.change_sides import RealRecords, Sides, baseline_runs, choose_sides, version_before
+from agentdyno.workbench.histories import POINTS, WATCHED
 
 MOST_ROWS = 600
 """Executions of an agent in a suite that are read for its row."""
 _RUNS = 2 * SPARK_POINTS
-_SHOWN = ("accuracy", "overall", "pass_rate", "duration_s")
-"""What a history is drawn of where the metric that changed has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +40,14 @@ class Pair:
 class Look:
     """One look at the store: makes rows of pairs, reading every run once."""
 
-    def __init__(self, store: Store, baselines: Sequence[BaselineRow]) -> None:
+    def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo) -> None:
         self._store = store
+        self._memo = memo
         self._chosen = {(row.agent, row.suite_id): row for row in baselines}
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
-        limit = min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
-        return self._store.series(pair.name, suite=pair.suite_id, limit=limit)
+        return self._store.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
 
     def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> Sides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
@@ -78,56 +71,114 @@ class Look:
             suite_name=pair.suite_name,
             baseline=sides.baseline,
             verdict=NO_BASELINE,
-            summary=f"{sides.agent} has no earlier version to be held against.",
+            summary=_alone(pair, sides),
             finished_at=series[-1].at,
             run_id=next((row.run_id for row in reversed(series) if row.version == sides.version), ""),
-            spark=_spark(pair, series),
             command=_command("history", pair.name, "--metric", "accuracy", "--suite", pair.suite_id),
         )
+        went = _Went(plain, series)
         if sides.silent:
-            return _silent(plain)
-        if not sides.baseline:
-            return plain
+            plain = _silent(plain)
+            if plain.verdict == WORSE:
+                return replace(plain, spark=choose_spark("accuracy", went.of))
+        if sides.silent or not sides.baseline:
+            return self._by_history(pair, plain, series)
         if sides.baseline == sides.agent:
-            return replace(plain, verdict=SAME, summary=f"{sides.agent} is the baseline itself.")
+            told = replace(plain, verdict=SAME, summary=f"{sides.agent} is the baseline itself.")
+            own = [row.at for row in series if row.run_id == sides.run_id != ""]
+            # The level since that run; where it is not known which one it was, the newest is the baseline.
+            return self._by_history(pair, told, series, after=max(own, default=series[-1].at))
         if sides.totals:
-            told = f"Only totals of {sides.agent} are stored: nothing can be compared case by case."
-            return replace(plain, verdict=INCONCLUSIVE, summary=told)
+            text = f"Only totals of {sides.agent} are stored: nothing can be compared case by case."
+            return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=text), series)
         try:
-            before, after = self.records.together((sides.baseline, sides.agent), pair.suite_id)
-            judged = judge_change(before, after)
+            found = self._compared((sides.baseline, sides.agent), pair.suite_id)
         except NotComparable as error:
-            return replace(plain, verdict=INCONCLUSIVE, summary=f"{error.message}.")
-        plain = replace(plain, command=_compare_command(sides, (before, after), series))
-        return self._judged(plain, judged, (before, after), series)
+            return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=f"{error.message}."), series)
+        plain = replace(plain, command=_compare_command(sides, (found.before, found.after), series))
+        return _judged(plain, found, went)
 
-    def _judged(
-        self, plain: ChangeRow, judged: Judged, records: tuple[AgentRecord, AgentRecord], series: Sequence[SeriesRow]
+    def _compared(self, agents: tuple[str, str], suite_id: str) -> Compared:
+        def make() -> Compared:
+            before, after = self.records.together(agents, suite_id)
+            judged = judge_change(before, after)
+            first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
+            return Compared(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
+
+        results = self.records.results_of(agents, suite_id)
+        stamp = tuple((run_id, arm_id, at) for run_id, arm_id, at in results if at is not None)
+        return self._memo.get(stamp if len(stamp) == len(results) else None, make)
+
+    def _by_history(
+        self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
     ) -> ChangeRow:
-        before, after = records
-        shown = _history(plain.name, plain.suite_id, series, judged.metric)
-        decided = judged.verdict in (WORSE, BETTER)
-        first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in records)
+        """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
+        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
+            series = self._store.series(plain.name, suite=plain.suite_id, limit=POINTS)
+        went = _Went(plain, series)
+        finding = history_finding([went.of(metric) for metric in WATCHED], after=after)
+        if finding is None:
+            return replace(plain, spark=choose_spark("accuracy", went.of))
         return replace(
-            plain,
-            verdict=judged.verdict,
-            summary=judged.summary,
-            finished_at=after.finished_at,
-            run_id=after.run_ids[0],
-            baseline_run_id=before.run_ids[0],
-            since=since_version(shown, judged.verdict, before, after.version) if decided else "",
-            accuracy=judged.rows[0],
-            latency=judged.rows[1],
-            cost=judged.rows[2],
-            latency_p95=(first, second),
-            broken=judged.broken,
-            fixed=judged.fixed,
-            more_cases=judged.more_cases,
-            spark=spark_of(shown) if shown.points else plain.spark,
-            errors=frequent_errors(after),
-            severity=judged.severity,
-            error_rate=judged.error_rate,
+            judged_by_history(plain, finding),
+            spark=choose_spark(finding.metric, went.of),
+            command=_command("history", plain.name, "--regressions", "--suite", plain.suite_id),
         )
+
+
+class _Went:
+    """The histories of one agent in one suite, each made once."""
+
+    def __init__(self, row: ChangeRow, series: Sequence[SeriesRow]) -> None:
+        self._where = row.name, row.suite_id
+        self._series = series
+        self._made: dict[str, History] = {}
+
+    def of(self, metric: str) -> History:
+        if metric not in self._made:
+            name, suite_id = self._where
+            self._made[metric] = _history(name, suite_id, self._series, metric)
+        return self._made[metric]
+
+
+def _judged(plain: ChangeRow, found: Compared, went: _Went) -> ChangeRow:
+    judged, before, after = found.judged, found.before, found.after
+    since = ""
+    if judged.verdict in (WORSE, BETTER):
+        since = since_version(went.of(judged.metric), judged.verdict, before, after.version)
+    return replace(
+        plain,
+        verdict=judged.verdict,
+        summary=judged.summary,
+        finished_at=after.finished_at,
+        run_id=after.run_ids[0],
+        baseline_run_id=before.run_ids[0],
+        since=since,
+        accuracy=judged.rows[0],
+        latency=judged.rows[1],
+        cost=judged.rows[2],
+        latency_p95=found.p95,
+        broken=judged.broken,
+        fixed=judged.fixed,
+        more_cases=judged.more_cases,
+        spark=choose_spark(judged.metric, went.of),
+        errors=frequent_errors(after),
+        severity=judged.severity,
+        error_rate=judged.error_rate,
+        reliability=judged.reliability,
+        evidence=CASES,
+    )
+
+
+def _most_rows(pair: Pair) -> int:
+    return min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
+
+
+def _alone(pair: Pair, sides: Sides) -> str:
+    """Why nothing is set against it."""
+    if version_before(sides.version, pair.versions):
+        return f"Of the versions before {sides.agent} only totals are stored."
+    return f"{sides.agent} has no earlier version to be held against."
 
 
 def _silent(plain: ChangeRow) -> ChangeRow:
@@ -136,15 +187,6 @@ def _silent(plain: ChangeRow) -> ChangeRow:
         return replace(plain, summary=f"{plain.agent} gave no usable answer.")
     told = f"Worse than {plain.baseline}: {plain.agent} gave no usable answer."
     return replace(plain, verdict=WORSE, severity=Severity.CRITICAL, summary=told, since=plain.version)
-
-
-def _spark(pair: Pair, series: Sequence[SeriesRow]) -> History | None:
-    """Of the first metric that has a history; ``None`` where none has."""
-    for metric in _SHOWN:
-        found = _history(pair.name, pair.suite_id, series, metric)
-        if found.points:
-            return spark_of(found)
-    return None
 
 
 def _history(name: str, suite_id: str, series: Sequence[SeriesRow], metric: str) -> History:

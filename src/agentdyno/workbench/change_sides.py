@@ -47,6 +47,7 @@ class RealRecords(Records):
     def __init__(self, store: Store, runs: Mapping[tuple[str, str], str]) -> None:
         super().__init__(store)
         self._runs = runs
+        self._found: dict[tuple[str, str | None], Found] = {}
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
         name, _, version = text.rpartition("@")
@@ -65,6 +66,11 @@ class RealRecords(Records):
         return found
 
     def _find(self, text: str, suite: str | None) -> Found:
+        if (text, suite) not in self._found:
+            self._found[text, suite] = self._look_up(text, suite)
+        return self._found[text, suite]
+
+    def _look_up(self, text: str, suite: str | None) -> Found:
         name, _, version = text.rpartition("@")
         rows = self._store.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
         run_id = self._runs.get((text, suite or ""))

@@ -16,6 +16,7 @@ from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import Detector, Regression
 from agentdyno.store import Store
 from agentdyno.store.rows import BaselineRow, SeriesRow
+from agentdyno.workbench.change_memo import ChangeMemo
 from agentdyno.workbench.change_rows import Look, Pair
 from agentdyno.workbench.change_sides import Sides
 from agentdyno.workbench.histories import Histories
@@ -29,7 +30,8 @@ Answer: TypeAlias = "Changes | tuple[Alert, ...]"
 class Changing:
     """Asks one store; an answer that was made since the last change of an execution or a baseline is not made again.
 
-    Give several of these the same ``cache`` to share the answers. ``now_ms`` is the clock unless given.
+    Give several of these the same ``cache`` to share the answers, and the same ``memo`` to compare anew only what has
+    run again. ``now_ms`` is the clock unless given.
     """
 
     def __init__(
@@ -39,11 +41,14 @@ class Changing:
         workspace: str = "default",
         now_ms: int | None = None,
         cache: BoardCache[Answer] | None = None,
+        memo: ChangeMemo | None = None,
     ) -> None:
         self._store = store
         self._workspace = workspace
         self._now_ms = now_ms
         self._cache: BoardCache[Answer] = BoardCache() if cache is None else cache
+        self._memo = ChangeMemo() if memo is None else memo
+        self._looks: dict[object, Look] = {}
 
     def changes(self) -> Changes:
         """One row per agent and suite of the last 90 days: its newest version against its baseline, worst first.
@@ -71,7 +76,7 @@ class Changing:
         return tuple(told)
 
     def _changes(self, baselines: Sequence[BaselineRow]) -> Changes:
-        look = Look(self._store, baselines)
+        look = self._look(baselines)
         midnight = self._now() // DAY_MS * DAY_MS
         rows, today = [], []
         for pair in self._pairs():
@@ -93,13 +98,20 @@ class Changing:
         )
 
     def _alerts(self, baselines: Sequence[BaselineRow]) -> tuple[Alert, ...]:
-        look = Look(self._store, baselines)
+        look = self._look(baselines)
         found: list[Alert] = []
         for pair in self._pairs():
             series = look.series(pair)
             if series:
                 found += self._pair_alerts(look, pair, series)
         return tuple(alerts_in_order(found))
+
+    def _look(self, baselines: Sequence[BaselineRow]) -> Look:
+        """One for both questions, as long as nothing changes: what was read for one is at hand for the other."""
+        when = self._store.generation(), tuple(baselines)
+        if when not in self._looks:
+            self._looks = {when: Look(self._store, baselines, self._memo)}
+        return self._looks[when]
 
     def _pair_alerts(self, look: Look, pair: Pair, series: Sequence[SeriesRow]) -> list[Alert]:
         watch = _Watch(self._store, look, look.sides(pair, series))

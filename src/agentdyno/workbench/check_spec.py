@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from agentdyno.analysis.gate_experiments import judge_experiments
@@ -14,6 +15,22 @@ from agentdyno.workbench.operands import Results, is_file
 from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.run import Runner
 from agentdyno.workbench.sides import Say
+
+
+def check_load(
+    name: str, against: str | None, store: Store, policy: GatePolicy, measure: Callable[[], RunResult]
+) -> tuple[GateReport, RunResult]:
+    """Measures a load run and judges it against an earlier one: a result file, or a run of the store."""
+    if against is None:
+        raise SpecError(
+            f"{name} has no baseline",
+            where="dyno check",
+            remedy="Name an earlier load run: --against RUN, or --against result.json.",
+        )
+    before = Results(lambda: store).operand(against)
+    result = measure()
+    after = Results(lambda: store).operand(result.run_id)
+    return judge_experiments(compare_operands(before, after, store), policy, name=name), result
 
 
 def check_spec(

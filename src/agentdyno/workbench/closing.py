@@ -9,7 +9,18 @@ from pathlib import Path
 
 from agentdyno.analysis.caution import cautions
 from agentdyno.analysis.summarise import status_counts, summarise
-from agentdyno.model import ArmResult, Artifact, Failure, Metric, Phase, RunResult, RunStatus, RunWarning
+from agentdyno.model import (
+    ArmResult,
+    Artifact,
+    Failure,
+    Metric,
+    MetricSummary,
+    Phase,
+    Provenance,
+    RunResult,
+    RunStatus,
+    RunWarning,
+)
 
 
 def close_result(
@@ -26,11 +37,12 @@ def close_result(
     """
     arms = []
     for arm in stored.arms:
+        seen = {**arm.observed, **observed.get(arm.arm_id, {})}
         arms.append(
             replace(
                 arm,
-                observed={**arm.observed, **observed.get(arm.arm_id, {})},
-                metrics=summarise(arm.samples, metrics),
+                observed=seen,
+                metrics=labelled(summarise(arm.samples, metrics), simulated=seen.get("simulated") is True),
                 statuses=status_counts(arm.samples),
                 planned=sum(s.phase is Phase.MEASURED for s in arm.samples) if arm.arm_id in settled else arm.planned,
                 samples_total=len(arm.samples),
@@ -44,6 +56,13 @@ def close_result(
         if not (warning.code == "failures" and warning.arm_id in given_up)
     ]
     return replace(stored, arms=tuple(arms), warnings=(*stored.warnings, *found))
+
+
+def labelled(metrics: Mapping[str, MetricSummary], *, simulated: bool) -> Mapping[str, MetricSummary]:
+    """Figures of an arm that observed a simulated server say so, each of them."""
+    if not simulated:
+        return metrics
+    return {name: replace(item, provenance=Provenance.SIMULATED) for name, item in metrics.items()}
 
 
 def run_status(result: RunResult, *, ended_early: bool) -> RunStatus:

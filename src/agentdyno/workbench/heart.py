@@ -85,12 +85,21 @@ class Heart:
         with suppress(StoreError):
             self._beat(lease_ms=0)
 
-    def finish(self, status: JobStatus, error: str = "") -> None:
-        """Ends the attempt; tries for as long as a lease lasts where the store does not answer.
+    def release(self) -> None:
+        """Puts the job back into the queue, in good order. Raises as ``finish`` does."""
+        self._last(lambda store: store.release_job(self._job.job_id, self._job.attempt, now_ms=now_ms()))
+
+    def finish(self, status: JobStatus, error: str = "", *, final: bool = False) -> None:
+        """Ends the attempt, the job with it where a failure is ``final``; tries for as long as a lease lasts where
+        the store does not answer.
 
         Raises ``LeaseLost`` where the job is another's by now, and ``StoreError`` where the store stays silent: the
         next attempt then finds everything done.
         """
+        mine = (self._job.job_id, self._job.attempt, status)
+        self._last(lambda store: store.finish_job(*mine, now_ms=now_ms(), error=error, final=final))
+
+    def _last(self, write: Callable[[Store], object]) -> None:
         with suppress(StoreError):
             self._beat()  # the last word on its progress
         self._silent = True
@@ -98,9 +107,7 @@ class Heart:
         while True:
             try:
                 with self._lock:
-                    self._opened().finish_job(
-                        self._job.job_id, self._job.attempt, status, now_ms=now_ms(), error=error
-                    )
+                    write(self._opened())
                 return
             except LeaseLost:
                 raise

@@ -12,6 +12,9 @@ from agentdyno.model import Comparison, Findings, RunResult, Side
 from agentdyno.model.standing import SuiteFindings
 from agentdyno.store import Store
 
+LOAD_KIND = "load"
+"""The kind of runs whose samples are windows of a load."""
+
 
 def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:
     """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
@@ -31,6 +34,11 @@ def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03
     if result.suite is not None:
         standing = standing_of(result, _figures(result, store))
         return SuiteFindings(warnings=result.warnings, standings=(standing,))
+    if result.kind == LOAD_KIND:
+        from agentdyno.analysis.stress import stress_report
+        from agentdyno.model.conclusions import Conclusions
+
+        return Conclusions(warnings=result.warnings, stress=(stress_report(result),))
     sides = {arm.side for arm in result.arms}
     comparisons: tuple[Comparison, ...] = ()
     if {Side.BASELINE, Side.CANDIDATE} <= sides:

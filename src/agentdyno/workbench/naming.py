@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from agentdyno.analysis.flips import version_number
 from agentdyno.errors import SpecError, StoreError, nearest
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentRow, SuiteRow
@@ -104,8 +105,9 @@ def is_outage(error: StoreError) -> bool:
 
 
 def versions_of(rows: Iterable[AgentRow], name: str) -> list[AgentRow]:
-    """The versions of one agent, the one that came last first."""
-    return [row for row in rows if row.name == name]
+    """The versions of one agent, the one that came last first; of those that came together the highest."""
+    own = [row for row in rows if row.name == name]
+    return sorted(own, key=lambda row: (row.created_at, version_number(row.version) or ()), reverse=True)
 
 
 def versions_of_suite(rows: Iterable[SuiteRow], reference: str) -> list[SuiteRow]:

@@ -61,7 +61,7 @@ class Recording:
         samples = iter(schedule)
         try:
             for sample in samples:
-                self._record(sample)
+                self.record(sample)
                 self.on_sample(sample)
                 new += 1
                 self._tally.add(sample)
@@ -83,7 +83,7 @@ class Recording:
             log.info("interrupted; closing the run as partial")
             samples.close()  # type: ignore[attr-defined]
             for sample in self.waiting.leftover() if self.waiting is not None else ():
-                self._record(sample)
+                self.record(sample)
                 self.on_sample(sample)
             return True
         except BaseException:
@@ -106,7 +106,7 @@ class Recording:
         self.store.commit()
         unsaved.unlink()
 
-    def _record(self, sample: Sample) -> None:
+    def record(self, sample: Sample) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
         log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
         self._uncommitted.append(sample)

@@ -50,6 +50,17 @@ class Records:
         A run that holds them all is taken, as its timings were interleaved; else each agent's newest results. Raises
         ``NotComparable`` where they share no suite.
         """
+        chosen, shared = self._meeting(agents, suite)
+        return [self._record(item, shared) for item in chosen]
+
+    def results_of(self, agents: Sequence[str], suite: str | None = None) -> list[tuple[str, str, int | None]]:
+        """What ``together`` takes: run, arm, and when the run was finished (UTC milliseconds), ``None`` if never."""
+        chosen, shared = self._meeting(agents, suite)
+        rows = [row for item in chosen for row in _chosen(item, shared).values()]
+        return [(row.run_id, row.arm_id, self._header(row.run_id).finished_at) for row in rows]
+
+    def _meeting(self, agents: Sequence[str], suite: str | None) -> tuple[list[Found], list[str]]:
+        """The agents on one version of a suite, and the runs that they share."""
         if len(agents) < 2:
             raise NotComparable("one agent alone cannot be compared", remedy="Name at least two: dyno compare A B.")
         found = [self._find(agent, suite) for agent in agents]
@@ -58,8 +69,7 @@ class Records:
         if twice is not None:
             raise NotComparable(f"{twice} cannot be set against itself", remedy="Name each version once.")
         chosen = self._on_one_suite(found)
-        shared = _shared_runs(chosen)
-        return [self._record(item, shared) for item in chosen]
+        return chosen, _shared_runs(chosen)
 
     def newest(self, agent: str, suite: str | None = None) -> AgentRecord:
         """One agent's newest results, of the suite it has run last."""
@@ -109,12 +119,24 @@ class Records:
         answered = [row for row in rows if row.run_id and row.status != "failed"]
         if not answered:
             where = f" of suite {suite}" if suite else ""
-            why = "has imported totals and no cases" if rows else "has no run"
-            if any(row.run_id for row in rows):
-                why = "gave no usable answer in any run"
+            if rows and not any(row.run_id for row in rows):
+                message = f"{text} has imported totals and no cases{where}"
+                raise NotComparable(message, remedy=self._with_cases(name, suite))
+            why = "gave no usable answer in any run" if rows else "has no run"
             raise NotComparable(f"{text} {why}{where}", remedy=f"dyno run SUITE --agent {name} makes one.")
         newest = _newest_version(answered)
         return Found(name, newest, tuple(row for row in answered if row.version == newest))
+
+    def _with_cases(self, name: str, suite: str | None) -> str:
+        """What to do where only totals of an agent are known: how to get its cases, and which versions have some."""
+        told = (
+            "Agents are compared case by case: import the results with their samples (dyno import FILE), or run this "
+            f"version (dyno run SUITE --agent {name})."
+        )
+        rows = self._store.agent_executions(name, None, self.suite_named(suite), limit=MOST_OF_AGENT)
+        known = list(dict.fromkeys(row.version for row in rows if row.run_id and row.status != "failed"))
+        known.sort(key=lambda version: version_number(version) or (), reverse=True)
+        return f"{told} Versions of {name} that have cases: {', '.join(known[:8])}." if known else told
 
     def _answered(self, wanted: ExecutionFilter) -> list[Execution]:
         """Executions with usable answers of runs that are here, newest first."""
@@ -180,12 +202,7 @@ class Records:
         return chosen
 
     def _record(self, item: Found, preferred: Sequence[str]) -> AgentRecord:
-        """Per benchmark the newest complete result, else the newest; preferred runs first."""
-        order = {run_id: place for place, run_id in enumerate(preferred)}
-        rows = sorted(item.rows, key=lambda row: (order.get(row.run_id, len(order)), row.status != "success"))
-        chosen: dict[str, AgentExecutionRow] = {}
-        for row in rows:
-            chosen.setdefault(row.benchmark, row)
+        chosen = _chosen(item, preferred)
         parts: list[tuple[RunResult, Mapping[str, ArmFigures]]] = []
         for run_id in dict.fromkeys(row.run_id for row in chosen.values()):
             header = self._header(run_id)
@@ -196,7 +213,8 @@ class Records:
             raise NotComparable(
                 f"only totals of {item.label} are stored, no case of its own", remedy="Run it here, case by case."
             )
-        return combined(parts, item.label)
+        digests = {row.suite for row in chosen.values()}
+        return combined(parts, item.label, digests.pop() if len(digests) == 1 else "")
 
     def _header(self, run_id: str) -> RunResult:
         if run_id not in self._headers:
@@ -210,7 +228,7 @@ class Records:
             assert suite is not None, "executions belong to runs of suites"
             benchmark = next(arm.benchmark for arm in header.arms if arm.arm_id == arm_id)
             samples = self._store.iter_samples(header.run_id, arm_id=arm_id, details=True)
-            self._figures[key] = ArmFigures.of(suite.benchmark(benchmark or ""), samples)
+            self._figures[key] = ArmFigures.of(suite.benchmark(benchmark or ""), samples, prints=False)
         return self._figures[key]
 
 
@@ -218,6 +236,16 @@ def _place(row: Execution) -> AgentExecutionRow:
     """Where an execution is to be found; the id of its suite is not asked for."""
     where = (row.suite, "", row.benchmark, row.run_id, row.arm_id)
     return AgentExecutionRow(row.agent_version, *where, row.created_at, row.status, row.simulated)
+
+
+def _chosen(item: Found, preferred: Sequence[str]) -> dict[str, AgentExecutionRow]:
+    """Per benchmark the newest complete result, else the newest; preferred runs first."""
+    order = {run_id: place for place, run_id in enumerate(preferred)}
+    rows = sorted(item.rows, key=lambda row: (order.get(row.run_id, len(order)), row.status != "success"))
+    chosen: dict[str, AgentExecutionRow] = {}
+    for row in rows:
+        chosen.setdefault(row.benchmark, row)
+    return chosen
 
 
 def _newest_version(rows: Sequence[AgentExecutionRow]) -> str:

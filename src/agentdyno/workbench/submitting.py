@@ -91,10 +91,6 @@ def submit(
     asked.load(chosen)
     if len(idempotency_key) > LONGEST_KEY:
         raise SpecError(f"longer than {LONGEST_KEY} characters", where="Idempotency-Key", remedy="Shorten it.")
-    if store.queue_depth() >= queue_limit:
-        raise QueueFull(
-            f"{queue_limit} jobs wait already", remedy="Try again later, or start more workers: dyno worker."
-        )
     job = Job(
         job_id=new_run_id(now_ms),
         agent=wanted.label,
@@ -109,7 +105,12 @@ def submit(
         created_by=who,
         idempotency_key=idempotency_key,
     )
-    kept = store.add_job(job)
+    known = store.job_asked(who, idempotency_key)
+    if known is None and store.queue_depth() >= queue_limit:
+        raise QueueFull(
+            f"{queue_limit} jobs wait already", remedy="Try again later, or start more workers: dyno worker."
+        )
+    kept = known or store.add_job(job)
     if kept.job_id != job.job_id:
         _require_same(kept, job)
         return kept

@@ -37,6 +37,8 @@ LEASE_MS = 15_000
 POLL_S = 0.5
 REFRESH_S = 5.0
 """How old a catalogue may be when there is work: agents and suites may have been edited since."""
+TELL_S = 10.0
+"""Seconds after which an idle worker says again that it is there."""
 
 
 def worker_name() -> str:
@@ -62,6 +64,8 @@ class Worker:
     on_job: Callable[[Job, str], None] = lambda _job, _what: None
     _catalogue: Catalogue | None = None
     _loaded_at: float = 0.0
+    _told: tuple[set[str], set[str]] | None = None
+    _told_at: float = 0.0
     _store: Store | None = None
     _attempt: _Attempt | None = None
 
@@ -86,6 +90,10 @@ class Worker:
                     else:
                         stop.wait(self.poll_s)
             finally:
+                if self._store is not None:
+                    with suppress(StoreError):
+                        self._store.forget_worker(self.name)
+                self._told = None
                 self._let_go()
         return count
 
@@ -96,11 +104,20 @@ class Worker:
             if self._store.queue_depth() and time.monotonic() - self._loaded_at > REFRESH_S:
                 self._refresh()
             assert self._catalogue is not None, "loaded before the first job"
+            self._tell(self._store, self._catalogue)
             return self._store.lease_job(self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms)
         except StoreError as error:
             log.warning("no job: %s", error)
             self._let_go()
             return None
+
+    def _tell(self, store: Store, catalogue: Catalogue) -> None:
+        """Says what this worker offers, so that a job that nobody does can be told from one that waits its turn."""
+        offered = ({item.digest for item in catalogue.agents.values()}, {x.digest for x in catalogue.suites.values()})
+        if offered == self._told and time.monotonic() - self._told_at < TELL_S:
+            return
+        store.note_worker(self.name, *offered, now_ms())
+        self._told, self._told_at = offered, time.monotonic()
 
     def _refresh(self, *, required: bool = False) -> None:
         try:
@@ -183,24 +200,25 @@ class _Attempt:
             result = None  # it came where nothing could be closed; what is stored is kept
         except (LeaseLost, Superseded, StoreError):
             raise
-        except DynoError as error:
-            return self._finish(JobStatus.FAILED, str(error))
+        except DynoError as error:  # somebody's mistake, and the same one at every attempt
+            return self._finish(JobStatus.FAILED, str(error), final=True)
         except Exception as error:  # a worker outlives whatever one job does
             log.exception("job %s", self._job.job_id)
             return self._finish(JobStatus.FAILED, f"{type(error).__name__}: {error}")
         if result is not None and result.stopped_because != INTERRUPTED:
             failure = _failure(result)
-            return self._finish(JobStatus.FAILED if failure else JobStatus.SUCCEEDED, failure)
+            return self._finish(JobStatus.FAILED if failure else JobStatus.SUCCEEDED, failure, final=True)
         if self._heart.why is Why.CANCELLED:
             return self._finish(JobStatus.CANCELLED)
-        self._heart.hand_back()
         self.outcome = "goes back to the queue"
         if self._heart.why is None:
+            with suppress(StoreError):
+                self._heart.release()
             raise KeyboardInterrupt  # somebody else's, who wants to hear of it
-        return None
+        return self._heart.release()
 
-    def _finish(self, status: JobStatus, error: str = "") -> None:
-        self._heart.finish(status, error)
+    def _finish(self, status: JobStatus, error: str = "", *, final: bool = False) -> None:
+        self._heart.finish(status, error, final=final)
         self.outcome = status.value
         self.ended = True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.workbench.answering import Answerer, run
 from tests.workbench.suites import AGENT, Room
 
 from .asking import FORMULA, SCRIPT, Seeded, client_of
@@ -74,10 +75,38 @@ def registered(room: Room) -> Room:
     return room
 
 
+def test_versions_that_can_be_run_here_are_told_from_those_that_only_have_results(registered: Room) -> None:
+    text = 'agents:\n  fresh: {uses: agent.py@good, version: "3"}\n  kept: {uses: agent.py@good, version: "2"}\n'
+    (registered.folder / "dyno.yaml").write_text(text)
+    run(registered, Answerer("fresh", "1"), Answerer("kept", "1"), Answerer("kept", "2"), Answerer("gone", "1"))
+    client = client_of(registered)
+    items = {item["name"]: item for item in client.ok("/api/agents")["items"]}
+    told = {name: (items[name]["versions"], items[name]["registered_versions"]) for name in ("fresh", "kept", "gone")}
+    assert told == {"fresh": (["1"], ["3"]), "kept": (["2", "1"], ["2"]), "gone": (["1"], [])}
+    assert [items[name]["registered"] for name in told] == [True, True, False]
+    assert items["rules"]["versions"] == items["rules"]["registered_versions"] == ["2", "1"], "shipped, never run"
+    shown = client.ok("/api/agents/kept")["versions"]
+    assert [(row["version"], row["registered"]) for row in shown] == [("2", True), ("1", False)]
+    client.app.state.services.close()
+
+
+def test_versions_first_seen_in_one_run_come_with_the_highest_first(room: Room) -> None:
+    run(room, *(Answerer("a", version) for version in ("2.9", "2.10", "1.0")))
+    run(room, *(Answerer("a", version) for version in ("0.2", "0.3")))
+    client = client_of(room)
+    (found,) = [item for item in client.ok("/api/agents")["items"] if item["name"] == "a"]
+    assert found["versions"] == ["0.3", "0.2", "2.10", "2.9", "1.0"]
+    shown = client.ok("/api/agents/a")["versions"]
+    assert [row["version"] for row in shown] == found["versions"]
+    assert shown[0]["uid"] == found["uid"]
+    client.app.state.services.close()
+
+
 def test_a_registered_agent_is_there_before_it_has_run(registered: Room) -> None:
     client = client_of(registered)
     fresh = next(item for item in client.ok("/api/agents")["items"] if item["name"] == "fresh")
     assert (fresh["registered"], fresh["paid"], fresh["description"]) == (True, False, "Answers well")
+    assert fresh["versions"] == fresh["registered_versions"] != []
     assert (fresh["last_attempt_at"], fresh["settings"]) == (None, {"tone": "string"})
     found = client.ok("/api/agents/fresh")
     assert (found["agent"], found["results"], found["suites"]) == (fresh, [], [])

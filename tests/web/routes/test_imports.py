@@ -49,6 +49,15 @@ def test_a_file_as_the_body_is_taken_in_once(room: Room) -> None:
     client.app.state.services.close()
 
 
+def test_the_short_path_takes_files_as_well_and_as_large_ones(room: Room) -> None:
+    client = client_of(room, Scope.ADMIN)
+    large = named(1) + b" " * 2_000_000
+    (item,) = client.send("POST", "/import?name=speed.json", content=large).json()["items"]
+    assert (item["importer"], item["known"]) == ("hyperfine", False)
+    refused(Client(client.app).send("POST", "/import?name=speed.json", content=large), 401)
+    client.app.state.services.close()
+
+
 def test_several_files_come_in_one_form(room: Room) -> None:
     client = client_of(room, Scope.ADMIN)
     files = [("file", ("same.json", named(1))), ("file", ("same.json", named(2)))]

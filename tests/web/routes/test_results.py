@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from agentdyno.store.rows import ExecutionFilter
+from agentdyno.store import Store
+from agentdyno.store.pages import After, ResultFilter
+from agentdyno.store.rows import Execution, ExecutionFilter
+from agentdyno.web.app import create_app
+from agentdyno.web.settings import Settings
+from agentdyno.workbench.importing import import_files
 from tests.workbench.answering import Answerer, put, run, two_benchmarks
 from tests.workbench.suites import Room
 
 from .asking import FORMULA, SCRIPT, Client, Json, Seeded, client_of, fields, refused
 
-DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 
 
 def results(client: Client, agent: str, **query: object) -> list[tuple[object, ...]]:
@@ -102,6 +109,46 @@ def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
     client.app.state.services.close()
 
 
+def test_what_leaves_the_window_is_gone_though_nothing_was_added(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(room, Answerer("a"))
+    (row,) = room.store.executions()
+    now = [row.created_at]
+    room.store.add_executions(
+        replace(row, run_id="", arm_id="", uid="", created_at=now[0] - hours * HOUR_MS) for hours in (1, 20, 23)
+    )
+    client = Client(create_app(Settings(str(room.folder / "dyno.db"), room.folder), lambda: now[0]))
+    asked: list[ResultFilter] = []
+    real = Store.execution_page
+
+    def counted(store: Store, wanted: ResultFilter, after: After | None = None, *, limit: int) -> list[Execution]:
+        asked.append(wanted)
+        return real(store, wanted, after, limit=limit)
+
+    monkeypatch.setattr(Store, "execution_page", counted)
+
+    def shown(**query: object) -> tuple[int, bool, int]:
+        """How many executions, whether there are more, and how often the store was asked for them."""
+        asked.clear()
+        page = client.ok("/benchmarks/agents/a/results", timeframe="24h", **query)
+        return len(page["items"]), page["next"] is not None, len(asked)
+
+    assert shown() == (4, False, 1)
+    assert shown() == (4, False, 0), "kept"
+    assert shown(limit=3) == (3, True, 1)
+    now[0] += HOUR_MS
+    assert shown() == (4, False, 0), "of exactly 24 h ago"
+    now[0] += 1
+    assert shown() == (3, False, 1)
+    assert shown(limit=3) == (3, False, 1)
+    now[0] += 2 * HOUR_MS
+    assert shown() == (3, False, 0)
+    now[0] += 40 * HOUR_MS
+    assert [shown(), shown()] == [(0, False, 2), (0, False, 0)], (
+        "looked up once more, as there might be no such agent"
+    )
+    client.app.state.services.close()
+
+
 def test_an_unknown_agent_is_not_found_and_the_nearest_are_named(seeded: Seeded) -> None:
     problem = seeded.client.problem("/benchmarks/agents/stedy/results", 404)
     assert problem["near"] == ["steady"]
@@ -140,6 +187,28 @@ def test_two_agents_are_compared_case_by_case(seeded: Seeded) -> None:
     assert compare(seeded.client, agent_ids=["steady@1.0", "weak"], suite_id="room") == found
 
 
+def test_a_comparison_says_from_which_run_each_side_is(seeded: Seeded) -> None:
+    duel = compare(seeded.client, agent_ids=["steady@1.0", "steady@2.0"], suite_id="room")["duel"]
+    assert (duel["baseline_runs"], duel["candidate_runs"]) == ({"room": seeded.first}, {"room": seeded.second})
+    found = compare(seeded.client, agent_ids=["steady@1.0", "weak", "tracer@1.0"], comparison_type="matrix")
+    for duel in found["tournament"]["duels"]:
+        assert duel["baseline_runs"] == duel["candidate_runs"] == {"room": seeded.first}
+
+
+def test_benchmarks_of_several_runs_are_each_said_to_be_of_theirs(room: Room) -> None:
+    suite = two_benchmarks(room)
+    first = put(room, suite, Answerer("a"))
+    second = put(room, suite, Answerer("a"), Answerer("b"))
+    cut = tuple(replace(arm, planned=9 if arm.benchmark == "sums" else 3) for arm in second.arms)
+    room.store.finish_run(replace(second, arms=cut))
+    client = client_of(room)
+    alone = put(room, suite, Answerer("c"))
+    duel = compare(client, agent_ids=["a", "c"])["duel"]
+    assert duel["baseline_runs"] == {"sums": first.run_id, "talks": second.run_id}
+    assert duel["candidate_runs"] == {"sums": alone.run_id, "talks": alone.run_id}
+    client.app.state.services.close()
+
+
 def test_three_agents_meet_each_other(seeded: Seeded) -> None:
     found = compare(seeded.client, agent_ids=["steady@1.0", "weak", "tracer@1.0"], comparison_type="matrix")
     assert (found["type"], found["duel"]) == ("matrix", None)
@@ -157,6 +226,36 @@ def test_agents_without_a_common_suite_are_in_conflict(seeded: Seeded) -> None:
     assert str(problem["detail"]).startswith("these agents have run no suite in common")
     same = refused(seeded.client.send("POST", "/benchmarks/compare", json={"agent_ids": ["weak", "weak"]}), 409)
     assert "against itself" in str(same["detail"])
+    assert problem["type"] == same["type"] == "urn:agentdyno:problem:not-comparable"
+
+
+def test_a_version_of_which_only_totals_are_known_is_said_to_need_cases(room: Room) -> None:
+    run(room, Answerer("a", "2.0"), Answerer("a", "2.1"), Answerer("b"))
+    row = next(item for item in room.store.executions() if item.agent == "a")
+    room.store.add_executions([replace(row, agent_version="1.9", run_id="", arm_id="", uid="")])
+    uid = next(item.uid for item in room.store.agents() if item.version == "1.9")
+    client = client_of(room)
+    for named in ("a@1.9", uid):
+        body = {"agent_ids": [named, "b"], "suite_id": "room"}
+        problem = refused(client.send("POST", "/benchmarks/compare", json=body), 409)
+        assert problem["type"] == "urn:agentdyno:problem:not-comparable"
+        assert problem["detail"] == "a@1.9 has imported totals and no cases of suite room"
+        assert "dyno import" in str(problem["remedy"])
+        assert "dyno run SUITE --agent a" in str(problem["remedy"])
+        assert str(problem["remedy"]).endswith("Versions of a that have cases: 2.1, 2.0.")
+    client.app.state.services.close()
+
+
+def test_an_imported_version_with_cases_is_compared_like_any_other(room: Room) -> None:
+    fixture = Path(__file__).parents[2] / "importers" / "fixtures" / "promptfoo" / "bodies.json"
+    import_files(room.store, [fixture])
+    client = client_of(room)
+    versions = {row.name: row for row in room.store.agents()}
+    table, echo = versions["table of bodies"], versions["echo"]
+    by_name = compare(client, agent_ids=[f"{row.name}@{row.version}" for row in (table, echo)])
+    assert by_name == compare(client, agent_ids=[table.uid, echo.uid])
+    assert by_name["duel"]["baseline"] == f"{table.name}@{table.version}"
+    client.app.state.services.close()
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,9 @@ export interface Duel {
   recommendations: string[];
   paired: boolean;
   warnings: RunWarning[];
+  /** By benchmark, the run that the answers of a side are of. */
+  baseline_runs: Record<string, string>;
+  candidate_runs: Record<string, string>;
 }
 
 export interface CaseScores {
@@ -302,6 +305,11 @@ export interface ChangeRow {
   command: string;
   severity: Severity | null;
   error_rate: PairedRow | null;
+  reliability: PairedRow | null;
+  /** What the verdict rests on: "cases" that both versions answered, or the "history" of the agent. */
+  evidence: "cases" | "history" | "";
+  /** What the history shows, where the verdict rests on that. */
+  finding: Regression | null;
 }
 
 export interface Alert {

@@ -66,6 +66,8 @@ export interface Job {
   run_id: string;
   progress: Record<string, unknown>;
   error: string;
+  /** Of a queued job that no worker offers: what the workers lack. */
+  waits_because: string;
 }
 
 export interface ApiKey {
@@ -98,6 +100,8 @@ export interface AgentRow {
   last_success_at: number | null;
   last_attempt_at: number | null;
   settings: Record<string, string>;
+  /** Those that can be run here, the highest first. */
+  registered_versions: string[];
 }
 
 export interface AgentVersion {
@@ -107,6 +111,7 @@ export interface AgentVersion {
   created_at: number;
   last_success_at: number | null;
   last_attempt_at: number | null;
+  registered: boolean;
 }
 
 export interface SuiteRun {

@@ -5,9 +5,8 @@ import type { Column } from "../../components";
 import { age, dateTime, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
-import { SearchField } from "../runs/SearchField";
-import { agentAddress } from "../runs/paths";
-import "../runs/runs.css";
+import { SearchField } from "../../shared/SearchField";
+import { agentAddress } from "../../shared/paths";
 
 export const title = "Agents";
 

@@ -5,7 +5,7 @@ import { useKeyGeneration } from "../../api/key";
 import type { Alert } from "../../api/types";
 import { ErrorBox } from "../../components";
 import { dateTime } from "../../format";
-import { asSentence } from "../compare/words";
+import { asSentence } from "../../shared/words";
 
 const NEEDS_KEY = "Acknowledging needs a key of scope run.";
 

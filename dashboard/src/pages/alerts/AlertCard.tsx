@@ -3,15 +3,12 @@ import type { Alert, CaseKey, ChangeRow, Regression } from "../../api/types";
 import { VerdictBadge } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { Link, address } from "../../router";
-import { isScore, measured } from "../compare/units";
-import { divergenceAddress } from "../divergence/place";
+import { nameOf } from "../../shared/paths";
+import { isScore, levelOf, measured } from "../../shared/units";
+import { divergenceAddress } from "../../shared/place";
 import { Acknowledge } from "./Acknowledge";
 
 const SHOWN_CASES = 6;
-
-function value(amount: number, { unit }: Regression): string {
-  return measured(amount, unit);
-}
 
 function worsening(regression: Regression): string {
   const { amount, relative, unit } = regression;
@@ -60,18 +57,18 @@ function Cases({ alert, change }: Evidence): ReactElement | null {
 
 function Ways({ alert, change }: Evidence): ReactElement {
   const { regression, agent, suite_id: suite } = alert;
-  const name = agent.split("@")[0] ?? agent;
+  const name = nameOf(agent);
   const { metric, benchmark } = regression;
   return (
     <p className="row">
       <Link to={address("/history", { subject: name, metric, suite, benchmark })}>History</Link>
       {alert.run_id && <Link to={`/runs/${encodeURIComponent(alert.run_id)}`}>Run</Link>}
       {alert.baseline_run_id && <Link to={`/runs/${encodeURIComponent(alert.baseline_run_id)}`}>Baseline run</Link>}
-      <Link
-        to={address("/compare", { agents: change?.baseline ? `${change.baseline},${change.agent}` : agent, suite })}
-      >
-        Compare
-      </Link>
+      {change?.baseline && (
+        <Link to={address("/compare", { agents: `${change.baseline},${change.agent}`, suite })}>
+          Compare {change.baseline} with {change.agent}
+        </Link>
+      )}
       <Link to={`/agents/${encodeURIComponent(name)}`}>{name}</Link>
     </p>
   );
@@ -99,7 +96,7 @@ export function AlertCard({ alert, change, onChange }: Evidence & { onChange: (a
         <span className="muted">{alert.suite_id}</span>
       </div>
       <p className="alerts-evidence">
-        {value(regression.baseline, regression)} → <strong>{value(regression.current, regression)}</strong>,{" "}
+        {levelOf(regression.baseline, regression)} → <strong>{levelOf(regression.current, regression)}</strong>,{" "}
         {worsening(regression)}
       </p>
       <p>{regression.explanation}</p>

@@ -5,16 +5,13 @@ import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../compone
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, useQueryParam } from "../../router";
+import { nameOf } from "../../shared/paths";
 import { AlertCard } from "./AlertCard";
 import "./page.css";
 
 export const title = "Alerts";
 
 const SEVERITIES: readonly Severity[] = ["critical", "high", "medium", "low"];
-
-function nameOf(agent: string): string {
-  return agent.split("@")[0] ?? agent;
-}
 
 interface AlertsProps {
   alerts: readonly Alert[];

@@ -7,10 +7,9 @@ import { asText, count, duration, money, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, useQueryParam } from "../../router";
 import type { PageProps } from "..";
-import { SearchField } from "../runs/SearchField";
-import { ShortText } from "../runs/TextFold";
-import { api, caseAddress, runAddress, shortId } from "../runs/paths";
-import "../runs/runs.css";
+import { SearchField } from "../../shared/SearchField";
+import { ShortText } from "../../shared/TextFold";
+import { api, caseAddress, runAddress, shortId } from "../../shared/paths";
 import { useSamples } from "./useSamples";
 
 export const title = (params: Record<string, string>): string => `Cases of run ${shortId(params["run_id"] ?? "")}`;
@@ -69,14 +68,15 @@ export default function Cases({ params }: PageProps): ReactElement {
   const [status, setStatus] = useQueryParam("status", "failures");
   const [agent, setAgent] = useQueryParam("agent");
   const [benchmark, setBenchmark] = useQueryParam("benchmark");
+  const [arm, setArm] = useQueryParam("arm");
   const [text, setText] = useQueryParam("text");
   const run = useResource<RunPage>(api("runs", runId));
   const arms = run.data?.run.arms ?? [];
   const suite = run.data ? run.data.run.suite !== null : true;
-  const samples = useSamples(runId, { status, agent, benchmark });
+  const samples = useSamples(runId, { status, agent, benchmark, arm });
   const rows = useMemo(() => samples.items.filter((row) => text === "" || holds(row, text)), [samples.items, text]);
   const shape = useMemo(() => columns(runId, suite), [runId, suite]);
-  const narrowed = agent !== "" || benchmark !== "" || text !== "";
+  const narrowed = agent !== "" || arm !== "" || benchmark !== "" || text !== "";
   return (
     <>
       <div className="page-head">
@@ -87,6 +87,14 @@ export default function Cases({ params }: PageProps): ReactElement {
       </div>
       <div className="fields" role="search" aria-label="Filter the samples">
         <Select label="Ended" value={status} options={STATUSES} onChange={setStatus} />
+        {!suite && arms.length > 1 && (
+          <Select
+            label="Arm"
+            value={arm}
+            onChange={setArm}
+            options={[["", "all"], ...arms.map((item) => [item.arm_id, item.name] as const)]}
+          />
+        )}
         {suite && (
           <>
             <Select label="Agent" value={agent} onChange={setAgent} options={[["", "all"], ...unique(arms.map((arm) => arm.agent))]} />

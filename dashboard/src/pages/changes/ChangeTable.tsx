@@ -3,17 +3,22 @@ import type { ChangeRow } from "../../api/types";
 import { RowDelta, Sparkline, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, duration, money, points } from "../../format";
-import { Link, address, useQueryParam } from "../../router";
+import { Link, useQueryParam } from "../../router";
 import { Flips } from "./Flips";
+import { historyOf, idOf } from "./rows";
 
 const ORDER = ["worse", "inconclusive", "better", "same", "no-baseline"];
-const idOf = (row: ChangeRow): string => `${row.name} ${row.suite_id}`;
 
 function Verdict({ row }: { row: ChangeRow }): ReactElement {
   return (
     <div className="changes-verdict">
       <VerdictBadge verdict={row.verdict} /> {row.severity && <VerdictBadge verdict={row.severity} />}
       {row.since && <span className="muted"> since {row.since}</span>}
+      {row.evidence === "history" && (
+        <Link to={historyOf(row)} className="changes-evidence">
+          seen in its history
+        </Link>
+      )}
       <p>{row.summary}</p>
       {row.verdict === "inconclusive" && row.more_cases !== null && (
         <p className="muted">About {row.more_cases} more cases would settle it.</p>
@@ -26,7 +31,7 @@ function History({ row }: { row: ChangeRow }): ReactElement {
   if (!row.spark || row.spark.points.length < 2) return <Sparkline history={row.spark} />;
   const { metric } = row.spark;
   return (
-    <Link to={address("/history", { subject: row.name, metric, suite: row.suite_id })} className="changes-spark">
+    <Link to={historyOf(row)} className="changes-spark">
       <Sparkline history={row.spark} />
       <span className="muted">{metric}</span>
     </Link>

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { CaseKey, ChangeRow } from "../../api/types";
 import { CommandHint } from "../../components";
 import { Link, address } from "../../router";
-import { divergenceAddress } from "../divergence/place";
+import { divergenceAddress } from "../../shared/place";
 
 const SHOWN = 25;
 

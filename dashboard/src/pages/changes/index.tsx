@@ -1,24 +1,43 @@
 import type { ReactElement } from "react";
-import type { Changes } from "../../api/types";
+import type { ChangeRow, Changes } from "../../api/types";
 import { CommandHint, Empty, Show } from "../../components";
 import { useChanges } from "../../changes";
+import { plural } from "../../format";
+import { Link, address } from "../../router";
 import { ChangeTable } from "./ChangeTable";
 import { Today } from "./Today";
+import { historyOf, idOf } from "./rows";
 import "./page.css";
 
 export const title = "Changes";
 
+const NAMED = 3;
+
+/** What is worse, since which version, each with the way to its evidence. */
+function Worse({ rows }: { rows: readonly ChangeRow[] }): ReactElement {
+  return (
+    <p className="changes-answer verdict-worse">
+      <span aria-hidden="true">▼</span> {rows.length} worse:{" "}
+      {rows.slice(0, NAMED).map((row, index) => (
+        <span key={idOf(row)}>
+          {index > 0 && "; "}
+          <Link to={row.evidence === "history" ? historyOf(row) : address("/", { open: idOf(row) })}>
+            {row.agent} on {row.suite_name || row.suite_id}
+          </Link>
+          {row.since && ` since version ${row.since}`}
+          {row.broken.length > 0 && `, ${plural(row.broken.length, "case")} broke`}
+        </span>
+      ))}
+      {rows.length > NAMED && ` and ${rows.length - NAMED} more`}.
+    </p>
+  );
+}
+
 /** The sentence that answers whether anything is worse. */
 function Answer({ changes }: { changes: Changes }): ReactElement {
-  const { worse = 0, inconclusive = 0 } = changes.counts;
-  const first = changes.rows.find((row) => row.verdict === "worse");
-  if (worse > 0 && first) {
-    return (
-      <p className="changes-answer verdict-worse">
-        <span aria-hidden="true">▼</span> {worse} worse. {first.agent} on {first.suite_name || first.suite_id}: {first.summary}
-      </p>
-    );
-  }
+  const { inconclusive = 0 } = changes.counts;
+  const worse = changes.rows.filter((row) => row.verdict === "worse");
+  if (worse.length > 0) return <Worse rows={worse} />;
   const tone = inconclusive > 0 ? "inconclusive" : "better";
   return (
     <p className={`changes-answer verdict-${tone}`}>

@@ -3,7 +3,7 @@ import type { Duel } from "../../api/types";
 import { UNKNOWN, number, signed } from "../../format";
 import { axisFor, effectOf } from "./effects";
 import type { Effect } from "./effects";
-import { measured } from "./units";
+import { sideValue } from "../../shared/units";
 
 const WIDTH = 540;
 const LEFT = 96;
@@ -21,7 +21,7 @@ function effectText({ change, low, high, kind }: Effect): string {
 function sentence(effect: Effect, duel: Duel): string {
   const { row } = effect;
   if (effect.change === null) return `${row.metric}: not compared. ${row.reason}`;
-  const sides = `${duel.baseline} ${measured(row.baseline, row.unit)}, ${duel.candidate} ${measured(row.candidate, row.unit)}`;
+  const sides = `${duel.baseline} ${sideValue(row.baseline, row)}, ${duel.candidate} ${sideValue(row.candidate, row)}`;
   return `${row.metric}: ${row.verdict ?? "not judged"}, ${effectText(effect)} for the candidate. ${sides}.`;
 }
 

@@ -5,9 +5,9 @@ import { Show, StatusBadge } from "../../components";
 import { asText, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
-import { divergenceAddress } from "../divergence/place";
-import type { Place } from "../divergence/place";
-import { useRuns } from "./useRuns";
+import { divergenceAddress } from "../../shared/place";
+import type { Place } from "../../shared/place";
+import { placeOf } from "./sides";
 
 function Outputs({ place }: { place: Place }): ReactElement {
   const { cases: _, ...asked } = place;
@@ -83,20 +83,9 @@ function List({ keys, place, title, empty }: ListProps): ReactElement {
 }
 
 /** Cases that only one of the two gets right, each with a way to both trajectories. */
-export function Flips({ duel, suite }: { duel: Duel; suite: string }): ReactElement {
-  const first = useRuns(duel.baseline, suite);
-  const second = useRuns(duel.candidate, suite);
+export function Flips({ duel }: { duel: Duel }): ReactElement {
   const { broken, fixed } = duel.flips;
-  const all = [...broken, ...fixed];
-  const place = (key: CaseKey): Place => {
-    const runs = { first_run: first.get(key.benchmark) ?? "", second_run: second.get(key.benchmark) ?? "" };
-    // The list in an address is of one pair of runs.
-    const cases = all.filter(
-      ({ benchmark }) =>
-        (first.get(benchmark) ?? "") === runs.first_run && (second.get(benchmark) ?? "") === runs.second_run,
-    );
-    return { ...runs, ...key, first_agent: duel.baseline, second_agent: duel.candidate, cases };
-  };
+  const place = (key: CaseKey): Place => placeOf(duel, key, [...broken, ...fixed]);
   return (
     <>
       <h2>Flipped cases</h2>

@@ -5,8 +5,8 @@ import { Link, address, useQueryParam } from "../../router";
 import { Dumbbell } from "./Dumbbell";
 import { Flips } from "./Flips";
 import { RowsTable } from "./RowsTable";
-import { Warnings } from "./Warnings";
-import { asSentence } from "./words";
+import { Warnings } from "../../shared/Warnings";
+import { asSentence } from "../../shared/words";
 
 function Winners({ duel }: { duel: Duel }): ReactElement | null {
   const named = Object.entries(duel.category_winners);
@@ -59,7 +59,7 @@ export function HeadToHeadComparison({ duel, suite }: { duel: Duel; suite: strin
           <RowsTable caption="Per benchmark" rows={duel.benchmark_rows} sortParam="benchmarks_sort" perBenchmark />
         </details>
       )}
-      <Flips duel={duel} suite={suite} />
+      <Flips duel={duel} />
       <p className="row">
         <Link to={address("/history", { subject: name, suite })}>History of {name}</Link>
         <Link to={address("/cost", { suite, agents: `${duel.baseline},${duel.candidate}` })}>What the two cost</Link>

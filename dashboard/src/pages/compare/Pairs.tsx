@@ -4,8 +4,10 @@ import { Sign, Table } from "../../components";
 import type { Column } from "../../components";
 import { points } from "../../format";
 import { Link, address } from "../../router";
-import { Warnings } from "./Warnings";
-import { asSentence } from "./words";
+import { divergenceAddress } from "../../shared/place";
+import { Warnings } from "../../shared/Warnings";
+import { asSentence } from "../../shared/words";
+import { placeOf } from "./sides";
 
 function duelOf(found: AllAgainstAll, one: string, other: string): Duel | undefined {
   return found.duels.find(
@@ -69,11 +71,28 @@ function PairTable({ found, suite }: { found: AllAgainstAll; suite: string }): R
   );
 }
 
+/** Leads to the best and the worst answer side by side. */
+function CaseLink({ found, item }: { found: AllAgainstAll; item: CaseScores }): ReactElement {
+  const scored = found.agents
+    .filter((agent) => typeof item.scores[agent] === "number")
+    .toSorted((a, b) => (item.scores[b] ?? 0) - (item.scores[a] ?? 0));
+  const [best = ""] = scored;
+  const duel = duelOf(found, best, scored.at(-1) ?? "");
+  const place = duel && placeOf(duel, item.key, [item.key]);
+  if (!place?.first_run || !place.second_run) return <>{item.key.case_id}</>;
+  return <Link to={divergenceAddress(place)}>{item.key.case_id}</Link>;
+}
+
 function Disagreements({ found }: { found: AllAgainstAll }): ReactElement | null {
   const cases = found.cases.filter((item) => item.disagree);
   if (cases.length === 0) return null;
   const columns: Column<CaseScores>[] = [
-    { key: "case", label: "Case", value: (item) => item.key.case_id, render: (item) => item.key.case_id },
+    {
+      key: "case",
+      label: "Case",
+      value: (item) => item.key.case_id,
+      render: (item) => <CaseLink found={found} item={item} />,
+    },
     { key: "benchmark", label: "Benchmark", value: (item) => item.key.benchmark, render: (item) => item.key.benchmark },
     ...found.agents.map((agent) => ({
       key: `score ${agent}`,

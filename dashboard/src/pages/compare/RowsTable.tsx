@@ -3,7 +3,7 @@ import type { PairedRow } from "../../api/types";
 import { RowDelta, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, number, percent, plural, signed } from "../../format";
-import { isScore, measured } from "./units";
+import { isScore, measured, sideValue } from "../../shared/units";
 
 function sure(row: PairedRow): string {
   const p = row.adjusted_p ?? row.p_value;
@@ -53,8 +53,8 @@ const COLUMNS: readonly Column<PairedRow>[] = [
       </span>
     ),
   },
-  { key: "baseline", label: "Baseline", align: "right", render: (row) => value(row.baseline, row) },
-  { key: "candidate", label: "Candidate", align: "right", render: (row) => value(row.candidate, row) },
+  { key: "baseline", label: "Baseline", align: "right", render: (row) => sideValue(row.baseline, row) },
+  { key: "candidate", label: "Candidate", align: "right", render: (row) => sideValue(row.candidate, row) },
   {
     key: "change",
     label: "Change, 95 % interval",
@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<PairedRow>[] = [
     align: "right",
     title: "after Holm's correction",
     value: (row) => row.adjusted_p,
-    render: sure,
+    render: (row) => <span className="score-cell">{sure(row)}</span>,
   },
   {
     key: "cases",

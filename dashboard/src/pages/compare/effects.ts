@@ -1,5 +1,5 @@
 import type { PairedRow } from "../../api/types";
-import { isScore } from "./units";
+import { isScore } from "../../shared/units";
 
 /** A row on the common scale of the chart: per cent, or points of a hundred; positive is better for the candidate. */
 export interface Effect {

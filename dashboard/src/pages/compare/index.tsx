@@ -1,8 +1,10 @@
 import type { ReactElement } from "react";
+import { ApiError } from "../../api/client";
 import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { useRoute } from "../../router";
 import { Choices } from "./Choices";
 import { HeadToHeadComparison } from "./HeadToHead";
+import { NotComparable } from "./NotComparable";
 import { Pairs } from "./Pairs";
 import "./page.css";
 import { useComparison } from "./useComparison";
@@ -32,6 +34,8 @@ export default function Page(): ReactElement {
           <p>Agents that have run the same suite compare: run it for each of them with</p>
           <CommandHint command="dyno run SUITE --agent AGENT" />
         </Empty>
+      ) : answer.error instanceof ApiError && answer.error.status === 409 ? (
+        <NotComparable error={answer.error} agents={agents} suite={suite} />
       ) : (
         <Show of={answer}>
           {({ duel, tournament }) =>

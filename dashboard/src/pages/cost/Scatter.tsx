@@ -5,7 +5,7 @@ import { Chart, Empty } from "../../components";
 import type { ChartClick } from "../../components";
 import { money, percent, plural } from "../../format";
 import { navigate } from "../../router";
-import type { Palette } from "../../theme";
+import type { Palette } from "../../palette";
 import { absent, frontierShare, onFrontier, placed, reachedText, scatterOption } from "./frontier";
 import type { Bought, Scale } from "./frontier";
 

@@ -2,7 +2,7 @@
 import type { CostReport, CostRow } from "../../api/types";
 import type { ChartOption } from "../../components";
 import { duration, money, percent, points } from "../../format";
-import type { Palette } from "../../theme";
+import type { Palette } from "../../palette";
 
 export type Bought = "accuracy" | "latency";
 export type Scale = "log" | "linear";
@@ -74,7 +74,7 @@ export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Sc
   const format = bought === "accuracy" ? (value: number) => points(value, 0) : duration;
   return {
     legend: { type: "scroll", top: 0 },
-    grid: { left: 12, right: 40, top: 58, bottom: 30, containLabel: true },
+    grid: { left: 26, right: 40, top: 58, bottom: 30, containLabel: true },
     xAxis: {
       type: scale === "log" ? "log" : "value",
       name: `$ per task${scale === "log" ? " (log)" : ""}`,
@@ -86,8 +86,9 @@ export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Sc
     yAxis: {
       type: "value",
       scale: true,
-      name: bought === "accuracy" ? "accuracy ↑" : "seconds ↓",
-      nameTextStyle: { align: "left" },
+      name: bought === "accuracy" ? "accuracy →" : "seconds →",
+      nameLocation: "middle",
+      nameGap: bought === "accuracy" ? 32 : 56,
       axisLabel: { formatter: format },
     },
     series: [

@@ -4,7 +4,7 @@ import type { CostReport, Items, SuiteRow } from "../../api/types";
 import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery, useQueryParam } from "../../router";
-import { Warnings } from "../compare/Warnings";
+import { Warnings } from "../../shared/Warnings";
 import { CostEfficiencyScatter } from "./Scatter";
 import { AgentCosts, Configurations, Opportunities } from "./Tables";
 import "./page.css";

@@ -5,11 +5,12 @@ import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { asText } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, navigate, useRoute } from "../../router";
-import "./page.css";
+import { shortId } from "../../shared/paths";
+import { indexIn, neighbour, placeFrom } from "../../shared/place";
+import type { Place } from "../../shared/place";
 import { Side } from "./Sides";
 import { Steps } from "./Steps";
-import { indexIn, neighbour, placeFrom } from "./place";
-import type { Place } from "./place";
+import "./page.css";
 
 export const title = "Side by side";
 
@@ -63,7 +64,7 @@ function Question({ answers }: { answers: Divergence }): ReactElement {
 
 function commandFor(place: Place): string {
   const agent = place.second_agent ? ` --agent ${shellWord(place.second_agent)}` : "";
-  return `dyno show ${shellWord(place.second_run || "RUN")} --case ${shellWord(place.case_id || "ID")}${agent}`;
+  return `dyno show ${shellWord(shortId(place.second_run) || "RUN")} --case ${shellWord(place.case_id || "ID")}${agent}`;
 }
 
 export default function Page(): ReactElement {

@@ -6,7 +6,7 @@ import type { ChartClick } from "../../components";
 import { UNKNOWN, dateTime, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, navigate, useRoute } from "../../router";
-import type { Palette } from "../../theme";
+import type { Palette } from "../../palette";
 import { ChangesTable } from "./Changes";
 import { Choices } from "./Choices";
 import type { Chosen } from "./Choices";

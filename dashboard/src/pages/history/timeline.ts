@@ -2,8 +2,8 @@
 import type { History, HistoryChange, HistoryPoint } from "../../api/types";
 import type { ChartOption } from "../../components";
 import { dateTime, percent, plural, signed } from "../../format";
-import type { Palette } from "../../theme";
-import { measured } from "../compare/units";
+import type { Palette } from "../../palette";
+import { measured } from "../../shared/units";
 
 /** Versions that get a colour of their own; with more of them one colour stands for all. */
 const MOST_VERSIONS = 7;

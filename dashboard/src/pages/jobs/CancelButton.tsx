@@ -1,18 +1,10 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
 import { post } from "../../api/client";
-import type { Job, Session } from "../../api/types";
+import type { Job } from "../../api/types";
 import { ErrorBox } from "../../components";
-import { useResource } from "../../hooks/useResource";
-import { api } from "../runs/paths";
-import { hasEnded } from "./useJob";
-
-/** Whether the key of this tab may run and cancel. */
-export function useMayRun(): boolean | undefined {
-  const session = useResource<Session>("/api/session");
-  if (!session.data) return session.error === undefined ? undefined : false;
-  return session.data.scope !== "read";
-}
+import { api } from "../../shared/paths";
+import { hasEnded } from "../../shared/useJob";
 
 interface CancelButtonProps {
   job: Job;

@@ -6,11 +6,11 @@ import type { Column } from "../../components";
 import { age, dateTime, duration } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
-import { agentAddress, jobAddress, runAddress, shortId, suiteAddress } from "../runs/paths";
-import "../runs/runs.css";
-import { CancelButton, useMayRun } from "./CancelButton";
-import { ProgressBar } from "./ProgressView";
-import { hasEnded } from "./useJob";
+import { agentAddress, jobAddress, runAddress, shortId, suiteAddress } from "../../shared/paths";
+import { useMayRun } from "../../shared/useMayRun";
+import { CancelButton } from "./CancelButton";
+import { ProgressBar } from "../../shared/ProgressView";
+import { hasEnded } from "../../shared/useJob";
 
 export const title = "Jobs";
 

@@ -6,8 +6,8 @@ import { Chart } from "../../components";
 import type { ChartOption } from "../../components";
 import { points } from "../../format";
 import { Link, address } from "../../router";
-import { SHAPES } from "../../theme";
-import type { Palette } from "../../theme";
+import { SHAPES } from "../../palette";
+import type { Palette } from "../../palette";
 
 const LINES = ["solid", "dashed", "dotted"] as const;
 

@@ -5,9 +5,8 @@ import type { Column } from "../../components";
 import { age, count, dateTime, duration } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
-import { SearchField } from "./SearchField";
-import { runAddress, shortId } from "./paths";
-import "./runs.css";
+import { SearchField } from "../../shared/SearchField";
+import { runAddress, shortId } from "../../shared/paths";
 
 export const title = "Runs";
 
@@ -77,18 +76,16 @@ export default function Runs(): ReactElement {
         <SearchField label="Name" value={name} onChange={(value) => filter({ name: value })} />
       </div>
       <Show of={runs}>
-        {(page) => {
-          const rows = page.items.filter((row) => status === "" || row.status === status);
-          return (
+        {(page) => (
             <>
               <Table
                 caption="Runs, newest first"
                 columns={COLUMNS}
-                rows={rows}
+                rows={page.items}
                 rowKey={(row) => row.run_id}
                 empty={
                   filtered || cursor ? (
-                    <Empty title={page.next ? "No run of this page fits the filter." : "No run fits the filter."} />
+                    <Empty title="No run fits the filter." />
                   ) : (
                     <Empty title="Nothing has been run yet. A first run, without a model and without a key:" command="dyno demo" />
                   )
@@ -96,8 +93,7 @@ export default function Runs(): ReactElement {
               />
               <Pager cursor={cursor} next={page.next} onMove={(to) => setQuery({ cursor: to }, {})} />
             </>
-          );
-        }}
+        )}
       </Show>
     </>
   );

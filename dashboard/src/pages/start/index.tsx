@@ -6,14 +6,14 @@ import { CommandHint, Empty, ErrorBox, Loading, Show, SignIn, shellWord } from "
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, navigate, setQuery, useRoute } from "../../router";
-import { useMayRun } from "../jobs/CancelButton";
-import { jobAddress } from "../runs/paths";
-import "../runs/runs.css";
+import { jobAddress } from "../../shared/paths";
+import { useMayRun } from "../../shared/useMayRun";
 import { CostQuestion } from "./CostQuestion";
 import { HowMuch, SETTING, Settings } from "./Fields";
 import { SelectRow } from "./FormRow";
 import { newKey, problemsOf, read } from "./request";
 import type { Problems, Typed } from "./request";
+import "./page.css";
 
 export const title = "Start a run";
 

@@ -1,96 +1,139 @@
-/** Stress tests: what a target does under each load, and where it breaks. Durations are seconds. */
+/** Charts of one scenario: over time with its phases shaded, and level by level with the breaking point. */
+import type { ScenarioReport, TimePoint } from "../../api/types";
 import type { ChartOption } from "../../components";
 import { duration, number, percent } from "../../format";
-import { SHAPES } from "../../theme";
-import type { Palette } from "../../theme";
+import { SHAPES } from "../../palette";
+import type { Palette } from "../../palette";
+import { axisName, levelText } from "./words";
 
-export interface StressPoint {
-  /** Requests per second offered, or the number of clients: as the scenario counts. */
-  load: number;
-  p50_s: number | null;
-  p99_s: number | null;
-  throughput_per_s: number | null;
-  /** In 0..1. */
-  error_rate: number | null;
-}
-
-export interface StressResult {
-  scenario: string;
-  target: string;
-  points: StressPoint[];
-  /** The load from which the target no longer keeps up; null where it was not reached. */
-  breaking_point: number | null;
-  run_id?: string;
-}
-
-export type Curve = "latency" | "throughput" | "errors";
+export type Curve = "latency" | "rate" | "errors";
+export type Axis = "time" | "level";
 
 interface Line {
-  field: Exclude<keyof StressPoint, "load">;
-  suffix: string;
-  dashed: boolean;
+  name: string;
+  values: (number | null)[];
+  dashed?: boolean;
 }
 
-export const CURVES: Record<
-  Curve,
-  { title: string; lines: readonly Line[]; format: (value: number | null) => string }
-> = {
-  latency: {
-    title: "Latency under load",
-    lines: [
-      { field: "p99_s", suffix: " p99", dashed: false },
-      { field: "p50_s", suffix: " p50", dashed: true },
-    ],
-    format: duration,
-  },
-  throughput: {
-    title: "Throughput under load",
-    lines: [{ field: "throughput_per_s", suffix: "", dashed: false }],
-    format: (value) => `${number(value)}/s`,
-  },
-  errors: {
-    title: "Errors under load",
-    lines: [{ field: "error_rate", suffix: "", dashed: false }],
-    format: (value) => percent(value),
-  },
+export interface Drawn {
+  title: string;
+  x: number[];
+  lines: Line[];
+  format: (value: number | null) => string;
+}
+
+const perSecond = (value: number | null): string => (value === null ? "—" : `${number(value)}/s`);
+
+const FORMATS: Record<Curve, Drawn["format"]> = {
+  latency: (value) => duration(value),
+  rate: perSecond,
+  errors: (value) => percent(value),
 };
 
-export function curveOption(results: readonly StressResult[], curve: Curve, colours: Palette): ChartOption {
-  const { lines, format } = CURVES[curve];
-  const series = results.flatMap((result, place) => {
-    const colour = colours.series[place % colours.series.length];
-    return lines.map((line, index) => ({
-      name: `${result.scenario}${line.suffix}`,
-      type: "line",
-      symbol: SHAPES[place % SHAPES.length],
-      symbolSize: 7,
-      itemStyle: { color: colour },
-      lineStyle: { color: colour, type: line.dashed ? "dashed" : "solid" },
-      data: result.points.map((point) => [point.load, point[line.field]]),
-      tooltip: { valueFormatter: (value: unknown) => format(typeof value === "number" ? value : null) },
-      ...(index === 0 && result.breaking_point !== null
-        ? {
-            markLine: {
-              silent: true,
-              symbol: "none",
-              data: [{ xAxis: result.breaking_point }],
-              lineStyle: { color: colours.worse, type: "dashed", width: 2 },
-              label: {
-                formatter: `breaks at ${number(result.breaking_point)}`,
-                color: colours.worse,
-                position: "insideEndTop",
-              },
-            },
-          }
-        : {}),
-    }));
-  });
+const TITLES: Record<Curve, string> = { latency: "Latency", rate: "Rate", errors: "Errors" };
+
+/** What windows and levels have in common. */
+type Figures = Pick<TimePoint, "asked_per_s" | "throughput_per_s" | "error_rate" | "latency_p50_s" | "latency_p99_s">;
+
+function linesOf(points: readonly Figures[], curve: Curve): Line[] {
+  if (curve === "latency") {
+    return [
+      { name: "p99", values: points.map((point) => point.latency_p99_s) },
+      { name: "p50", values: points.map((point) => point.latency_p50_s), dashed: true },
+    ];
+  }
+  if (curve === "rate") {
+    return [
+      { name: "asked", values: points.map((point) => point.asked_per_s), dashed: true },
+      { name: "delivered", values: points.map((point) => point.throughput_per_s) },
+    ];
+  }
+  return [{ name: "errors", values: points.map((point) => point.error_rate) }];
+}
+
+/** What a chart of a scenario shows; levels come in ascending order, whatever order they were tried in. */
+export function drawn(report: ScenarioReport, curve: Curve, axis: Axis): Drawn {
+  const levels = report.curve.toSorted((a, b) => a.level - b.level);
+  const windows = report.over_time;
+  return {
+    title: `${TITLES[curve]} ${axis === "time" ? "over time" : `by ${levelName(report)}`}`,
+    x: axis === "time" ? windows.map((point) => point.at_s) : levels.map((point) => point.level),
+    lines: linesOf(axis === "time" ? windows : levels, curve),
+    format: FORMATS[curve],
+  };
+}
+
+function levelName(report: ScenarioReport): string {
+  return report.breaking_point ? axisName(report.breaking_point.axis) : "level";
+}
+
+/** Every other phase is shaded; each carries its name. */
+function phases(report: ScenarioReport, colours: Palette): object {
+  return {
+    silent: true,
+    label: { position: "insideTop", color: colours.muted, fontSize: 11 },
+    data: report.phases.map(([label, from, to], index) => [
+      { name: label, xAxis: from, itemStyle: { color: colours.muted, opacity: index % 2 === 0 ? 0.08 : 0.18 } },
+      { xAxis: to },
+    ]),
+  };
+}
+
+function breaking(report: ScenarioReport, colours: Palette): object {
+  const point = report.breaking_point;
+  if (!point) return {};
+  const area = point.interval
+    ? {
+        markArea: {
+          silent: true,
+          itemStyle: { color: colours.worse, opacity: 0.14 },
+          data: [[{ xAxis: point.interval[0] }, { xAxis: point.interval[1] }]],
+        },
+      }
+    : {};
+  return {
+    ...area,
+    markLine: {
+      silent: true,
+      symbol: "none",
+      data: [{ xAxis: point.value }],
+      lineStyle: { color: colours.worse, type: "dashed", width: 2 },
+      label: {
+        formatter: `breaks at ${levelText(point.value, point.axis)}`,
+        color: colours.worse,
+        position: "insideEndTop",
+      },
+    },
+  };
+}
+
+export function curveOption(report: ScenarioReport, curve: Curve, axis: Axis, colours: Palette): ChartOption {
+  const { x, lines, format } = drawn(report, curve, axis);
+  const series = lines.map((line, index) => ({
+    name: line.name,
+    type: "line",
+    symbol: SHAPES[index % SHAPES.length],
+    symbolSize: 5,
+    showSymbol: x.length <= 60,
+    itemStyle: { color: colours.series[index] },
+    lineStyle: { color: colours.series[index], width: 2, type: line.dashed ? "dashed" : "solid" },
+    data: x.map((at, place) => [at, line.values[place] ?? null]),
+    tooltip: { valueFormatter: (value: unknown) => format(typeof value === "number" ? value : null) },
+    ...(index > 0 ? {} : axis === "time" ? { markArea: phases(report, colours) } : breaking(report, colours)),
+  }));
   return {
     legend: { type: "scroll", top: 0 },
     tooltip: { trigger: "axis" },
-    grid: { left: 12, right: 24, top: 40, bottom: 28, containLabel: true },
-    xAxis: { type: "value", name: "load", nameLocation: "middle", nameGap: 26 },
-    yAxis: { type: "value", min: 0, axisLabel: { formatter: format } },
+    grid: { left: 12, right: 20, top: 34, bottom: 28, containLabel: true },
+    xAxis: {
+      type: "value",
+      min: axis === "time" ? 0 : "dataMin",
+      name: axis === "time" ? "seconds" : levelName(report),
+      nameLocation: "middle",
+      nameGap: 26,
+      splitLine: { show: false },
+    },
+    yAxis: { type: "value", min: 0, axisLabel: { formatter: (value: number) => format(value) } },
     series,
   };
 }

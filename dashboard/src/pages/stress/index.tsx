@@ -1,154 +1,65 @@
-import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
-import type { Items } from "../../api/types";
-import { Chart, CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
-import type { Column } from "../../components";
-import { UNKNOWN, duration, number, percent } from "../../format";
+import type { Items, StressReport } from "../../api/types";
+import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
+import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
-import { Link, setQuery, useQueryParam } from "../../router";
-import type { Palette } from "../../theme";
-import { CURVES, curveOption } from "./curves";
-import type { Curve, StressPoint, StressResult } from "./curves";
+import { setQuery, useQueryParam } from "../../router";
+import { shortId } from "../../shared/paths";
+import { StressTestResults } from "./Results";
+import { plainName } from "./words";
 
 export const title = "Stress";
 
-function largest(points: readonly StressPoint[], field: "throughput_per_s" | "error_rate" | "p99_s"): number | null {
-  const known = points.map((point) => point[field]).filter((value): value is number => value !== null);
-  return known.length === 0 ? null : Math.max(...known);
-}
-
-function breakText({ breaking_point: point, points }: StressResult): string {
-  const most = points.length === 0 ? null : Math.max(...points.map(({ load }) => load));
-  return point === null ? `not reached${most === null ? "" : ` up to ${number(most)}`}` : number(point);
-}
-
-const COLUMNS: readonly Column<StressResult>[] = [
-  {
-    key: "scenario",
-    label: "Scenario",
-    value: (row) => row.scenario,
-    render: (row) =>
-      row.run_id ? <Link to={`/runs/${encodeURIComponent(row.run_id)}`}>{row.scenario}</Link> : row.scenario,
-  },
-  { key: "break", label: "Breaking point", align: "right", value: (row) => row.breaking_point, render: breakText },
-  {
-    key: "throughput",
-    label: "Most throughput",
-    align: "right",
-    first: "descending",
-    value: (row) => largest(row.points, "throughput_per_s"),
-    render: (row) => CURVES.throughput.format(largest(row.points, "throughput_per_s")),
-  },
-  {
-    key: "unloaded",
-    label: "p50 at the lowest load",
-    align: "right",
-    value: (row) => row.points[0]?.p50_s,
-    render: (row) => duration(row.points[0]?.p50_s),
-  },
-  {
-    key: "p99",
-    label: "Worst p99",
-    align: "right",
-    first: "descending",
-    value: (row) => largest(row.points, "p99_s"),
-    render: (row) => duration(largest(row.points, "p99_s")),
-  },
-  {
-    key: "errors",
-    label: "Most errors",
-    align: "right",
-    first: "descending",
-    value: (row) => largest(row.points, "error_rate"),
-    render: (row) => percent(largest(row.points, "error_rate")),
-  },
-];
-
-function CurveChart({ results, curve }: { results: readonly StressResult[]; curve: Curve }): ReactElement {
-  const option = useCallback((colours: Palette) => curveOption(results, curve, colours), [results, curve]);
-  const { title: name, lines, format } = CURVES[curve];
-  const rows = results.flatMap((result) =>
-    result.points.map((point) => [
-      result.scenario,
-      number(point.load),
-      ...lines.map(({ field }) => format(point[field])),
-    ]),
-  );
-  return (
-    <Chart
-      title={name}
-      description={results.map((result) => `${result.scenario}: breaking point ${breakText(result)}.`).join(" ")}
-      option={option}
-      table={{ columns: ["Scenario", "Load", ...lines.map(({ field }) => field)], rows }}
-      height={300}
-    />
-  );
-}
-
-/** Latency, throughput and errors of one target under load, a curve per scenario, with the load that breaks it. */
-export function StressTestResults({ results }: { results: readonly StressResult[] }): ReactElement {
-  return (
-    <>
-      <Table caption="Scenarios" columns={COLUMNS} rows={results} rowKey={(row) => row.scenario} />
-      <CurveChart results={results} curve="latency" />
-      <div className="columns">
-        <CurveChart results={results} curve="throughput" />
-        <CurveChart results={results} curve="errors" />
-      </div>
-    </>
-  );
-}
-
-function Results({ items }: { items: readonly StressResult[] }): ReactElement {
-  const targets = [...new Set(items.map((item) => item.target))];
-  const [target] = useQueryParam("target", targets[0] ?? "");
+function Reports({ items }: { items: readonly StressReport[] }): ReactElement {
+  const [run] = useQueryParam("run");
   const [scenario, setScenario] = useQueryParam("scenario");
-  const ofTarget = useMemo(() => items.filter((item) => item.target === target), [items, target]);
-  const shown = useMemo(() => ofTarget.filter((item) => !scenario || item.scenario === scenario), [ofTarget, scenario]);
+  const report = items.find((item) => item.run_id === run) ?? (run ? undefined : items[0]);
   return (
     <>
-      <CommandHint
-        command={`dyno load ${shellWord(target || "TARGET")}${scenario ? ` --scenario ${shellWord(scenario)}` : ""}`}
-      />
       <div className="fields">
         <Select
-          label="Target"
-          value={target}
-          options={targets}
-          onChange={(value) => setQuery({ target: value, scenario: "" })}
+          label="Load run"
+          value={report?.run_id ?? run}
+          options={items.map((item) => [
+            item.run_id,
+            `${item.agent_id}, ${item.finished_at === null ? shortId(item.run_id) : dateTime(item.finished_at)}`,
+          ])}
+          onChange={(value) => setQuery({ run: value, scenario: "" })}
         />
         <Select
           label="Scenario"
           value={scenario}
-          options={[["", "all"], ...new Set(ofTarget.map((item) => item.scenario))]}
+          options={[["", "all"], ...(report?.scenarios ?? []).map((item) => [item.scenario, plainName(item.scenario)] as const)]}
           onChange={setScenario}
         />
       </div>
-      {shown.length === 0 ? (
-        <p className="muted">There is no such stress test of {target || UNKNOWN}.</p>
+      {report ? (
+        <StressTestResults report={report} scenario={scenario} />
       ) : (
-        <StressTestResults results={shown} />
+        <Empty title={`There is no load run ${shortId(run)} here.`} command="dyno list runs" />
       )}
     </>
   );
 }
 
 export default function Page(): ReactElement {
-  const stress = useResource<Items<StressResult>>("/api/stress");
+  const stress = useResource<Items<StressReport>>("/api/stress");
+  const [run] = useQueryParam("run");
+  const shown = run || stress.data?.items[0]?.run_id;
   return (
     <>
-      <h1>Stress tests</h1>
+      <div className="page-head">
+        <h1>Stress tests</h1>
+        {shown && <CommandHint command={`dyno show ${shellWord(shortId(shown))}`} />}
+      </div>
       <Show of={stress}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No stress test has been run yet.">
-              <p>
-                When one has, latency, throughput and errors under each load and the load that breaks a target are shown
-                here.
-              </p>
+            <Empty title="No stress test has been run yet. To put an agent under load:" command="dyno load AGENT --profile quick">
+              <p>Latency, rates and errors of each scenario and the load that breaks the target are then shown here.</p>
             </Empty>
           ) : (
-            <Results items={items} />
+            <Reports items={items} />
           )
         }
       </Show>

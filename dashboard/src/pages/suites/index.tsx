@@ -5,8 +5,7 @@ import type { Column } from "../../components";
 import { count } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address } from "../../router";
-import { suiteAddress } from "../runs/paths";
-import "../runs/runs.css";
+import { suiteAddress } from "../../shared/paths";
 
 export const title = "Suites";
 

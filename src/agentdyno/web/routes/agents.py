@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
+from agentdyno.analysis.flips import version_number
 from agentdyno.model.job import Scope
 from agentdyno.store.pages import ResultFilter
 from agentdyno.store.rows import AgentRow, Execution, SuiteRow
@@ -16,7 +17,7 @@ from agentdyno.web.lookups import LONGEST_NAME, find_agent
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import AgentItems, AgentSummary, AgentView, SuiteRun, VersionView
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.catalogue import Catalogue
+from agentdyno.workbench.catalogue import RegisteredAgent
 from agentdyno.workbench.naming import versions_of
 
 router = APIRouter(tags=["agents"], dependencies=[Depends(require(Scope.READ))])
@@ -28,9 +29,11 @@ MOST_RESULTS = 1000
 @router.get("/api/agents", response_model=AgentItems)
 def agents(services: Given) -> Response:
     """Every agent by name, its versions with the newest first."""
-    rows, catalogue = services.store.agents(), services.catalogue
-    names = sorted({*(row.name for row in rows), *(item.name for item in catalogue.agents.values())})
-    return answer(AgentItems(tuple(_summary(name, versions_of(rows, name), catalogue) for name in names)))
+    rows, known = services.store.agents(), services.catalogue.agents.values()
+    names = sorted({*(row.name for row in rows), *(item.name for item in known)})
+    return answer(
+        AgentItems(tuple(_summary(name, versions_of(rows, name), _registered(services, name)) for name in names))
+    )
 
 
 @router.get("/api/agents/{agent_id:path}", response_model=AgentView)
@@ -39,16 +42,15 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     named = find_agent(services, agent_id)
     store = services.store
     rows = versions_of(store.agents(), named.name)
+    registered = _registered(services, named.name)
+    runnable = {item.version for item in registered}
     wanted = ResultFilter(named.name, named.version, latest=True)
     results = store.execution_page(wanted, limit=MOST_RESULTS)
     entries = [entry for entry in services.boards.matrix().entries if entry.name == named.name]
     return answer(
         AgentView(
-            agent=_summary(named.name, rows, services.catalogue),
-            versions=tuple(
-                VersionView(row.version, row.uid, row.uses, row.created_at, row.last_success_at, row.last_attempt_at)
-                for row in rows
-            ),
+            agent=_summary(named.name, rows, registered),
+            versions=tuple(_version(row, runnable) for row in rows),
             suites=tuple(_suites_run(results, store.suites())),
             scores=tuple(entry for entry in entries if named.version in (None, entry.version)),
             results=tuple(results),
@@ -56,23 +58,32 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     )
 
 
-def _summary(name: str, rows: list[AgentRow], catalogue: Catalogue) -> AgentSummary:
-    registered = next((item for item in catalogue.agents.values() if item.name == name), None)
-    versions = tuple(dict.fromkeys(row.version for row in rows))
+def _registered(services: Services, name: str) -> list[RegisteredAgent]:
+    """What can be run here under that name, the highest version first."""
+    found = [item for item in services.catalogue.agents.values() if item.name == name]
+    return sorted(found, key=lambda item: version_number(item.version) or (), reverse=True)
+
+
+def _version(row: AgentRow, runnable: Collection[str]) -> VersionView:
+    times = (row.created_at, row.last_success_at, row.last_attempt_at)
+    return VersionView(row.version, row.uid, row.uses, *times, registered=row.version in runnable)
+
+
+def _summary(name: str, rows: list[AgentRow], registered: list[RegisteredAgent]) -> AgentSummary:
+    newest = registered[0] if registered else None
+    runnable = tuple(dict.fromkeys(item.version for item in registered))
     uid = rows[0].uid if rows else ""
-    if registered is not None:
-        versions = versions or (registered.version,)
-        uid = uid or registered.uid
     return AgentSummary(
         name=name,
-        versions=versions,
-        uid=uid,
-        registered=registered is not None,
-        description=registered.description if registered is not None else "",
-        paid=registered.paid if registered is not None else None,
+        versions=tuple(dict.fromkeys(row.version for row in rows)) or runnable,
+        uid=uid or (newest.uid if newest is not None else ""),
+        registered=newest is not None,
+        description=newest.description if newest is not None else "",
+        paid=newest.paid if newest is not None else None,
         last_success_at=_newest(row.last_success_at for row in rows),
         last_attempt_at=_newest(row.last_attempt_at for row in rows),
-        settings=registered.allowed if registered is not None else {},
+        settings=newest.allowed if newest is not None else {},
+        registered_versions=runnable,
     )
 
 

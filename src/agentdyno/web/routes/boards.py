@@ -11,7 +11,7 @@ from agentdyno.model.board import Coverage, Leaderboard, Matrix
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import find_stored_suite
-from agentdyno.web.replies import DAY_MS, NOT_MODIFIED, answer, tag_of, tagged
+from agentdyno.web.replies import DAY_MS, NOT_MODIFIED, answer, kept_answer, tag_of, tagged
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["boards"], dependencies=[Depends(require(Scope.READ))])
@@ -38,11 +38,11 @@ def leaderboard(
     boards = services.boards
     digest = boards.suite_digest(find_stored_suite(services, suite_id))
     tag = _tag(services, "leaderboard", category, metric, limit, days, digest)
-    return tagged(
-        request,
-        tag,
-        lambda: boards.leaderboard(category=category, metric=metric, limit=limit, days=days, suite=digest),
-    )
+
+    def make() -> Leaderboard:
+        return boards.leaderboard(category=category, metric=metric, limit=limit, days=days, suite=digest)
+
+    return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
 
 
 @router.get("/api/matrix", response_model=Matrix, responses=NOT_MODIFIED)
@@ -57,7 +57,9 @@ def matrix(
     boards = services.boards
     digest = boards.suite_digest(find_stored_suite(services, suite_id))
     tag = _tag(services, "matrix", digest, category)
-    return tagged(request, tag, lambda: boards.matrix(suite=digest, category=category))
+    return tagged(
+        request, tag, lambda: kept_answer(services, (tag,), lambda: boards.matrix(suite=digest, category=category))
+    )
 
 
 @router.get("/api/coverage", response_model=Coverage)

@@ -18,6 +18,7 @@ from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
 
 if TYPE_CHECKING:
+    from agentdyno.workbench.change_memo import ChangeMemo
     from agentdyno.workbench.changes import Answer, Changing
 
 router = APIRouter(tags=["changes"])
@@ -28,7 +29,7 @@ Runner = Annotated[Caller, Depends(require(Scope.RUN))]
 AlertId = Annotated[str, Path(max_length=200)]
 HOUR_MS = 3_600_000
 
-_caches: WeakKeyDictionary[Services, BoardCache[Answer]] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Services, tuple[BoardCache[Answer], ChangeMemo]] = WeakKeyDictionary()
 
 
 @router.get("/api/changes", response_model=Changes, responses=NOT_MODIFIED)
@@ -74,9 +75,11 @@ def _find(given: Services, alert_id: str) -> Alert:
 
 
 def _changing(given: Services) -> Changing:
+    from agentdyno.workbench.change_memo import ChangeMemo
     from agentdyno.workbench.changes import Changing
 
-    cache = _caches.get(given)
-    if cache is None:
-        cache = _caches.setdefault(given, BoardCache())
-    return Changing(given.store, workspace=given.workspace.name, now_ms=given.now_ms(), cache=cache)
+    kept = _caches.get(given)
+    if kept is None:
+        kept = _caches.setdefault(given, (BoardCache(), ChangeMemo()))
+    workspace, (cache, memo) = given.workspace.name, kept
+    return Changing(given.store, workspace=workspace, now_ms=given.now_ms(), cache=cache, memo=memo)

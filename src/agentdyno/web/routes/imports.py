@@ -42,6 +42,7 @@ _BODY = {
 Sent = tuple[str, bytes]
 
 
+@router.post("/import", response_model=ImportedItems, openapi_extra=_BODY)
 @router.post("/api/import", response_model=ImportedItems, openapi_extra=_BODY)
 async def import_results(
     request: Request,

@@ -52,11 +52,11 @@ def jobs(
     cursor: Annotated[str | None, Query(max_length=1024)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Response:
-    """Jobs, the newest first."""
+    """Jobs, the newest first. `waits_because` says of a job that no worker offers what the workers lack."""
     place = decode_cursor(cursor, int, str)
     before = (int(place[0]), str(place[1])) if place else None
     found = given.store.jobs(status=status, limit=limit + 1, before=before)
-    shown = tuple(found[:limit])
+    shown = tuple(_explained(given, *found[:limit]))
     following = encode_cursor((shown[-1].created_at, shown[-1].job_id)) if len(found) > limit else None
     return answer(JobPage(shown, following))
 
@@ -64,7 +64,7 @@ def jobs(
 @router.get("/{job_id}", response_model=Job)
 def job(given: Given, _: Reader, job_id: JobId) -> Response:
     """One job, by its id or a unique beginning of it."""
-    return answer(_find(given, job_id))
+    return answer(_look_up(given, job_id))
 
 
 @router.post("/{job_id}/cancel", response_model=Job)
@@ -84,7 +84,7 @@ def cancel(given: Given, caller: Annotated[Caller, Depends(require(Scope.RUN))],
 )
 async def events(request: Request, given: Given, _: Reader, job_id: JobId) -> Response:
     """The job at each change until it has ended, as server-sent events; a comment every 10 s shows life."""
-    found = await run_in_threadpool(_find, given, job_id)
+    found = await run_in_threadpool(_look_up, given, job_id)
     watch: JobWatch = request.app.state.watch
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_stream(watch, found, given.settings.ping_s), headers=headers, media_type=STREAM)
@@ -94,6 +94,17 @@ async def _stream(watch: JobWatch, job: Job, ping_s: float) -> AsyncIterator[str
     async with aclosing(watch.follow(job, ping_s)) as states:
         async for news in states:
             yield ": ping\n\n" if news is None else f"event: job\ndata: {encode(news)}\n\n"
+
+
+def _look_up(given: Services, job_id: str) -> Job:
+    (found,) = _explained(given, _find(given, job_id))
+    return found
+
+
+def _explained(given: Services, *jobs: Job) -> list[Job]:
+    from agentdyno.workbench.waiting import explained
+
+    return explained(given.store, jobs, given.now_ms())
 
 
 def _find(given: Services, job_id: str) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -13,7 +14,7 @@ from agentdyno.store.rows import Execution
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
 from agentdyno.web.problems import FieldProblem, Refused
-from agentdyno.web.replies import DAY_MS, answer, kept_answer
+from agentdyno.web.replies import DAY_MS, Lasting, answer, kept_answer
 from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, Nothing, ResultPage, Timeframe
 from agentdyno.web.state import Services, services
 
@@ -35,11 +36,11 @@ def results(
     services: Given,
 ) -> Response:
     """Executions of an agent, newest first, simulated ones among them and marked."""
-    days = _DAYS.get(timeframe)
-    since = None if days is None else services.now_ms() - days * DAY_MS
+    window_ms = _DAYS[timeframe] * DAY_MS if timeframe in _DAYS else None
     after = place_after(cursor)
 
-    def make() -> ResultPage:
+    def make() -> Lasting:
+        since = None if window_ms is None else services.now_ms() - window_ms
         suite = find_suite(services, suite_id)
         wanted = ResultFilter(agent_id, None, suite, since, timeframe is Timeframe.LATEST)
         found = services.store.execution_page(wanted, after, limit=limit + 1)
@@ -47,10 +48,10 @@ def results(
             agent = find_agent(services, agent_id)
             wanted = wanted._replace(agent=agent.name, version=agent.version)
             found = services.store.execution_page(wanted, after, limit=limit + 1)
-        return ResultPage(tuple(found[:limit]), _next(found, limit))
+        # Rows are added only with a new generation; what time does is that the last one leaves the window.
+        until = found[-1].created_at + window_ms if window_ms is not None and found else inf
+        return Lasting(ResultPage(tuple(found[:limit]), _next(found, limit)), until)
 
-    if since is not None:  # what is old enough to be left out changes by itself
-        return answer(make())
     return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
 
 
@@ -85,12 +86,6 @@ def compare(body: CompareBody, services: Given) -> Response:
         return Compared(kind, None, all_against_all(records), simulated)
 
     return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id), make)
-
-
-@router.get("/api/stress", response_model=Nothing)
-def stress() -> Response:
-    """Results of stress tests."""
-    return answer(Nothing())
 
 
 @router.get("/api/profiles", response_model=Nothing)

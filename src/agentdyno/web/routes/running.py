@@ -84,7 +84,8 @@ async def run(
         str, Header(max_length=200, description="The same key again gives the same job, not another run.")
     ] = "",
 ) -> Response:
-    """Runs a suite with an agent. Waits for the end, unless `async_execution`."""
+    """Runs a suite with an agent. Waits for the end, unless `async_execution`; a job that no worker offers is not
+    waited for (503)."""
     if idempotency_key and not _VISIBLE.fullmatch(idempotency_key):
         raise Refused(422, "header.idempotency-key: expected visible ASCII characters without spaces")
     job = await to_thread.run_sync(_submit, given, body, caller, idempotency_key)
@@ -94,15 +95,21 @@ async def run(
     watch: JobWatch = request.app.state.watch
     async with aclosing(watch.follow(job, _LOOK_S)) as states:
         async for news in states:
-            if news is not None:
-                job = news
-            elif await request.is_disconnected():
-                return Response(status_code=499)
+            if news is None:
+                if await request.is_disconnected():
+                    return Response(status_code=499)
+                continue
+            job = news
+            if job.waits_because:
+                raise _unanswered(job.waits_because, f"The job stays in the queue; GET {url} tells.", url, 30)
     if not job.status.ended:
-        told = f"The job goes on; GET {url} tells."
-        raise Refused(503, "the service stops", told, headers={"Location": url, "Retry-After": "2"})
+        raise _unanswered("the service stops", f"The job goes on; GET {url} tells.", url, 2)
     result = await to_thread.run_sync(_result, given, job) if job.run_id else None
     return answer(Finished(job, result), headers={"Location": url})
+
+
+def _unanswered(why: str, told: str, url: str, retry_after_s: int) -> Refused:
+    return Refused(503, why, told, headers={"Location": url, "Retry-After": str(retry_after_s)})
 
 
 def _submit(given: Services, body: RunBody, caller: Caller, idempotency_key: str) -> Job:

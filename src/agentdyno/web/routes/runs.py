@@ -27,6 +27,7 @@ router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
 Given = Annotated[Services, Depends(services)]
 RunId = Annotated[str, Path(max_length=100, description="An id, a unique beginning of one, `last` or `last~N`.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+_SEVERAL = "May be given several times; without it, all."
 _FILE: dict[int | str, dict[str, object]] = {
     200: {"description": "The file.", "content": {"application/octet-stream": {}}}
 }
@@ -41,11 +42,13 @@ def runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     kind: Text = None,
     name: Text = None,
+    status: Annotated[list[RunStatus] | None, Query(description=_SEVERAL)] = None,
     *,
     services: Given,
 ) -> Response:
     """Runs, newest first."""
-    found = services.store.run_page(kind or None, name or None, place_after(cursor), limit=limit + 1)
+    after, statuses = place_after(cursor), tuple(status or ())
+    found = services.store.run_page(kind or None, name or None, after, statuses=statuses, limit=limit + 1)
     last = cursor_after(found[limit - 1].started_at, found[limit - 1].run_id) if len(found) > limit else None
     return answer(RunRowPage(tuple(found[:limit]), last))
 
@@ -78,9 +81,10 @@ def samples(
     run_id: RunId,
     cursor: str | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    status: Status | None = None,
+    status: Annotated[list[Status] | None, Query(description=_SEVERAL)] = None,
     agent: Text = None,
     benchmark: Text = None,
+    arm: Annotated[str | None, Query(max_length=LONGEST_NAME, description="The id or the name of an arm.")] = None,
     case: Text = None,
     phase: Annotated[Phase, Query(description="Which executions: the measured ones by default.")] = Phase.MEASURED,
     *,
@@ -93,7 +97,7 @@ def samples(
     if parts is not None:
         arm_id, of_phase, iteration, case_id, instrument = parts
         after = AfterSample(str(arm_id), str(of_phase), int(iteration), str(case_id), str(instrument))
-    wanted = SampleFilter(status, agent or None, benchmark or None, case or None, phase)
+    wanted = SampleFilter(status or (), agent or None, benchmark or None, case or None, phase, arm or None)
     rows, place = Browsing(services.store).samples(found, wanted, after, limit)
     return answer(SamplePage(tuple(rows), None if place is None else encode_cursor(place)))
 

@@ -7,10 +7,9 @@ import { age, count, dateTime, duration, money, points } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
-import { Facts } from "../../runs/Facts";
-import { agentAddress, api, nameOf, runAddress, suiteAddress } from "../../runs/paths";
-import { ScoreCell } from "../../runs/run/ScoreCell";
-import "../../runs/runs.css";
+import { Facts } from "../../../shared/Facts";
+import { agentAddress, api, nameOf, runAddress, suiteAddress } from "../../../shared/paths";
+import { ScoreCell } from "../../../shared/ScoreCell";
 
 export const title = (params: Record<string, string>): string => params["agent_id"] ?? "Agent";
 
@@ -34,12 +33,13 @@ const BOARD: readonly Column<MatrixEntry>[] = [
   {
     key: "notes",
     label: "Notes",
-    render: (row) => (
-      <span>
-        {row.missing.length > 0 && <span title={`Unknown: ${row.missing.join(", ")}`}>partial </span>}
-        {row.failing.length > 0 && <span className="verdict-worse">last attempt failed: {row.failing.join(", ")}</span>}
-      </span>
-    ),
+    render: (row) =>
+      row.missing.length + row.failing.length > 0 && (
+        <span>
+          {row.missing.length > 0 && <span title={`Unknown: ${row.missing.join(", ")}`}>partial </span>}
+          {row.failing.length > 0 && <span className="verdict-worse">last attempt failed: {row.failing.join(", ")}</span>}
+        </span>
+      ),
   },
 ];
 
@@ -119,7 +119,16 @@ function versionColumns(name: string): Column<AgentVersion>[] {
       key: "version",
       label: "Version",
       value: (row) => row.version,
-      render: (row) => <Link to={agentAddress(`${name}@${row.version}`)}>{row.version}</Link>,
+      render: (row) => (
+        <span>
+          <Link to={agentAddress(`${name}@${row.version}`)}>{row.version}</Link>{" "}
+          {!row.registered && (
+            <span className="badge" title="It has results, and cannot be run from here: another version is registered, or none.">
+              not registered
+            </span>
+          )}
+        </span>
+      ),
     },
     { key: "uses", label: "Uses", render: (row) => <code>{row.uses}</code> },
     { key: "first", label: "First seen", first: "descending", value: (row) => row.created_at, render: (row) => dateTime(row.created_at) },

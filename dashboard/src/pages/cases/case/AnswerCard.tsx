@@ -4,10 +4,10 @@ import type { Answer, Failure, TrajectoryEvent } from "../../../api/types";
 import { StatusBadge } from "../../../components";
 import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../../format";
 import { Link } from "../../../router";
-import { Facts } from "../../runs/Facts";
-import type { Fact } from "../../runs/Facts";
-import { TextFold } from "../../runs/TextFold";
-import { agentAddress } from "../../runs/paths";
+import { Facts } from "../../../shared/Facts";
+import type { Fact } from "../../../shared/Facts";
+import { TextFold } from "../../../shared/TextFold";
+import { agentAddress } from "../../../shared/paths";
 
 const KINDS: Record<string, string> = {
   message: "message",

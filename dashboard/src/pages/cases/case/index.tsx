@@ -5,13 +5,14 @@ import { CommandHint, Empty, Select, Show, shellWord } from "../../../components
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
-import { Facts, factsOf } from "../../runs/Facts";
-import { TextFold } from "../../runs/TextFold";
-import { api, caseAddress, casesAddress, shortId } from "../../runs/paths";
-import "../../runs/runs.css";
-import { casesOf, useSamples } from "../useSamples";
-import type { FailedAt } from "../useSamples";
+import { Facts, factsOf } from "../../../shared/Facts";
+import { TextFold } from "../../../shared/TextFold";
+import { api, caseAddress, casesAddress, shortId } from "../../../shared/paths";
+import { casesOf } from "../samples";
+import type { FailedAt } from "../samples";
+import { useSamples } from "../useSamples";
 import { AnswerCard, passedText } from "./AnswerCard";
+import "./page.css";
 
 export const title = (params: Record<string, string>): string => params["case_id"] ?? "Case";
 

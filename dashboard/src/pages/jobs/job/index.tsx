@@ -5,19 +5,20 @@ import { CommandHint, ErrorBox, Loading, StatusBadge } from "../../../components
 import { age, count, dateTime, duration } from "../../../format";
 import { Link, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
-import { Facts, factsOf } from "../../runs/Facts";
-import { agentAddress, runAddress, shortId, suiteAddress } from "../../runs/paths";
-import "../../runs/runs.css";
-import { CancelButton, useMayRun } from "../CancelButton";
-import { ProgressPanel } from "../ProgressView";
-import { useJob } from "../useJob";
+import { Facts, factsOf } from "../../../shared/Facts";
+import { agentAddress, runAddress, shortId, suiteAddress } from "../../../shared/paths";
+import { useMayRun } from "../../../shared/useMayRun";
+import { CancelButton } from "../CancelButton";
+import { ProgressPanel } from "../../../shared/ProgressView";
+import { useJob } from "../../../shared/useJob";
+import { asSentence } from "../../../shared/words";
 
 export const title = (params: Record<string, string>): string => `Job ${shortId(params["job_id"] ?? "")}`;
 
 function waitingText(job: Job): string | null {
   if (job.status === "queued" && job.failures > 0) return "It failed and waits to be tried again.";
   if (job.status === "queued" && job.lost > 0) return "Its worker was lost; another one goes on with it.";
-  if (job.status === "queued") return "It waits for a worker that has this agent and this suite.";
+  if (job.status === "queued") return asSentence(job.waits_because) || "It waits for a worker that has this agent and this suite.";
   if (job.cancel_requested && job.status === "running") return "Its worker was asked to stop.";
   return null;
 }

@@ -5,7 +5,7 @@ import { Chart, ErrorBox, Loading, Tabs } from "../../../components";
 import type { ChartOption } from "../../../components";
 import { count, duration, plural } from "../../../format";
 import { useQueryParam } from "../../../router";
-import type { Palette } from "../../../theme";
+import type { Palette } from "../../../palette";
 import { jitter, spreads, thinned, wantsLog } from "./spread";
 import type { Spread } from "./spread";
 import { useDurations } from "./useDurations";

@@ -4,8 +4,8 @@ import { StatusBadge, Table } from "../../../components";
 import type { Column } from "../../../components";
 import { plural } from "../../../format";
 import { Link } from "../../../router";
-import { ShortText } from "../TextFold";
-import { caseAddress, casesAddress } from "../paths";
+import { ShortText } from "../../../shared/TextFold";
+import { caseAddress, casesAddress } from "../../../shared/paths";
 
 function columns(runId: string): Column<FailedCase>[] {
   return [

@@ -6,7 +6,7 @@ import { ErrorBox, Show } from "../../../components";
 import { bytes } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { address } from "../../../router";
-import { api, shortId } from "../paths";
+import { api, shortId } from "../../../shared/paths";
 
 /** Format, what it is called, and the ending of the file. */
 const FORMATS = [

@@ -5,8 +5,8 @@ import { Delta, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
 import { count, duration, money, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
-import { agentAddress, casesAddress } from "../paths";
-import { ScoreCell } from "./ScoreCell";
+import { agentAddress, casesAddress } from "../../../shared/paths";
+import { ScoreCell } from "../../../shared/ScoreCell";
 
 const SCORES = [...DIMENSIONS, "overall"] as const;
 
@@ -137,18 +137,22 @@ function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined
   );
 }
 
-/** Without the columns that say nothing of any agent here: a run without tokens needs no column of them. */
+/** Without the columns that say nothing of any agent here: a run without tokens needs no column of them,
+ * and one whose cases all have a score none that counts them. */
 function telling(columns: Column<AgentStanding>[], rows: readonly AgentStanding[]): Column<AgentStanding>[] {
   const may = new Set(["ttft", "tokens", "cost", "per-success"]);
   const says = (column: Column<AgentStanding>, row: AgentStanding): boolean =>
     (column.value?.(row) ?? null) !== null || (column.key === "cost" && (row.known_cost_usd ?? 0) > 0);
-  return columns.filter((column) => !may.has(column.key) || rows.some((row) => says(column, row)));
+  return columns.filter((column) => {
+    if (column.key === "scored") return rows.some((row) => row.scored < row.cases);
+    return !may.has(column.key) || rows.some((row) => says(column, row));
+  });
 }
 
 /** Where the agents of a suite's run stand. */
 export function Standing({ standing, suiteId }: { standing: SuiteStanding; suiteId: string | undefined }): ReactElement {
   return (
-    <section aria-labelledby="standing">
+    <section aria-labelledby="standing" className="standing">
       <h2 id="standing">Where the agents stand</h2>
       <Table
         caption="Agents by overall score"

@@ -2,8 +2,8 @@ import type { ReactElement } from "react";
 import type { RunResult, RunWarning } from "../../../api/types";
 import { bytes, count, dateTime, duration, plural } from "../../../format";
 import { Link } from "../../../router";
-import { Facts, factsOf } from "../Facts";
-import { suiteAddress } from "../paths";
+import { Facts, factsOf } from "../../../shared/Facts";
+import { suiteAddress } from "../../../shared/paths";
 
 interface Told extends RunWarning {
   arms: string[];

@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from "react";
 import type { ReactElement } from "react";
 import type { Job, Page, RunPage } from "../../../api/types";
-import { CommandHint, Empty, Show, StatusBadge } from "../../../components";
+import { CommandHint, Empty, Show, StatusBadge, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link } from "../../../router";
 import type { PageProps } from "../..";
-import { ProgressPanel } from "../../jobs/ProgressView";
-import { useJob } from "../../jobs/useJob";
-import { api, casesAddress, jobAddress, shortId } from "../paths";
-import "../runs.css";
+import { ProgressPanel } from "../../../shared/ProgressView";
+import { useJob } from "../../../shared/useJob";
+import { api, casesAddress, jobAddress, shortId } from "../../../shared/paths";
 import { Arms, Sides } from "./Arms";
 import { Distribution } from "./Distribution";
 import { FailedCases } from "./FailedCases";
 import { Artifacts, Reports } from "./Files";
 import { Standing } from "./Standing";
 import { RunFacts, Surroundings, Warnings } from "./Surroundings";
+import "./page.css";
 
 export const title = (params: Record<string, string>): string => `Run ${shortId(params["run_id"] ?? "")}`;
 
@@ -93,5 +93,15 @@ export default function Run({ params }: PageProps): ReactElement {
   const run = useResource<RunPage>(api("runs", runId), running ? { everyMs: 5000 } : {});
   const status = run.data?.run.status;
   useEffect(() => setRunning(status === "running"), [status]);
-  return <Show of={run}>{(page) => <Body page={page} refresh={run.refresh} />}</Show>;
+  return (
+    <>
+      {!run.data && (
+        <div className="page-head">
+          <h1>Run {shortId(runId)}</h1>
+          <CommandHint command={`dyno show ${shellWord(shortId(runId))}`} />
+        </div>
+      )}
+      <Show of={run}>{(page) => <Body page={page} refresh={run.refresh} />}</Show>
+    </>
+  );
 }

@@ -2,8 +2,8 @@ import { useEffect, useMemo, useState } from "react";
 import { get } from "../../../api/client";
 import type { ArmResult, Page, SampleRow } from "../../../api/types";
 import { address } from "../../../router";
-import { api } from "../paths";
-import { usePages } from "../usePages";
+import { api } from "../../../shared/paths";
+import { usePages } from "../../../shared/usePages";
 
 const MOST = 2000;
 const MOST_ARMS = 60;
@@ -19,7 +19,7 @@ export interface Durations {
 
 /** The first samples of each arm: a long list holds them arm by arm, and its beginning would leave out whole agents. */
 function useEachArm(runId: string, arms: readonly ArmResult[]): Durations {
-  const wanted = arms.slice(0, MOST_ARMS).map((arm) => ({ agent: arm.agent, benchmark: arm.benchmark }));
+  const wanted = arms.slice(0, MOST_ARMS).map((arm) => arm.arm_id);
   const key = JSON.stringify([runId, wanted]);
   const [state, setState] = useState<{ key: string; items: SampleRow[]; loading: boolean; error: unknown }>();
   useEffect(() => {
@@ -29,8 +29,8 @@ function useEachArm(runId: string, arms: readonly ArmResult[]): Durations {
     const limit = Math.min(PAGE, Math.max(20, Math.floor(MOST / list.length)));
     const read = async (): Promise<void> => {
       let items: SampleRow[] = [];
-      for (const filter of list) {
-        const page = await get<Page<SampleRow>>(address(api("runs", run, "samples"), { ...filter, limit }), stop.signal);
+      for (const arm of list) {
+        const page = await get<Page<SampleRow>>(address(api("runs", run, "samples"), { arm, limit }), stop.signal);
         items = [...items, ...page.items];
       }
       setState({ key, items, loading: false, error: undefined });
@@ -45,7 +45,7 @@ function useEachArm(runId: string, arms: readonly ArmResult[]): Durations {
 /** Samples to draw the durations from: all of a small run, and some of every arm of a large one. */
 export function useDurations(runId: string, arms: readonly ArmResult[]): Durations {
   const total = arms.reduce((sum, arm) => sum + arm.samples_total, 0);
-  const byArm = total > MOST && arms.every((arm) => arm.agent !== null);
+  const byArm = total > MOST;
   const none = useMemo(() => [], []);
   const each = useEachArm(runId, byArm ? arms : none);
   const whole = usePages<SampleRow>(byArm ? null : address(api("runs", runId, "samples"), { limit: PAGE }), MOST);

@@ -6,10 +6,9 @@ import { age, count, dateTime, plural } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
-import { Facts } from "../../runs/Facts";
-import { agentAddress, api } from "../../runs/paths";
-import { ScoreCell } from "../../runs/run/ScoreCell";
-import "../../runs/runs.css";
+import { Facts } from "../../../shared/Facts";
+import { agentAddress, api } from "../../../shared/paths";
+import { ScoreCell } from "../../../shared/ScoreCell";
 
 export const title = (params: Record<string, string>): string => params["suite_id"] ?? "Suite";
 

@@ -1,0 +1,101 @@
+"""How well the breaking point of a server with a known capacity is found.
+
+A simulated server has ``slots`` requests in service at once, each for a fixed time: its capacity is slots / time. For
+each seed the capacity is drawn, the search runs in steps of three seconds, and what it found is set against the truth.
+
+Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from dataclasses import dataclass
+
+from agentdyno.analysis.stress_course import Course
+from agentdyno.analysis.stress_searches import read_limit
+from agentdyno.analysis.stress_steps import split_steps
+from agentdyno.load.http_driver import HttpDriver
+from agentdyno.load.running import run_scenario
+from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
+from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
+from agentdyno.servers.behaviour import Behaviour
+from agentdyno.servers.simulated import simulated_server
+
+TOKENS = 4
+
+
+@dataclass(frozen=True)
+class Case:
+    """A server: ``slots`` at once, ``ttft_s`` to the first of four tokens, ``itl_s`` between two."""
+
+    slots: int
+    ttft_s: float
+    itl_s: float
+
+    @property
+    def capacity(self) -> float:
+        return self.slots / (self.ttft_s + self.itl_s * (TOKENS - 1))
+
+
+def drawn(seed: int) -> Case:
+    """A server of 60 to 300 requests a second, whose answers take 40 to 130 ms."""
+    draw = random.Random(seed)
+    ttft_s, itl_s = draw.uniform(0.03, 0.1), draw.uniform(0.003, 0.01)
+    capacity = draw.uniform(60.0, 300.0)
+    return Case(max(round(capacity * (ttft_s + itl_s * (TOKENS - 1))), 2), ttft_s, itl_s)
+
+
+def search(case: Case, seed: int, step_s: float) -> tuple[float | None, tuple[float, float] | None, str, float, int]:
+    """Best guess, interval, what limited it, seconds that it took, steps."""
+    behaviour = Behaviour(ttft_s=case.ttft_s, itl_s=case.itl_s, output_tokens=TOKENS, slots=case.slots)
+    values = resolve_params(FIND_LIMIT, "standard", {"step_seconds": step_s, "start_rate": 10.0, "max_rate": 2000.0})
+    options = FIND_LIMIT.options(LoadOptions(keep_requests=False, timeout_s=20.0), values)
+    began = time.monotonic()
+    with simulated_server(behaviour) as server:
+        driver = HttpDriver(LoadTarget("simulated", Dialect.OPENAI, server.openai_url, "m"), options)
+        driver.open()
+        try:
+            windows = list(run_scenario(FIND_LIMIT, driver, Settings(values, options=options, seed=seed)))
+        finally:
+            driver.close()
+    steps = split_steps(windows)
+    reading = read_limit(Course("find_limit", values, steps))
+    point = reading.point
+    took = time.monotonic() - began
+    if point is None:
+        return None, None, f"{reading.limited_by}: {reading.evidence}", took, len(steps)
+    return point.value, point.interval, str(reading.limited_by), took, len(steps)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--step", type=float, default=3.0)
+    arguments = parser.parse_args()
+    print("seed  slots  answer ms  capacity/s  found/s   ratio  interval          limited by   steps  seconds")
+    good = 0
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        case = drawn(seed)
+        value, interval, limited, took, steps = search(case, seed, arguments.step)
+        answer_ms = case.slots / case.capacity * 1e3
+        start = f"{seed:4}  {case.slots:5}  {answer_ms:9.1f}  {case.capacity:10.1f}"
+        if value is None:
+            print(f"{start}  not found: {limited} ({steps} steps, {took:.0f} s)", flush=True)
+            continue
+        ratio = value / case.capacity
+        good += abs(ratio - 1.0) <= 0.10
+        shown = f"{interval[0]:.1f}-{interval[1]:.1f}" if interval else "-"
+        print(
+            f"{start}  {value:7.1f}  {ratio:6.3f}  {shown:16}  {limited:11}  {steps:5}  {took:7.0f}",
+            flush=True,
+        )
+    print(f"within 10 % in {good} of {arguments.seeds}")
+    return 0 if good >= 0.9 * arguments.seeds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PairedRow, Regression } from "../src/api/types";
+import { UNKNOWN, age, asText, bytes, count, duration, money, percent, plural, points, quantity, signed } from "../src/format";
+import { readProgress, share } from "../src/shared/progress";
+import { levelOf, measured, sideValue } from "../src/shared/units";
+import { asSentence } from "../src/shared/words";
+
+test("unknown is a dash, never a zero", () => {
+  for (const show of [duration, money, percent, points, count, bytes]) {
+    assert.equal(show(null), UNKNOWN);
+    assert.equal(show(undefined), UNKNOWN);
+    assert.equal(show(Number.NaN), UNKNOWN);
+  }
+  assert.equal(quantity(null, "s"), UNKNOWN);
+});
+
+test("durations take the unit in which they are short", () => {
+  assert.equal(duration(0), "0 s");
+  assert.equal(duration(2.5e-7), "250 ns");
+  assert.equal(duration(0.00082), "820 µs");
+  assert.equal(duration(0.01234), "12.3 ms");
+  assert.equal(duration(4.561), "4.56 s");
+  assert.equal(duration(200), "3 min 20 s");
+  assert.equal(duration(7500), "2 h 5 min");
+  assert.equal(duration(-75), "−1 min 15 s");
+});
+
+test("money and shares keep the digits that matter", () => {
+  assert.equal(money(0.001324), "$0.00132");
+  assert.equal(money(1.2), "$1.20");
+  assert.equal(money(1240.4), "$1,240");
+  assert.equal(money(-0.5), "−$0.5");
+  assert.equal(percent(0.1234), "12.3 %");
+  assert.equal(points(0.873), "87.3");
+  assert.equal(bytes(1536), "1.5 KiB");
+});
+
+test("a plus stands before what grew, and before nothing else", () => {
+  assert.equal(signed("4.2 %"), "+4.2 %");
+  assert.equal(signed("−4.2 %"), "−4.2 %");
+  assert.equal(signed("0.0 %"), "0.0 %");
+  assert.equal(signed(UNKNOWN), UNKNOWN);
+});
+
+test("values are told in the unit that the server names", () => {
+  assert.equal(quantity(0.5, "s"), "500 ms");
+  assert.equal(quantity(12, "tokens"), "12 tokens");
+  assert.equal(quantity(2048, "bytes"), "2 KiB");
+  assert.equal(measured(0.5, "ratio"), "50.0");
+  assert.equal(measured(0.5, "usd"), "$0.5");
+});
+
+test("efficiency of two versions is a multiple of the baseline's and not points of a hundred", () => {
+  const efficiency: Pick<PairedRow, "unit" | "relative"> = { unit: "ratio", relative: true };
+  assert.equal(sideValue(1.5, efficiency), "1.5×");
+  assert.equal(sideValue(0.5, { unit: "ratio", relative: false }), "50.0");
+  assert.equal(sideValue(0.5, { unit: "s", relative: true }), "500 ms");
+  assert.equal(sideValue(null, efficiency), UNKNOWN);
+  const regression: Pick<Regression, "detector" | "metric" | "unit"> = { detector: "version", metric: "efficiency", unit: "ratio" };
+  assert.equal(levelOf(1.714, regression), "1.71×");
+  assert.equal(levelOf(0.6, { ...regression, detector: "history" }), "60.0");
+  assert.equal(levelOf(0.6, { ...regression, metric: "accuracy" }), "60.0");
+});
+
+test("a reason becomes a sentence, and an agent's name stays as it is written", () => {
+  assert.equal(asSentence("no winner: the interval holds zero"), "The interval holds zero.");
+  assert.equal(asSentence("helper@2.0 has no cases"), "helper@2.0 has no cases.");
+  assert.equal(asSentence("Is it so?"), "Is it so?");
+  assert.equal(asSentence(""), "");
+});
+
+test("ages and counts read as people say them", () => {
+  const now = 1_000_000_000_000;
+  assert.equal(age(now - 30_000, now), "just now");
+  assert.equal(age(now - 3 * 60_000, now), "3 min ago");
+  assert.equal(age(now - 25 * 3_600_000, now), "1 day ago");
+  assert.equal(age(now + 5000, now), "just now");
+  assert.equal(plural(1, "case"), "1 case");
+  assert.equal(plural(1200, "case"), "1,200 cases");
+  assert.equal(asText({ a: 1 }), '{\n  "a": 1\n}');
+  assert.equal(asText(null), "");
+});
+
+test("progress is unknown until a worker tells, and never beyond its end", () => {
+  assert.equal(readProgress({}), null);
+  assert.equal(share(readProgress({ done: 1, planned: 0 })), null);
+  assert.equal(share(readProgress({ done: 3, planned: 4 })), 0.75);
+  assert.equal(share(readProgress({ done: 5, planned: 4 })), 1);
+  assert.equal(readProgress({ done: 1, planned: 2, pass_rate: "x" })?.pass_rate, null);
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Changes, Duel, PairedRow, ScenarioReport, TrajectoryEvent } from "../src/api/types";
+import { axisFor, effectOf } from "../src/pages/compare/effects";
+import { placeOf } from "../src/pages/compare/sides";
+import { align } from "../src/pages/divergence/align";
+import { drawn } from "../src/pages/stress/curves";
+import { breakText, figureName, figureText, objectiveText, verdictText } from "../src/pages/stress/words";
+import { headline } from "../src/tab";
+
+const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;
+
+test("right is better in the dumbbell, whatever the direction of the metric", () => {
+  const slower = effectOf(row({ unit: "s", relative: true, higher_is_better: false, change: 0.5, interval: [0.1, 0.9] }));
+  assert.deepEqual([slower.change, slower.low, slower.high, slower.kind], [-50, -90, -10, "%"]);
+  assert.equal(effectOf(row({ change: 0.25 })).change, 25);
+  assert.equal(effectOf(row({ unit: "s", change: 0.25 })).change, null);
+});
+
+test("the axis of the dumbbell is symmetric, round and holds every effect", () => {
+  const { reach, ticks } = axisFor([effectOf(row({ change: -0.33, interval: [-0.51, -0.15] }))]);
+  assert.ok(reach >= 51);
+  assert.deepEqual(ticks, ticks.map((tick) => -tick).toReversed().map((tick) => tick + 0));
+  assert.equal(axisFor([]).reach, 1);
+});
+
+test("a flipped case leads to the runs that the answer names, by benchmark", () => {
+  const duel = {
+    baseline: "a@1",
+    candidate: "a@2",
+    baseline_runs: { one: "r1", two: "r1" },
+    candidate_runs: { one: "r2", two: "r3" },
+  } as unknown as Duel;
+  const all = ["one", "one", "two"].map((benchmark, n) => ({ benchmark, case_id: `c${n}` }));
+  const place = placeOf(duel, all[0]!, all);
+  assert.deepEqual([place.first_run, place.second_run], ["r1", "r2"]);
+  assert.deepEqual(place.cases.map((key) => key.case_id), ["c0", "c1"]);
+  assert.equal(placeOf(duel, { benchmark: "gone", case_id: "x" }, all).first_run, "");
+});
+
+const step = (kind: string, name: string, content: unknown = ""): TrajectoryEvent => ({ kind, name, content, at_s: 0, duration_s: null, details: {} });
+
+test("trajectories stand side by side up to where they part, and that step is marked", () => {
+  const first = [step("tool_call", "find", { n: 1 }), step("tool_call", "price"), step("message", "", "12")];
+  const second = [step("tool_call", "find", { n: 1 }), step("message", "", "0")];
+  const steps = align(first, second, 1);
+  assert.deepEqual(steps.map(({ firstIndex, secondIndex }) => [firstIndex, secondIndex]), [[0, 0], [1, null], [2, 1]]);
+  assert.deepEqual(steps.map(({ divergence }) => divergence), [false, true, false]);
+  assert.deepEqual(steps.map(({ same }) => same), [true, false, false]);
+  assert.ok(align(first, first, null).every(({ same, divergence }) => same && !divergence));
+  assert.deepEqual(align([], [], null), []);
+});
+
+test("the tab says what is worse before what is undecided, and nothing where nothing was judged", () => {
+  const of = (counts: Record<string, number>): string | undefined => headline({ counts } as unknown as Changes)?.text;
+  assert.equal(of({ worse: 2, better: 3, inconclusive: 1 }), "2 worse");
+  assert.equal(of({ inconclusive: 1, better: 3 }), "1 undecided");
+  assert.equal(of({ same: 4 }), "nothing changed");
+  assert.equal(of({ "no-baseline": 4 }), undefined);
+});
+
+const point = { axis: "rate", value: 900, held: 850, broke: 950, interval: [850, 950] as const, unit: "1/s", objective: "error_rate" };
+const report = (fields: Partial<ScenarioReport>): ScenarioReport =>
+  ({ scenario: "high_load", broke: false, breaking_point: null, limited_by: "nothing", client_limited: false, curve: [], over_time: [], phases: [], ...fields }) as ScenarioReport;
+
+test("a breaking point comes with the levels between which it is", () => {
+  assert.equal(breakText(point), "900 requests per second [850, 950]");
+  assert.equal(breakText({ ...point, axis: "memory", value: 2 ** 20, interval: null }), "1 MiB left to it");
+  assert.equal(verdictText(report({ broke: true, breaking_point: point })), "breaks at 900 requests per second [850, 950]");
+  assert.equal(verdictText(report({})), "held");
+  assert.equal(verdictText(report({ client_limited: true })), "not judged: the client was the limit");
+});
+
+test("the levels of a search are drawn in ascending order", () => {
+  const level = (value: number, p99: number | null) => ({ level: value, latency_p99_s: p99, latency_p50_s: 0.1 });
+  const shown = drawn(report({ curve: [level(200, 2), level(100, 1), level(150, null)] as never }), "latency", "level");
+  assert.deepEqual(shown.x, [100, 150, 200]);
+  assert.deepEqual(shown.lines[0]?.values, [1, null, 2]);
+});
+
+test("figures of a load run carry the unit that their name ends with", () => {
+  assert.equal(figureText("recovery_half_life_s", 2.5), "2.5 s");
+  assert.equal(figureText("rss_slope_bytes_per_s", 2048), "2 KiB/s");
+  assert.equal(figureText("goodput_per_s", 90), "90/s");
+  assert.equal(figureText("error_rate", 0.015), "1.5 %");
+  assert.equal(figureText("goodput_per_s", null), "—");
+  assert.equal(figureName("recovery_half_life_s"), "recovery half life");
+  assert.equal(objectiveText({ metric: "ttft", limit: 0.2, quantile: 0.95 }), "ttft_p95 < 200 ms");
+  assert.equal(objectiveText({ metric: "error_rate", limit: 0.01, quantile: null }), "error_rate < 1.0 %");
+});

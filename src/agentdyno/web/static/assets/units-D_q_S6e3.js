@@ -1,1 +1,0 @@
-import{b as e,y as t}from"./components-CCCIA1so.js";function n(e){return e===`ratio`||e===`score`}function r(r,i){return n(i)?t(r):e(r,i)}export{r as n,n as t};

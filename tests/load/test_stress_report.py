@@ -1,0 +1,207 @@
+"""A whole stress test read from its result: scores, limits, advice, and nothing that JSON cannot hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentdyno.analysis.client_limit import allowed_lag, client_limited
+from agentdyno.analysis.histograms import histogram
+from agentdyno.analysis.stress import READERS, stress_report
+from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
+from agentdyno.model.codec import encode, from_plain, to_plain
+from agentdyno.model.load import Objective, Outcome, SelfCheck, Window
+from agentdyno.model.metric import Provenance
+from agentdyno.model.result import RunResult
+from agentdyno.model.stress import LimitedBy, StressReport
+
+from .queueing import QueueModel
+from .stress_runs import arm_of, result_of, windows_from
+
+MODELS = {
+    "high_load": QueueModel(),
+    "sustained_load": QueueModel(leak_bytes=5000.0, drift_per_s=0.01),
+    "memory_pressure": QueueModel(needs_bytes=105_000_000),
+    "large_inputs": QueueModel(max_words=3000),
+    "rate_limiting": QueueModel(slots=100, limit_per_s=100.0),
+    "failure_recovery": QueueModel(heals_s=100.0),
+}
+
+
+@pytest.fixture(scope="module")
+def whole() -> RunResult:
+    arms = []
+    for name in SCENARIOS:
+        profile = "standard" if name == "sustained_load" else "quick"
+        windows, values = windows_from(name, MODELS.get(name, QueueModel()), profile=profile)
+        arms.append(arm_of(name, windows, values))
+    check = to_plain(SelfCheck(1e-5, 1e-4, 1e-5, 1e-4, 5000.0, 1000))
+    return result_of([replace(arm, observed={"self_check": check}) for arm in arms])
+
+
+def test_a_report_has_every_scenario_in_the_order_of_the_run(whole: RunResult) -> None:
+    report = stress_report(whole)
+    assert [scenario.scenario for scenario in report.scenarios] == list(SCENARIOS)
+    assert (report.agent_id, report.run_id) == ("model", "r1")
+    assert report.self_check is not None
+    assert report.self_check.rate_per_s == 5000.0
+
+
+def test_the_resilience_score_is_the_mean_of_the_scenarios_scores(whole: RunResult) -> None:
+    report = stress_report(whole)
+    scores = [scenario.score for scenario in report.scenarios if scenario.score is not None]
+    assert len(scores) == 8
+    assert report.resilience_score == pytest.approx(sum(scores) / 8)
+
+
+def test_limits_are_by_axis_and_a_rate_limit_is_apart_from_the_capacity(whole: RunResult) -> None:
+    limits = stress_report(whole).scaling_limits
+    assert set(limits) >= {"rate", "size", "memory", "rate_limit"}
+    assert limits["rate"].value == pytest.approx(200.0, rel=0.15)
+    assert limits["rate_limit"].value == pytest.approx(100.0, rel=0.15)
+    assert limits["size"].unit == "words"
+
+
+def test_every_recommendation_names_its_scenario_and_figures(whole: RunResult) -> None:
+    advice = stress_report(whole).recommendations
+    assert all(any(letter.isdigit() for letter in one.evidence) or "fault" in one.evidence for one in advice)
+    assert all(one.evidence.startswith(one.scenario) for one in advice)
+    assert any("memory leak" in one.text for one in advice)
+    assert any("recover from refuse" in one.text for one in advice)
+    priorities = [one.priority for one in advice]
+    assert priorities == sorted(priorities, key=["high", "medium", "low"].index)
+
+
+def test_a_report_survives_json(whole: RunResult) -> None:
+    report = stress_report(whole)
+    again = from_plain(StressReport, json.loads(encode(report)))
+    assert again.resilience_score == report.resilience_score
+    assert again.scenarios[0].curve == report.scenarios[0].curve
+    assert again.scenarios[0].breaking_point == report.scenarios[0].breaking_point
+
+
+def test_what_a_simulated_target_did_is_marked_so(whole: RunResult) -> None:
+    report = stress_report(whole)
+    assert report.simulated
+    assert {scenario.provenance for scenario in report.scenarios} == {Provenance.SIMULATED}
+
+
+def test_counts_add_up(whole: RunResult) -> None:
+    for scenario in stress_report(whole).scenarios:
+        assert scenario.requests == sum(scenario.outcomes.values())
+        assert scenario.asked == scenario.requests + scenario.unsent
+        assert scenario.over_time[0].at_s == 0.0
+        assert scenario.phases[0][1] == 0.0
+
+
+def test_the_objectives_of_the_run_are_used_and_told() -> None:
+    slo = (Objective("latency", 0.06, 0.95), Objective("error_rate", 0.05))
+    windows, values = windows_from("high_load", QueueModel(), profile="quick", slo=slo)
+    report = stress_report(result_of([arm_of("high_load", windows, values)], slo))
+    assert report.objectives == slo
+    found = report.scenarios[0].objectives
+    assert set(found) == {"latency_p95", "error_rate", "shortfall"}
+    assert found["latency_p95"][1] is False
+    assert found["error_rate"] == (0.0, True)
+
+
+def test_a_run_without_windows_has_no_score() -> None:
+    report = stress_report(result_of([arm_of("high_load", [], {})]))
+    assert report.scenarios == ()
+    assert report.resilience_score is None
+    assert report.recommendations == ()
+
+
+@pytest.mark.parametrize("name", [*SCENARIOS, "find_limit", "custom"])
+def test_a_run_that_was_broken_off_is_read_as_far_as_it_went(name: str) -> None:
+    windows, values = windows_from(name if name != "custom" else "high_load", QueueModel(), profile="quick")
+    for count in (1, 2, len(windows) // 2):
+        report = stress_report(result_of([arm_of(name, windows[:count], values)]))
+        json.loads(encode(report))
+        assert len(report.scenarios) == 1
+
+
+@pytest.mark.parametrize("name", [*SCENARIOS, "find_limit", "custom"])
+def test_a_target_that_answers_nothing_breaks_without_a_made_up_figure(name: str) -> None:
+    windows, values = windows_from(
+        name if name != "custom" else "high_load", QueueModel(error_rate=1.0), profile="quick"
+    )
+    report = stress_report(result_of([arm_of(name, windows, values)])).scenarios[0]
+    assert report.headline["latency_p50_s"] is None
+    assert report.score in (None, 0.0) or report.score < 35.0
+    json.loads(encode(report))
+
+
+def test_every_scenario_is_described_and_read() -> None:
+    for scenario in (*SCENARIOS.values(), FIND_LIMIT):
+        assert scenario.description == DESCRIPTIONS[scenario.name]
+        assert scenario.name in READERS
+
+
+class TestClientLimited:
+    @staticmethod
+    def window(lag_s: float, ttft_s: float, *, sent: int = 100, unsent: int = 0, waited: int = 0) -> Window:
+        lag = histogram(np.full(sent - waited, round(lag_s * 1e9)))
+        ttft = histogram(np.full(sent, round(ttft_s * 1e9)))
+        return Window(
+            0,
+            "s",
+            "s",
+            0.0,
+            1.0,
+            asked=sent + unsent,
+            sent=sent,
+            unsent=unsent,
+            outcomes={Outcome.OK: sent},
+            lag=lag,
+            ttft=ttft,
+            client_cpu=0.97,
+        )
+
+    def test_a_millisecond_is_allowed_and_one_percent_of_a_slow_first_token(self) -> None:
+        assert allowed_lag([self.window(0.0, 0.05)]) == pytest.approx(0.001)
+        assert allowed_lag([self.window(0.0, 2.0)]) == pytest.approx(0.02, rel=0.01)
+        assert client_limited([self.window(0.0009, 0.05)]) == ""
+        assert client_limited([self.window(0.019, 2.0)]) == ""
+        assert "late" in client_limited([self.window(0.0012, 0.05)])
+
+    def test_one_request_in_a_hundred_may_be_later(self) -> None:
+        on_time, late = self.window(1e-5, 0.05, sent=995), self.window(0.5, 0.05, sent=5)
+        assert client_limited([on_time, late]) == ""
+        assert client_limited([on_time, replace(late, lag=histogram(np.full(20, 10**9)))]) != ""
+
+    def test_unsent_requests_are_the_clients_only_while_connections_are_free(self) -> None:
+        assert "98.0%" in client_limited([self.window(1e-5, 0.05, sent=98, unsent=2)])
+        assert client_limited([self.window(1e-5, 0.05, sent=98, unsent=2, waited=60)]) == ""
+        assert client_limited([self.window(1e-5, 0.05, sent=995, unsent=5)]) == ""
+
+    def test_the_reason_tells_how_busy_the_client_was_and_what_loopback_gave(self) -> None:
+        check = SelfCheck(1e-5, 2e-4, 1e-5, 2e-4, 5000.0, 1000)
+        reason = client_limited([self.window(0.01, 0.05)], check)
+        assert "97%" in reason
+        assert "0.20 ms" in reason
+
+    def test_nothing_asked_is_nothing_to_blame(self) -> None:
+        assert client_limited([]) == ""
+
+    @given(lag_us=st.integers(1, 10**6), ttft_ms=st.integers(1, 10**4))
+    @settings(max_examples=50, deadline=None)
+    def test_the_rule_is_the_written_one(self, lag_us: int, ttft_ms: int) -> None:
+        allowed = max(0.001, 0.01 * ttft_ms / 1e3)
+        lag = lag_us / 1e6
+        if not 0.98 < lag / allowed < 1.02:  # a histogram is right to half a percent
+            assert bool(client_limited([self.window(lag, ttft_ms / 1e3)])) == (lag > allowed)
+
+
+def test_the_client_is_blamed_before_the_target() -> None:
+    windows, values = windows_from("high_load", QueueModel(slots=2), profile="quick")
+    slow = [replace(window, lag=histogram(np.full(max(window.sent, 1), 10**9))) for window in windows]
+    report = stress_report(result_of([arm_of("high_load", slow, values)])).scenarios[0]
+    assert report.limited_by is LimitedBy.CLIENT
+    assert not report.broke

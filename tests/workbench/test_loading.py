@@ -1,0 +1,185 @@
+"""Load runs from their spec to the store, against a real server in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentdyno.analysis.match import Operand
+from agentdyno.analysis.stress import stress_report
+from agentdyno.errors import DynoError, SpecError
+from agentdyno.model import Provenance, RunResult, RunStatus, Workspace
+from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
+from agentdyno.specs.load_build import load_of, parse_load
+from agentdyno.store import Store
+from agentdyno.workbench.judge import compare_operands, findings_for
+from agentdyno.workbench.load_prepare import preparing_load
+from agentdyno.workbench.load_target import find_subject, guess_dialect
+from agentdyno.workbench.loading import LoadProgress, LoadRunner
+
+AGENT = """
+import time
+
+def answer(text):
+    time.sleep(0.002)
+    return text[:5]
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    with simulated_server(Behaviour(ttft_s=0.005, itl_s=0.001, output_tokens=4)) as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(f"sqlite:///{tmp_path}/dyno.db") as opened:
+        yield opened
+
+
+def workspace(folder: Path) -> Workspace:
+    return Workspace(base_dir=str(folder))
+
+
+def run(store: Store, folder: Path, load: dict[str, object], **more: object) -> RunResult:
+    loaded = parse_load({"load": load, **more}, base_dir=folder)
+    with preparing_load(loaded, workspace(folder)) as prepared:
+        return LoadRunner(store, folder / "runs").start(prepared)
+
+
+def test_a_rate_leaves_one_sample_a_window_and_a_report(store: Store, tmp_path: Path, server: RunningServer) -> None:
+    load = {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 1, "window_s": 0.25}
+    result = run(store, tmp_path, load | {"slo": "ttft_p95<1s"}, tags=["night"])
+    assert (result.kind, result.status, result.tags) == ("load", RunStatus.COMPLETE, ("night",))
+    (arm,) = result.arms
+    assert (arm.name, arm.agent) == ("custom", server.openai_url)
+    assert [sample.iteration for sample in arm.samples] == [0, 1, 2, 3]
+    report = stress_report(store.load_run(result.run_id))
+    (scenario,) = report.scenarios
+    served = len(server.log())
+    assert scenario.asked == sum(scenario.outcomes.values()) > 20
+    assert scenario.outcomes == {"ok": scenario.asked}
+    assert served >= scenario.asked, "the server's own log has every request"
+    assert report.self_check is not None
+    assert load_of(result.spec).slo == report.objectives
+    assert any(item.name.startswith("requests") for item in arm.artifacts)
+
+
+def test_what_a_simulated_server_answered_is_labelled_in_every_figure(
+    store: Store, tmp_path: Path, server: RunningServer
+) -> None:
+    result = run(store, tmp_path, {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 0.5})
+    (arm,) = result.arms
+    assert arm.observed["simulated"] is True
+    assert {metric.provenance for metric in arm.metrics.values()} == {Provenance.SIMULATED}
+    assert stress_report(result).simulated
+
+
+def test_two_load_runs_are_compared_like_any_other(store: Store, tmp_path: Path, server: RunningServer) -> None:
+    load = {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 1, "window_s": 0.1}
+    first, second = run(store, tmp_path, load), run(store, tmp_path, load)
+    operands = [Operand(item.run_id[:8], item, item.arms) for item in (first, second)]
+    compared = compare_operands(operands[0], operands[1], store)
+    judged = {row.metric.name for row in compared.arms[0].metrics if row.verdict is not None}
+    assert {"latency_p50_s", "ttft_p50_s"} <= judged
+
+
+def test_an_agent_is_called_through_its_contract(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    load = {"target": "agent.py@answer", "rate": 40, "duration_s": 0.5, "input": "hello there"}
+    result = run(store, tmp_path, load)
+    (scenario,) = stress_report(result).scenarios
+    assert scenario.outcomes.get("ok", 0) == scenario.asked > 5
+    assert result.arms[0].observed["simulated"] is False
+
+
+def test_progress_tells_of_every_window(store: Store, tmp_path: Path, server: RunningServer) -> None:
+    seen: list[LoadProgress] = []
+    loaded = parse_load(
+        {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 0.5, "window_s": 0.25}}
+    )
+    with preparing_load(loaded, workspace(tmp_path)) as prepared:
+        LoadRunner(store, tmp_path / "runs", seen.append).start(prepared)
+    assert seen[0].window is None
+    assert [item.window.index for item in seen[1:] if item.window is not None] == [0, 1]
+    assert all("asked_per_s" in item.readings for item in seen[1:])
+
+
+def test_an_interrupt_keeps_the_windows_that_were_measured(
+    store: Store, tmp_path: Path, server: RunningServer
+) -> None:
+    def interrupt(progress: LoadProgress) -> None:
+        if progress.window is not None and progress.window.index == 1:
+            raise KeyboardInterrupt
+
+    loaded = parse_load(
+        {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 60, "window_s": 0.2}}
+    )
+    with preparing_load(loaded, workspace(tmp_path)) as prepared:
+        result = LoadRunner(store, tmp_path / "runs", interrupt).start(prepared)
+    assert (result.status, result.stopped_because) == (RunStatus.PARTIAL, "interrupted")
+    assert len(result.arms[0].samples) >= 2
+
+
+def test_an_endpoint_that_is_down_leaves_no_run_behind(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(DynoError):
+        run(store, tmp_path, {"target": "http://127.0.0.1:9/v1", "model": "m", "rate": 5})
+    assert store.list_runs() == []
+
+
+def test_a_public_address_needs_a_promise(tmp_path: Path) -> None:
+    def subject(**more: object) -> str:
+        loaded = parse_load({"load": {"target": "https://api.example.com/v1", "model": "m", **more}})
+        return find_subject(loaded.load, workspace(tmp_path), tmp_path).label
+
+    with pytest.raises(SpecError, match="public address"):
+        subject()
+    assert subject(own_target=True) == "https://api.example.com/v1"
+
+
+def test_a_scenario_that_the_target_does_not_allow_is_left_out_and_said(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    loaded = parse_load(
+        {"load": {"target": "agent.py@answer", "scenarios": "high_load,failure_recovery"}}, base_dir=tmp_path
+    )
+    with preparing_load(loaded, workspace(tmp_path), start=False) as prepared:
+        assert [job.scenario.name for job in prepared.jobs] == ["high_load"]
+        assert [warning.code for warning in prepared.warnings] == ["scenario-left-out"]
+    only = parse_load({"load": {"target": "agent.py@answer", "scenarios": "failure_recovery"}}, base_dir=tmp_path)
+    with pytest.raises(SpecError, match="called directly"), preparing_load(only, workspace(tmp_path), start=False):
+        pass
+
+
+def test_unknown_scenarios_and_parameters_are_refused_with_the_nearest(tmp_path: Path) -> None:
+    for load in ({"scenarios": "spike_lod"}, {"scenarios": "spike_load", "params": {"spike_rat": 3}}):
+        loaded = parse_load({"load": {"target": "http://127.0.0.1:9/v1", **load}})
+        with pytest.raises(SpecError) as caught, preparing_load(loaded, workspace(tmp_path), start=False):
+            pass
+        assert "spike_" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "dialect"),
+    [
+        ("http://127.0.0.1:8000/v1", "", "openai"),
+        ("http://127.0.0.1:11434", "gemma3", "ollama"),
+        ("http://127.0.0.1:8000/api", "gemma3", "ollama"),
+        ("http://127.0.0.1:8000/health", "", "http"),
+        ("http://127.0.0.1:8000", "m", "openai"),
+    ],
+)
+def test_the_protocol_follows_from_the_address(url: str, model: str, dialect: str) -> None:
+    assert guess_dialect(url, model) == dialect
+
+
+def test_the_findings_of_a_load_run_are_its_stress_report(
+    store: Store, tmp_path: Path, server: RunningServer
+) -> None:
+    load = {"target": server.openai_url, "model": "m", "concurrency": 2, "duration_s": 0.5}
+    result = run(store, tmp_path, load)
+    findings = findings_for(result, store)
+    (report,) = findings.stress  # type: ignore[attr-defined]
+    assert report.scenarios[0].closed_loop
