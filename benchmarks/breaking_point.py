@@ -1,7 +1,7 @@
 """How well the breaking point of a server with a known capacity is found.
 
 A simulated server has ``slots`` requests in service at once, each for a fixed time: its capacity is slots / time. For
-each seed the capacity is drawn, the search runs in steps of three seconds, and what it found is set against the truth.
+each seed a server is drawn, the search runs in steps of three seconds, and what it found is set against the truth.
 
 Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3]``
 """

@@ -69,11 +69,13 @@ def every_page(run: str, job: str) -> list[str]:
     """The addresses of all pages, with something on them: of a run of the three agents, and of a job."""
     pair = "/compare?agents=helper@2.0,helper@2.1&suite=support"
     sides = "&first_agent=sage@3&second_agent=helper@2.1"
+    boards = "/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support"
+    things = f"/runs /runs/{run} /runs/{run}/cases /runs/zzzz /jobs/{job} /agents /agents/helper /suites"
     return [
-        *"/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support".split(),
-        *("/stress", f"/jobs/{job}", pair, "/compare?agents=helper@2.0,helper@2.1,sage@3"),
-        *("/compare?agents=scout@1.0,scout@1.1", "/history?subject=scout&metric=accuracy", "/runs", f"/runs/{run}"),
-        *(f"/runs/{run}/cases", f"/runs/{run}/cases/order-01?benchmark=orders", "/runs/zzzz", "/agents"),
+        *boards.split(),
+        *things.split(),
+        *("/suites/support", "/stress", "/start", "/key", "/nowhere", "/history?subject=scout&metric=accuracy"),
+        *(pair, "/compare?agents=helper@2.0,helper@2.1,sage@3", "/compare?agents=scout@1.0,scout@1.1"),
+        f"/runs/{run}/cases/order-01?benchmark=orders",
         f"/divergence?first_run={run}&second_run={run}&case_id=order-01&benchmark=orders{sides}",
-        *"/agents/helper /suites /suites/support /start /key /nowhere".split(),
     ]

@@ -1,7 +1,7 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { ReactElement } from "react";
 import { sendPatiently } from "./api/client";
-import { useConnection } from "./api/connection";
+import { useTrouble } from "./api/connection";
 import type { Changes, Session } from "./api/types";
 import { ChangesContext, useChanges } from "./changes";
 import { Boundary } from "./components/Boundary";
@@ -68,10 +68,10 @@ function KeyLink(): ReactElement {
 }
 
 function ConnectionBanner(): ReactElement {
-  const connection = useConnection();
+  const trouble = useTrouble();
   return (
     <div role="status" aria-live="polite">
-      {connection === "down" && <p className="banner">The server does not answer. Trying again…</p>}
+      {trouble && <p className="banner">{trouble} Trying again…</p>}
     </div>
   );
 }

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from agentdyno.specs.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
-    from agentdyno.workbench.api import compare, run_spec
+    from agentdyno.workbench.api import compare, load_run, run_spec
     from agentdyno.workbench.asking import (
         compare_agents,
         cost,
@@ -141,7 +141,7 @@ _HOMES = {
     "agentdyno.specs.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.usl": ("ScalingFit", "fit_amdahl", "fit_usl"),
-    "agentdyno.workbench.api": ("compare", "run_spec"),
+    "agentdyno.workbench.api": ("compare", "load_run", "run_spec"),
     "agentdyno.workbench.asking": (
         "compare_agents",
         "cost",
@@ -213,6 +213,7 @@ __all__ = [
     "history",
     "import_results",
     "leaderboard",
+    "load_run",
     "matrix",
     "register_agent",
     "register_dataset",

@@ -44,7 +44,7 @@ def test_a_load_prints_its_table_and_its_file_runs_again(bench: Bench, server: R
     assert again.json["kind"] == "load"
     checked = bench.dyno("check", "load.yaml", "--against", again.json["run_id"], "--json")
     assert checked.code in (0, 1), checked.err
-    assert json.loads(checked.out)[0]["verdict"] in ("pass", "warn", "block", "inconclusive")
+    assert json.loads(checked.out)[0]["verdict"] in ("PASS", "WARN", "BLOCK", "INCONCLUSIVE")
     compared = bench.dyno("compare", "last~1", "last")
     assert "latency_p50" in compared.out or "latency" in compared.out
 
@@ -88,6 +88,7 @@ def test_ctrl_c_keeps_what_was_measured(bench: Bench, server: RunningServer) -> 
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=30)
     assert running.returncode == 130, err
-    assert "partial" in out
+    assert "under load" in out
+    assert "Stopped early: interrupted" in err
     listed = bench.dyno("list", "runs", "--json").json
     assert listed[0]["status"] == "partial"

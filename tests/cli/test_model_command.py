@@ -116,6 +116,18 @@ def test_simulate_takes_answers_and_a_key(tmp_path: Path) -> None:
     assert "sesame" not in out + err
 
 
+def test_simulate_has_a_known_capacity_and_faults_in_exact_numbers() -> None:
+    arguments = ("--ttft", "0", "--itl", "0", "--slots", "2", "--faults", "http_error:2,rate_limited:1")
+    with running("simulate", "--port", "0", "--json", *arguments, "--fault-span", "5") as process:
+        url = first_line(process.stderr)
+        statuses = [ask(url, OPENAI, chat()).status for _ in range(6)]
+        out, _ = stop(process)
+    assert sorted(statuses) == [200, 200, 200, 429, 500, 500]
+    found = json.loads(out)
+    assert found["outcomes"] == {"ok": 3, "error": 2, "rate_limited": 1}
+    assert (found["faults_left"], found["peak_queued"]) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -125,6 +137,9 @@ def test_simulate_takes_answers_and_a_key(tmp_path: Path) -> None:
         (["--answers", "absent.json"], "absent.json"),
         (["--api-key-env", "NO_SUCH_VARIABLE_HERE"], "NO_SUCH_VARIABLE_HERE is not set"),
         (["--log", "no/such/folder/x"], "cannot be written"),
+        (["--faults", "resett:1"], "no fault 'resett'"),
+        (["--faults", "reset:9", "--fault-span", "3"], "9 faults do not fit into 3 requests"),
+        (["--certificate", "absent.pem"], "the certificate cannot be used"),
     ],
 )
 def test_simulate_refuses_what_cannot_be(arguments: list[str], words: str) -> None:

@@ -118,6 +118,7 @@ def test_a_backup_made_while_the_service_runs_comes_back_whole(bench: Bench) -> 
     with Store.open(url_of(bench)) as store:
         _, secret = store.add_key("owner", Scope.ADMIN, time.time_ns() // 1_000_000)
     copy = "backup.dump" if "DYNO_STORE" in bench.environ else "backup.db"
+    wal = bench.folder / ".dyno" / "dyno.db-wal"
     with serving(bench, secret) as service:
         first = run(service)
         service_state = everything(service)
@@ -128,6 +129,9 @@ def test_a_backup_made_while_the_service_runs_comes_back_whole(bench: Bench) -> 
         assert done.code == 0, done.err
         later = run(service)
         assert everything(service) != service_state
+        left = wal.read_bytes() if wal.exists() else None
+    if left is not None:  # as after a loss of power: it belongs to the store that the copy takes the place of
+        wal.write_bytes(left)
     restore(bench)
     with serving(bench, secret) as service:
         assert everything(service) == service_state
@@ -162,11 +166,15 @@ def test_a_store_of_an_earlier_schema_is_backed_up_migrated_and_served(bench: Be
         assert (baseline["agent"], baseline["version"], baseline["note"]) == ("quick", "1", "kept")
         new = run(service)
         assert {row["run_id"] for row in service.get("/api/runs")["items"]} == {FIRST_ID, new}
-    if "DYNO_STORE" not in bench.environ:
+    if "DYNO_STORE" in bench.environ:  # on a new server, as it were
+        for program in ("dropdb", "createdb"):
+            subprocess.run([program, DATABASE], env=bench.environ, check=True, capture_output=True)
+        (bench.folder / "before-upgrade.db").rename(bench.folder / "backup.dump")
+    else:
         (bench.folder / "before-upgrade.db").rename(bench.folder / "backup.db")
-        restore(bench)
-        again = bench.dyno("store", "migrate")
-        assert f"from 0003 to {HEAD}" in again.err, "the copy is of the old schema"
+    restore(bench)
+    again = bench.dyno("store", "migrate")
+    assert f"from 0003 to {HEAD}" in again.err, "the copy is of the old schema"
 
 
 def test_the_command_of_the_systemd_unit_starts_a_service_that_ends_at_once_and_cleanly(tmp_path: Path) -> None:

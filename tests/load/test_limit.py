@@ -91,14 +91,14 @@ def test_a_target_that_never_holds_ends_at_the_floor() -> None:
 
 def test_the_search_ends_where_the_client_is_the_limit() -> None:
     found, tried = searched(Search(1, 1000), lambda level, _: None if level >= 8 else True)
-    assert tried == [1, 2, 4, 8, 8]
+    assert tried == [1, 2, 4, 8, 8, 8]
     assert found.ending is Ending.CLIENT
     assert (found.between.held, found.between.broke, found.between.client) == (4, None, 8)
 
 
-def test_one_client_limited_step_is_done_again_and_the_search_goes_on() -> None:
+def test_a_client_limited_step_is_done_again_and_the_search_goes_on() -> None:
     found, _ = searched(
-        Search(1, 64, whole=True), lambda level, attempt: None if level == 4 and attempt == 0 else level <= 20
+        Search(1, 64, whole=True), lambda level, attempt: None if level == 4 and attempt < 2 else level <= 20
     )
     assert found.ending is Ending.FOUND
     assert found.between.held == 20

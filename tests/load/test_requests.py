@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from agentdyno.errors import SpecError
 from agentdyno.load.prompts import check_lengths, prompt_lengths, prompt_texts
 from agentdyno.load.requests import Lengths, RequestEncoder, RequestSet, build_requests
-from agentdyno.load.sessions import check_sessions, plan_sessions
-from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, PromptLengths, Sessions
+from agentdyno.load.schedule import build_schedule
+from agentdyno.load.sessions import build_session_requests, check_sessions, plan_sessions
+from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Sessions, Stage, Step
 from agentdyno.servers.chat_request import read_ollama, read_openai
 from agentdyno.wire.errors import Unsendable
 
@@ -148,8 +149,8 @@ def test_a_header_of_the_users_own_stands_before_the_key() -> None:
 def test_a_length_for_all_overrides_the_distribution_and_stays_within_memory() -> None:
     options = LoadOptions(prompts=PromptLengths("uniform", low=1, high=9), prompt="ignored")
     assert set(build_requests(OPENAI, options, 0, words=100).input_words) == {100}
-    large = build_requests(OPENAI, options, 0, words=1_000_000)
-    assert set(large.input_words) == {1_000_000}
+    large = build_requests(OPENAI, options, 0, words=600_000)
+    assert set(large.input_words) == {600_000}
     assert len(large) == 4
 
 
@@ -186,11 +187,32 @@ def test_a_conversation_holds_what_was_said_and_thinks_before_it_goes_on() -> No
     assert talk.answered("one", 1000) == 1000 + plan.think_ns[3, 1]
     second = json.loads(taken_apart(encoder.encode_messages(talk.ask()))[2])["messages"]
     assert second == [*first, {"role": "assistant", "content": "one"}, {"role": "user", "content": talk.texts[1]}]
-    assert not talk.over
+    over = [talk.over]
     talk.answered("two", 2000)
     assert len(talk.ask()) == 5
-    assert talk.over
+    over.append(talk.over)
+    assert over == [False, True]
     assert talk.answered("three", 3000) is None
+
+
+def test_conversations_encoded_beforehand_hold_answers_of_the_length_asked_for() -> None:
+    options = LoadOptions(output_tokens=6, sessions=Sessions(turns=3, think_s=1.0), prompts=PromptLengths(mean=4.0))
+    made = build_session_requests(OPENAI, options, 5, count=8)
+    assert (len(made.requests), made.turns, made.think_ns.size) == (24, 3, 24)
+    turns = [body_of(made.requests, number)["messages"] for number in (6, 7, 8)]
+    assert [[len(message["content"].split()) for message in messages] for messages in turns] == [
+        [4],
+        [4, 6, 4],
+        [4, 6, 4, 6, 4],
+    ]
+    assert turns[2][:3] == turns[1]
+    assert [made.next_turn(number) for number in (6, 7, 8)] == [7, 8, None]
+    assert not made.think_ns[::3].any()
+    step = Step("step", (Stage("steady", 1.0, 20.0),), Arrivals.CONSTANT)
+    schedule = made.opening(build_schedule(step, 8))
+    assert set(schedule.request.tolist()) == {0, 3, 6, 9, 12, 15, 18, 21}
+    assert schedule.session is not None
+    assert schedule.session.tolist() == list(range(20))
 
 
 def test_times_to_think_are_exponential_around_their_mean() -> None:

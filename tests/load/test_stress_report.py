@@ -68,6 +68,14 @@ def test_limits_are_by_axis_and_a_rate_limit_is_apart_from_the_capacity(whole: R
     assert limits["size"].unit == "words"
 
 
+def test_of_two_limits_on_one_axis_the_narrower_is_kept(whole: RunResult) -> None:
+    windows, values = windows_from("find_limit", QueueModel(), profile="quick")
+    both = [arm_of("find_limit", windows, values), *whole.arms]
+    precise = stress_report(result_of(both[:1])).scaling_limits["rate"]
+    for arms in (both, both[::-1]):
+        assert stress_report(result_of(arms)).scaling_limits["rate"] == precise
+
+
 def test_every_recommendation_names_its_scenario_and_figures(whole: RunResult) -> None:
     advice = stress_report(whole).recommendations
     assert all(any(letter.isdigit() for letter in one.evidence) or "fault" in one.evidence for one in advice)

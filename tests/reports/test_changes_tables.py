@@ -134,3 +134,11 @@ def test_hostile_names_stay_in_their_line_and_width(width: int) -> None:
     assert "\x1b" not in text
     assert "\x00" not in text
     assert max(cell_len(line) for line in text.splitlines()) <= width
+
+
+def test_a_row_that_rests_on_history_says_so() -> None:
+    fell = replace(LONE, verdict="worse", severity=Severity.HIGH, evidence="history", since="2")
+    (table,) = changes_tables(replace(CHANGES, rows=(fell, replace(fell, baseline="b@0"))))
+    assert [[cell.text for cell in row[:5]] for row in table.rows] == [
+        ["✗ worse (high)", "b@1", "facts", "its history", "2"]
+    ] * 2

@@ -45,9 +45,9 @@ def test_no_values_at_all_make_a_quantile_wrong_by_more(values: list[int], q: fl
 
 
 def test_a_bucket_begins_where_the_one_before_ends() -> None:
-    edges = GROWTH ** np.arange(0, 3000)
-    assert bucket_of(edges * 1.000001).tolist() == list(range(3000))
-    assert bucket_of(edges[1:] * 0.999999).tolist() == list(range(2999))
+    edges = [GROWTH**index for index in range(3000)]
+    assert bucket_of(np.array([edge * 1.000001 for edge in edges])).tolist() == list(range(3000))
+    assert bucket_of(np.array([edge * 0.999999 for edge in edges[1:]])).tolist() == list(range(2999))
     assert middle_of(np.array([0])).tolist() == pytest.approx([1.01**0.5])
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -19,10 +18,11 @@ from agentdyno.model.changes import ChangeRow, Changes
 from agentdyno.model.regression import Detector, Severity
 from agentdyno.store import Execution, Store
 from agentdyno.workbench.baselines import set_baseline
-from agentdyno.workbench.change_memo import ChangeMemo, Compared
+from agentdyno.workbench.change_memo import ChangeMemo, Kept
 from agentdyno.workbench.changes import Answer, Changing
 from agentdyno.workbench.duels import compare_agents
 from agentdyno.workbench.histories import Histories
+from agentdyno.workbench.records import Result
 from agentdyno.workbench.suite_close import close_run
 
 from ..store.suite_builders import DAY_MS, MONDAY, SUITE
@@ -247,7 +247,8 @@ def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytes
     run(room, Answerer("b", "1.1"), count=8)
     memo = ChangeMemo()
     first = Changing(room.store, memo=memo).changes()
-    assert len(memo) == 2
+    alerts = Changing(room.store, memo=memo).alerts()
+    assert (len(memo.compared), len(memo.watched)) == (2, 2)
     last = run(room, Answerer("b", "1.2"), count=8)
     read, kept = [], room.store.iter_samples
 
@@ -261,6 +262,9 @@ def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytes
     assert second.rows[1].agent == "b@1.2"
     assert sorted(read) == sorted([second.rows[1].baseline_run_id, last.run_id])
     assert second == Changing(room.store).changes(), "what is kept says the same as what is made"
+    read.clear()
+    assert Changing(room.store, memo=memo).alerts() == alerts == Changing(room.store, memo=ChangeMemo()).alerts()
+    assert (alerts[0].run_id, alerts[0].baseline_run_id) == (first.rows[0].run_id, first.rows[0].baseline_run_id)
 
 
 def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
@@ -279,22 +283,23 @@ def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
 
 
 def test_no_more_comparisons_are_kept_than_were_asked_for_last() -> None:
-    memo, made = ChangeMemo(most=2), object()
+    memo: Kept[str] = Kept(most=2)
     asked = []
 
-    def make(name: str) -> Callable[[], Compared]:
-        def compared() -> Compared:
+    def make(name: str) -> Callable[[], str]:
+        def made() -> str:
             asked.append(name)
-            return cast(Compared, made)
+            return name
 
-        return compared
+        return made
 
     for name in ("a", "b", "a", "c", "a", "b"):
-        memo.get(((name, "arm", 1),), make(name))
+        assert memo.get([(name, "arm", 1)], make(name)) == name
     assert (asked, len(memo)) == (["a", "b", "c", "b"], 2)
-    memo.get(None, make("unfinished"))
-    memo.get(None, make("unfinished"))
-    assert asked[4:] == ["unfinished"] * 2
+    half: list[Result] = [("d", "arm", 1), ("e", "arm", None)]
+    for results in (half, half, [], []):
+        memo.get(results, make("unfinished"))
+    assert (asked[4:], len(memo)) == (["unfinished"] * 4, 2)
 
 
 def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> None:

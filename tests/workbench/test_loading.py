@@ -9,8 +9,9 @@ import pytest
 
 from agentdyno.analysis.match import Operand
 from agentdyno.analysis.stress import stress_report
-from agentdyno.errors import DynoError, SpecError
+from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.model import Provenance, RunResult, RunStatus, Workspace
+from agentdyno.model.load import LoadOptions, SelfCheck
 from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
 from agentdyno.specs.load_build import load_of, parse_load
 from agentdyno.store import Store
@@ -40,6 +41,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+KNOWN = SelfCheck(1e-5, 1e-4, 1e-5, 1e-4, 5000.0, 100)
+
+
+def checked(_options: LoadOptions) -> SelfCheck:
+    """The real one takes a second; one test below waits for it."""
+    return KNOWN
+
+
 def workspace(folder: Path) -> Workspace:
     return Workspace(base_dir=str(folder))
 
@@ -47,7 +56,7 @@ def workspace(folder: Path) -> Workspace:
 def run(store: Store, folder: Path, load: dict[str, object], **more: object) -> RunResult:
     loaded = parse_load({"load": load, **more}, base_dir=folder)
     with preparing_load(loaded, workspace(folder)) as prepared:
-        return LoadRunner(store, folder / "runs").start(prepared)
+        return LoadRunner(store, folder / "runs", check_client=checked).start(prepared)
 
 
 def test_a_rate_leaves_one_sample_a_window_and_a_report(store: Store, tmp_path: Path, server: RunningServer) -> None:
@@ -63,7 +72,7 @@ def test_a_rate_leaves_one_sample_a_window_and_a_report(store: Store, tmp_path: 
     assert scenario.asked == sum(scenario.outcomes.values()) > 20
     assert scenario.outcomes == {"ok": scenario.asked}
     assert served >= scenario.asked, "the server's own log has every request"
-    assert report.self_check is not None
+    assert report.self_check == KNOWN
     assert load_of(result.spec).slo == report.objectives
     assert any(item.name.startswith("requests") for item in arm.artifacts)
 
@@ -102,7 +111,7 @@ def test_progress_tells_of_every_window(store: Store, tmp_path: Path, server: Ru
         {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 0.5, "window_s": 0.25}}
     )
     with preparing_load(loaded, workspace(tmp_path)) as prepared:
-        LoadRunner(store, tmp_path / "runs", seen.append).start(prepared)
+        LoadRunner(store, tmp_path / "runs", seen.append).start(prepared)  # with the real check of the client
     assert seen[0].window is None
     assert [item.window.index for item in seen[1:] if item.window is not None] == [0, 1]
     assert all("asked_per_s" in item.readings for item in seen[1:])
@@ -119,9 +128,42 @@ def test_an_interrupt_keeps_the_windows_that_were_measured(
         {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 60, "window_s": 0.2}}
     )
     with preparing_load(loaded, workspace(tmp_path)) as prepared:
-        result = LoadRunner(store, tmp_path / "runs", interrupt).start(prepared)
+        result = LoadRunner(store, tmp_path / "runs", interrupt, check_client=checked).start(prepared)
     assert (result.status, result.stopped_because) == (RunStatus.PARTIAL, "interrupted")
     assert len(result.arms[0].samples) >= 2
+
+
+def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(
+    store: Store, tmp_path: Path, server: RunningServer
+) -> None:
+    stopped = []
+
+    def interrupt(progress: LoadProgress) -> None:
+        if progress.window is not None and not stopped:
+            stopped.append(progress.scenario)
+            raise KeyboardInterrupt
+
+    names = "spike_load,concurrent_requests"
+    params = {"concurrent_requests.step_seconds": 0.2, "concurrent_requests.max_concurrency": 2}
+    loaded = parse_load(
+        {
+            "load": {
+                "target": server.openai_url,
+                "model": "m",
+                "scenarios": names,
+                "profile": "quick",
+                "params": params,
+            }
+        }
+    )
+    with preparing_load(loaded, workspace(tmp_path)) as prepared:
+        runner = LoadRunner(store, tmp_path / "runs", interrupt, check_client=checked)
+        first = runner.start(prepared)
+        assert [bool(arm.samples) for arm in first.arms] == [True, False]
+        whole = runner.go_on(first, prepared)
+        assert [bool(arm.samples) for arm in whole.arms] == [True, True]
+        with pytest.raises(RunError, match="not continued in the middle"):
+            runner.go_on(whole, prepared)
 
 
 def test_an_endpoint_that_is_down_leaves_no_run_behind(store: Store, tmp_path: Path) -> None:

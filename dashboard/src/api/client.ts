@@ -1,5 +1,6 @@
 /** Asks the server. Reading goes on trying while the server is down; writing fails at once and says so. */
-import { setConnection } from "./connection";
+import { asSentence } from "../shared/words";
+import { setTrouble } from "./connection";
 import { readKey } from "./key";
 import type { Problem } from "./types";
 
@@ -96,19 +97,23 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   return response;
 }
 
+/** A server that answers 503 says what it lacks, which may be its store. */
+function troubleOf({ status, message }: ApiError): string {
+  return status === 503 ? asSentence(message) : NO_ANSWER.detail;
+}
+
 /** Reads until the server answers, however long it is down. 429 is waited for as well. */
 export async function sendPatiently(path: string, init: RequestInit = {}): Promise<Response> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const response = await send(path, init);
-      setConnection("up");
+      setTrouble("");
       return response;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const down = DOWN.has(error.status);
-      if (!down) setConnection("up");
+      setTrouble(down ? troubleOf(error) : "");
       if (!down && error.status !== 429) throw error;
-      if (down) setConnection("down");
       const asked = (error.problem.retry_after_s ?? 0) * 1000;
       await pause(Math.min(Math.max(asked, 1000 * 2 ** Math.min(attempt, 4)), LONGEST_WAIT_MS), init.signal ?? undefined);
     }

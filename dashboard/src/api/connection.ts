@@ -1,23 +1,22 @@
 /** Whether the server answers; the layout shows it. */
 import { useSyncExternalStore } from "react";
 
-export type Connection = "up" | "down";
-
-let state: Connection = "up";
+let trouble = "";
 const listeners = new Set<() => void>();
 
-export function setConnection(next: Connection): void {
-  if (next === state) return;
-  state = next;
+/** Why nothing can be read at present, as a sentence; "" when all is well. */
+export function setTrouble(next: string): void {
+  if (next === trouble) return;
+  trouble = next;
   for (const listener of listeners) listener();
 }
 
-export function useConnection(): Connection {
+export function useTrouble(): string {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => state,
+    () => trouble,
   );
 }

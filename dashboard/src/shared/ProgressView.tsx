@@ -40,10 +40,10 @@ export function ProgressPanel({ job }: { job: Job }): ReactElement | null {
         facts={[
           ["Now", job.status === "running" && progress.doing],
           ["Elapsed", progress.elapsed_s !== null && duration(progress.elapsed_s)],
-          ["Passed so far", progress.pass_rate !== null && percent(progress.pass_rate, 0)],
+          [job.status === "running" ? "Passed so far" : "Passed", progress.pass_rate !== null && percent(progress.pass_rate, 0)],
           ["Without an answer", count(progress.errors)],
           ["Tokens", progress.tokens !== null && progress.tokens > 0 && count(progress.tokens)],
-          ["Known cost so far", progress.cost_usd !== null && progress.cost_usd > 0 && money(progress.cost_usd)],
+          [job.status === "running" ? "Known cost so far" : "Known cost", progress.cost_usd !== null && progress.cost_usd > 0 && money(progress.cost_usd)],
         ]}
       />
     </section>

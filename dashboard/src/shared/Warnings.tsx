@@ -8,7 +8,7 @@ import { asSentence } from "./words";
 export function Warnings({ warnings }: { warnings: readonly RunWarning[] }): ReactElement | null {
   if (warnings.length === 0) return null;
   return (
-    <ul className="compare-warnings">
+    <ul className="warnings">
       {warnings.map((warning) => (
         <li key={`${warning.code} ${warning.message}`}>
           <span className="verdict-inconclusive">

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentdyno.analysis.histograms import merged, quantile
+from agentdyno.analysis.histograms import merged, quantile, share_above
 from agentdyno.model.load import SelfCheck, Window
 
 LEAST_DELIVERED = 0.99
 LEAST_LAG_S = 0.001
 LAG_SHARE = 0.01
+_LATE_REQUESTS = 1.5
 
 
 def client_limited(windows: Sequence[Window], self_check: SelfCheck | None = None) -> str:
@@ -17,7 +18,8 @@ def client_limited(windows: Sequence[Window], self_check: SelfCheck | None = Non
 
     Two signs. It sent less than 99 % of what was due although a connection was free. Or, of the requests that did
     not wait for a connection, the 99th percentile left later than max(1 ms, 1 % of the median TTFT; of the median
-    service time where there is no TTFT). Requests that wait because every connection is busy are the target's doing.
+    service time where there is no TTFT); a single late request is never enough. Requests that wait because every
+    connection is busy are the target's doing.
     """
     asked = sum(window.asked for window in windows)
     if not asked:
@@ -30,7 +32,7 @@ def client_limited(windows: Sequence[Window], self_check: SelfCheck | None = Non
         return f"it sent {1.0 - unsent / asked:.1%} of what was asked while connections were free" + _busy(windows)
     worst = quantile(lag, 0.99)
     allowed = allowed_lag(windows)
-    if worst is None or worst <= allowed:
+    if worst is None or worst <= allowed or (share_above(lag, allowed) or 0.0) * lag.count < _LATE_REQUESTS:
         return ""
     known = "" if self_check is None else f"; on loopback it was {self_check.lag_p99_s * 1e3:.2f} ms"
     return (

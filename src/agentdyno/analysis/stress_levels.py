@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from agentdyno.analysis.stress_steps import SHORTFALL, SHORTFALL_LIMIT, Judgement, StepOutcome
 from agentdyno.model.stress import BreakingPoint
 
-CLIENT_VOTES = 2
+CLIENT_VOTES = 3
+"""Client-limited steps at one level after which no more is tried there: a busy moment passes."""
 UNITS = {"rate": "requests/s", "concurrency": "requests in flight", "size": "words", "memory": "bytes"}
 
 
@@ -41,7 +42,7 @@ class Bracket:
 
 
 def verdict_of(level: float, judgements: Sequence[Judgement]) -> LevelVerdict:
-    """What the steps at one level say together: the majority; a tie is no hold; two client-limited ones stop it."""
+    """What the steps at one level say together: the majority; a tie is no hold; three client-limited ones stop it."""
     good = [one for one in judgements if one.met is True]
     bad = [one for one in judgements if one.met is False]
     client = [one for one in judgements if one.met is None]

@@ -118,8 +118,8 @@ def _checked(
         for path in suites:
             yield _check_suite(path, store, options)
         if not suites:
-            path = find_load(item)
-            one = _check_load(path, store, options) if path is not None else _check_spec(item or "", store, options)
+            file = find_load(item)
+            one = _check_load(file, store, options) if file is not None else _check_spec(item or "", store, options)
             yield [one[0]], [one[1]]
 
 

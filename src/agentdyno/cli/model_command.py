@@ -93,6 +93,10 @@ def behaviour_options(function: F) -> F:
         click.option("--ttft-jitter", "ttft_jitter_s", type=SECONDS, default=0.0, help="Plus or minus, in seconds."),
         click.option("--itl-jitter", "itl_jitter_s", type=SECONDS, default=0.0, help="Plus or minus, in seconds."),
         click.option("--tokens", "output_tokens", default="50", show_default=True, help="Length: 50, or 20-80."),
+        click.option("--head-delay", "head_delay_s", type=SECONDS, default=0.0, help="Seconds before even the head."),
+        click.option("--service", "service_s", type=SECONDS, default=0.0, help="Seconds that /plain takes."),
+        click.option("--slots", type=click.IntRange(1), help="Requests served at once. [default: any number]"),
+        click.option("--queue-limit", type=click.IntRange(0), help="Requests that may wait for a slot; 503 beyond."),
         click.option("--load", "load_s", type=SECONDS, default=0.0, help="Ollama's load duration, in seconds."),
         click.option("--error-rate", type=SHARE, default=0.0, help="Share of requests answered with an error."),
         click.option("--error-status", type=click.IntRange(400, 599), default=500, show_default=True),
@@ -100,6 +104,12 @@ def behaviour_options(function: F) -> F:
         click.option("--reset-rate", type=SHARE, default=0.0, help="Share reset in the middle."),
         click.option("--truncate-rate", type=SHARE, default=0.0, help="Share cut off without an end."),
         click.option("--stream-error-rate", type=SHARE, default=0.0, help="Share with an error in the stream."),
+        click.option("--faults", default="", help="Faults in exact numbers: http_error:3,reset:1."),
+        click.option("--fault-span", type=click.IntRange(1), help="Requests over which --faults are spread."),
+        click.option(
+            "--fault-start", type=click.IntRange(0), default=0, help="Requests before them that are spared."
+        ),
+        click.option("--fault", default="", help="The fault that every request meets."),
         click.option("--rate-limit", "rate_limit_per_s", type=float, help="Requests per second; 429 beyond it."),
         click.option("--context-limit", type=click.IntRange(1), help="Tokens (words) of a prompt; 400 beyond it."),
         click.option("--tool-calls", type=click.Choice(["never", "match", "always"]), default="match"),
@@ -117,6 +127,8 @@ def behaviour_options(function: F) -> F:
     "  dyno model simulate\n"
     "  dyno model simulate --ttft 0.5 --itl 0.05 --tokens 20-80 --seed 7\n"
     "  dyno model simulate --error-rate 0.05 --reset-rate 0.01 --rate-limit 20 --log sent.ndjson\n"
+    "  dyno model simulate --slots 10 --ttft 0.1 --itl 0 --queue-limit 100\n"
+    "  dyno model simulate --faults http_error:3,stream_error:2,timeout:2 --fault-span 200\n"
     "  dyno model simulate --answers answers.json --right-rate 0.8"
 )
 @click.option("--host", default="127.0.0.1", show_default=True)
@@ -124,12 +136,16 @@ def behaviour_options(function: F) -> F:
 @behaviour_options
 @click.option("--answers", type=click.Path(path_type=Path), help="JSON object: part of a prompt -> its answer.")
 @click.option("--api-key-env", metavar="NAME", help="Variable with the key that clients must send.")
+@click.option("--certificate", type=click.Path(path_type=Path), help="PEM file with certificate and key: speak TLS.")
 @click.option("--log", type=click.Path(path_type=Path), help="Write when each token was sent, as NDJSON.")
 @json_option
-def simulate(host: str, port: int, log: Path | None, as_json: bool, **settings: Any) -> None:
+def simulate(
+    host: str, port: int, certificate: Path | None, log: Path | None, as_json: bool, **settings: Any
+) -> None:
     """Serve a simulated model (OpenAI and Ollama protocols) until Ctrl-C. Prints its URL.
 
-    Its times are exact, its faults on purpose and its choices repeatable. Everything it sends is marked as simulated.
+    Its times are exact, its faults on purpose and its choices repeatable. With --slots its capacity is known: slots
+    divided by the time of an answer. Besides chats it answers /plain. Everything it sends is marked as simulated.
     On stop it says what it served and how late it was with it. While it runs, GET /dyno/stats and /dyno/log tell the
     same, DELETE /dyno/log starts anew, and a request may change its own treatment with the header
     "x-dyno-behaviour: ttft_s=0.1;output_tokens=5".
@@ -142,7 +158,7 @@ def simulate(host: str, port: int, log: Path | None, as_json: bool, **settings: 
         settings["answers"] = _read_answers(answers)
     if key_name is not None:
         settings["api_key"] = _secret(key_name)
-    server = SimulatedServer(Behaviour.from_plain(settings), host, port)
+    server = SimulatedServer(Behaviour.from_plain(settings), host, port, certificate=certificate)
     if log is not None:
         _write(log, b"")  # a path that cannot be written is known now, not after the run
     serve_until_stopped(server, lambda: _greet(server, as_json))

@@ -9,6 +9,7 @@ from agentdyno.load.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, U
 from agentdyno.model.case import Response
 from agentdyno.model.load import Outcome, TokenSource
 from agentdyno.model.sample import FailureKind, Status
+from agentdyno.wire.errors import ConnectError
 
 _NS = 1e9
 _MOST = 2**31 - 1
@@ -37,8 +38,10 @@ def failed_outcome(failure: CaseFailed) -> Outcome:
     """Under which outcome a failure that an agent names is counted.
 
     What has no outcome of its own (an exception, an exit status, a limit of memory or output) is a ``stream_error``:
-    an answer began and was none.
+    an answer began and was none. Where no connection came about it is an ``http_error``, as it is over the wire.
     """
+    if isinstance(failure.__cause__, ConnectError):
+        return Outcome.HTTP_ERROR
     if failure.status is Status.TIMEOUT:
         return Outcome.TIMEOUT
     return _OUTCOMES.get(failure.kind, Outcome.STREAM_ERROR)

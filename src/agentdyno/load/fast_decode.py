@@ -32,9 +32,9 @@ _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
 _ID = re.compile(rb'"id":"[\w.:-]*"')
 _CONTENT = b'"content":"'
 _NO_ID = b'"id":""'
-_HEX = re.compile(rb"[0-9A-Fa-f]{1,7}\r")
+_HEX = re.compile(rb"\n[0-9A-Fa-f]{1,7}")
 _PLAIN = bytes(set(range(0x20, 0x100)) - set(b'"\\'))
-_LAST = [b"0\r", b"\r", b""]
+_LAST = [b"\n0", b"\n", b"\n"]
 _CHUNKS = TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
 _ZEROS = array("q", bytes(8 * 4096))
 OTHER, CHUNKED, LENGTH = range(3)
@@ -73,13 +73,13 @@ class _Shape:
 
 
 class _Sizes(dict[bytes, int]):
-    """The lengths of events by the size lines of their chunks; below 0 for a line that is no plain size."""
+    """How long the data of a chunk is, with the newline before it, by its size line; 0 for what is no plain size."""
 
     def __missing__(self, line: bytes) -> int:
         size = int(line, 16) if _HEX.fullmatch(line) else 0
         if len(self) > 65536:
             self.clear()
-        self[line] = length = size - 2
+        self[line] = length = size + 1 if size else 0
         return length
 
 
@@ -118,16 +118,14 @@ class FastDecoder:
             return None
         if not head.streams or self._chat is None:
             return None
-        # One event of one line in each chunk: its size, the event, the empty line that ends it, the chunk's own end.
-        lines = raw[at:].split(b"\n")
-        count = (len(lines) - 3) // 4
-        sizes, events = lines[:-3:4], lines[1:-3:4]
-        if lines[-3:] != _LAST or lines[2:-3:4] != [b""] * count or lines[3:-3:4] != [b"\r"] * count:
+        # Between two carriage returns is a size, and between the next two the data of that chunk, each after a
+        # newline (the first one is the head's last).
+        parts = raw[at - 1 :].split(b"\r")
+        sizes, chunks = parts[:-3:2], parts[1:-3:2]
+        if parts[-3:] != _LAST or list(map(self._size_of, sizes)) != list(map(len, chunks)):
             return None
-        if list(map(self._size_of, sizes)) != list(map(len, events)):
-            return None
-        arrivals = None if len(reads) == 1 else _Arrivals(reads, at, sizes, events)
-        return self._events(self._chat, events, head.status, reads[0][0] if arrivals is None else arrivals)
+        arrivals = None if len(reads) == 1 else _Arrivals(reads, at, sizes, chunks)
+        return self._events(self._chat, chunks, head.status, reads[0][0] if arrivals is None else arrivals)
 
     def _events(
         self, chat: ChatDialect, events: list[bytes], status: int, arrivals: int | _Arrivals
@@ -158,7 +156,9 @@ class FastDecoder:
         tokens = list(map(shape.token, run))
         between = after + before
         whole = b"".join(run)
-        if before + between.join(tokens) + after != whole or b"\r" in whole or not _all_strings(tokens):
+        if between.join(tokens) != whole[shape.token_at : shape.token_to] or not whole.endswith(after):
+            return None
+        if not _all_strings(tokens):
             return None
         named = one[shape.id_at : shape.id_to] or _NO_ID
         if not _ID.fullmatch(named):  # an id of another length, or no id at all
@@ -222,7 +222,7 @@ class FastDecoder:
         return proved
 
     def _edge(self, chat: ChatDialect, events: list[bytes], named: bytes) -> _Edge:
-        key = b"\n\n".join([*events, b""]).replace(named, _NO_ID)
+        key = b"\r".join(events).replace(named, _NO_ID)
         edge = self._edges.get(key)
         if edge is None:
             if len(self._edges) >= MOST_KEPT:
@@ -243,10 +243,11 @@ class _Arrivals:
         """The arrivals of a run of events from number ``first`` on; those without a token are left out."""
         reads = self._reads
         ends = list(accumulate([len(data) for _, data in reads]))
-        # A size line and its end, the event and its empty line; the two bytes that end the chunk need not be here.
-        framed = [len(size) + len(event) + 5 for size, event in zip(self._sizes, self._events, strict=True)]
-        offsets = list(accumulate(framed, initial=self._at))[first + 1 :]
-        return [reads[bisect_left(ends, end - 2)][0] for end, token in zip(offsets, tokens, strict=False) if token]
+        # What is between two carriage returns, and these; the newline before the first is not part of the body, and
+        # the bytes that end a chunk need not be here.
+        framed = [len(size) + len(event) + 2 for size, event in zip(self._sizes, self._events, strict=True)]
+        offsets = list(accumulate(framed, initial=self._at - 1))[first + 1 :]
+        return [reads[bisect_left(ends, end - 1)][0] for end, token in zip(offsets, tokens, strict=False) if token]
 
 
 def _all_strings(tokens: Sequence[bytes]) -> bool:
@@ -279,9 +280,11 @@ def _shape_of(events: list[bytes]) -> _Shape | None:
 
 
 def _is_template(chat: ChatDialect, before: bytes, after: bytes) -> bool:
+    if not before.startswith(b"\ndata:") or not after.endswith(b"\n\n") or (before + after).count(b"\n") != 3:
+        return False
     for token in (b"", b"dyno 1"):
         builder = CompletionBuilder()
-        pieces = list(chat.pieces(before + token + after + b"\n\n"))
+        pieces = list(chat.pieces(before + token + after))
         try:
             content = len(pieces) == 1 and chat.take(builder, pieces[0])
         except ProtocolError:
@@ -292,10 +295,14 @@ def _is_template(chat: ChatDialect, before: bytes, after: bytes) -> bool:
     return True
 
 
-def _read_edge(chat: ChatDialect, events: bytes) -> _Edge:
+def _read_edge(chat: ChatDialect, chunks: bytes) -> _Edge:
+    """Chunks with a newline before each, and carriage returns between them."""
+    pieces = chunks.split(b"\r") if chunks else []
+    if not all(piece.startswith(b"\n") and piece.endswith(b"\n\n") for piece in pieces):
+        return _Edge(False)  # an event may go on in the next chunk
     builder = CompletionBuilder()
     try:
-        if any(chat.take(builder, piece) for piece in chat.pieces(events)) or builder.error is not None:
+        if any(chat.take(builder, piece) for piece in chat.pieces(b"".join(pieces))) or builder.error is not None:
             return _Edge(False)
     except ProtocolError:
         return _Edge(False)

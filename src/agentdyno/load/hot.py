@@ -131,12 +131,15 @@ class Link(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         now = perf_counter_ns()
+        if not self.busy:  # nobody asked for anything
+            self.abort()
+            return
         self.reads.append((now, data))
         mode = self._mode
         if mode == HEAD:
             end = data.find(b"\r\n\r\n") + 4
             mode, self._left = self._known.get(data[:end]) or self._learn(data[:end])
-            if mode == EXACT or not self.busy:
+            if mode == EXACT:
                 self._exactly(now)
                 return
             self._mode = mode
@@ -148,9 +151,7 @@ class Link(asyncio.Protocol):
                 else:
                     self._end(COMPLETE, now)
                 return
-            # Trailers, lines that end in \r\n inside of chunks, and a last chunk that came in parts.
-            if data.endswith(b"\r\n\r\n") or len(data) < len(LAST_CHUNK):
-                self._exactly(now)
+            if (data.endswith(b"\r\n\r\n") or len(data) < len(LAST_CHUNK)) and self._may_end(now):
                 return
         elif mode == LENGTH:
             self._left -= len(data)
@@ -206,12 +207,24 @@ class Link(asyncio.Protocol):
         self._known[raw] = framing
         return framing
 
+    def _may_end(self, now: int) -> bool:
+        """Whether a chunked answer has ended, or is parsed exactly from now on: its last chunk may come in parts,
+        trailers may follow it, and lines inside of chunks may end in the same bytes."""
+        tail = b""
+        for _, data in reversed(self.reads):
+            tail = data[-len(LAST_CHUNK) :] + tail
+            if len(tail) >= len(LAST_CHUNK):
+                break
+        if tail.endswith(LAST_CHUNK) and not self._verify:
+            self._end(COMPLETE, now)
+            return True
+        if tail.endswith(b"\r\n\r\n"):
+            self._exactly(now)
+            return True
+        return False
+
     def _exactly(self, now: int) -> None:
         """From here on every byte of this answer is parsed as it comes."""
-        if not self.busy:  # nobody asked for anything
-            self.reads = []
-            self.abort()
-            return
         self._parser = MessageParser(self._method, "", self._max_bytes)
         self._mode = EXACT
         for read in self.reads[:-1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
@@ -88,7 +88,7 @@ class HttpDriver:
             self.close()
             raise
 
-    def run(self, step: Step) -> Iterator[Window]:
+    def run(self, step: Step) -> Generator[Window, None, None]:
         """The windows of a step. What was measured when it is interrupted (KeyboardInterrupt) still comes out."""
         if not self._clients:
             raise RunError("the driver is not open")

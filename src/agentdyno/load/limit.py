@@ -17,7 +17,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model.load import Step
 
 WIDTH = 0.10
-_MOST_VOTES = 5
+_MOST_VOTES = 7
 
 
 class Ending(StrEnum):

@@ -82,6 +82,7 @@ class Pipe:
     ended: bool = False
     _in: bytearray = field(default_factory=bytearray)
     _out: deque[memoryview] = field(default_factory=deque)
+    _messages: deque[tuple[Kind, bytes]] = field(default_factory=deque)
 
     def fileno(self) -> int:
         return self.socket.fileno()
@@ -128,13 +129,19 @@ class Pipe:
             self._in += data
             if len(data) < _READ_BYTES:
                 break
+        self._take_apart()
+        # One by one: whoever is interrupted in the middle finds the others the next time, and none of them twice.
+        while self._messages:
+            yield self._messages.popleft()
+
+    def _take_apart(self) -> None:
         at = 0
         while len(self._in) - at >= _HEADER.size:
             kind, size = _HEADER.unpack_from(self._in, at)
             start = at + _HEADER.size
             if len(self._in) < start + size:
                 break
-            yield Kind(kind), bytes(self._in[start : start + size])
+            self._messages.append((Kind(kind), bytes(self._in[start : start + size])))
             at = start + size
         if at:
             del self._in[:at]

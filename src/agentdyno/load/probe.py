@@ -11,7 +11,7 @@ from agentdyno.load.decode import CHAT
 from agentdyno.model.load import LoadTarget, TokenSource
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import Completion, decode
-from agentdyno.wire.errors import ConnectError, ProtocolError, Reset, TooLarge, Truncated, WireError
+from agentdyno.wire.errors import ConnectError, ConnectTimeout, ProtocolError, Reset, TooLarge, Truncated, WireError
 from agentdyno.wire.exchange import Exchange, Limits, exchange
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import error_message
@@ -64,7 +64,7 @@ async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_byt
         async with asyncio.timeout(timeout_s):
             for _ in range(TRIES):
                 try:
-                    answer = await exchange(request, pool, Limits(min(10.0, timeout_s), max_bytes))
+                    answer = await exchange(request, pool, Limits(min(10.0, timeout_s / 2), max_bytes))
                 except (Reset, Truncated) as error:
                     found = _of(error.partial) if error.partial is not None else found
                     continue
@@ -139,6 +139,8 @@ def _explained(error: WireError, address: Address) -> DynoError:
     remedy = error.remedy
     if remedy is None and isinstance(error, ProtocolError) and address.scheme == "http":
         remedy = "Does it want https, or is it no HTTP server at all?"
+    elif remedy is None and isinstance(error, ConnectTimeout) and address.scheme == "https":
+        remedy = "Does it speak TLS at all?"
     return RunError(error.message, where=error.where or address.endpoint(), remedy=remedy)
 
 

@@ -178,7 +178,7 @@ def _stage_at(step: Step, at_s: float) -> tuple[Stage, float] | None:
     start = 0.0
     for stage in step.stages:
         if start <= at_s < start + stage.duration_s:
-            return stage, (at_s - start) / stage.duration_s
+            return stage, min((at_s - start) / stage.duration_s, 1.0)
         start += stage.duration_s
     return None
 

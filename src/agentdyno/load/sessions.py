@@ -1,6 +1,8 @@
 """Conversations of several turns: what is said in each, and how long the user thinks before it.
 
-Both are fixed beforehand by the seed; only the answers come from the target. A turn is due ``think_s`` after the
+Both are fixed beforehand by the seed. Through the agent contract the answers in a conversation are the target's own;
+requests that are encoded beforehand hold made-up answers of the length that is asked for, which cost the target as
+much to read, but are not found in what it remembers. A turn is due ``think_s`` after the
 answer before it has ended, and that is the time its latency counts from. A conversation ends early where a turn
 fails: the user has nothing to reply to.
 """
@@ -9,18 +11,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError
 from agentdyno.load.prompts import prompt_lengths, prompt_texts
-from agentdyno.model.load import PromptLengths, Sessions
+from agentdyno.load.requests import RequestEncoder, RequestSet
+from agentdyno.load.schedule import Schedule
+from agentdyno.model.load import LoadOptions, LoadTarget, PromptLengths, Sessions
 
 _NS = 1_000_000_000
 _SEED_MASK = (1 << 64) - 1
 _DISTINCT = 256
+_ANSWER_WORDS = 32
 MOST_TURNS = 1000
 
 
@@ -76,6 +81,45 @@ def plan_sessions(sessions: Sessions, lengths: PromptLengths, seed: int, *, coun
     think_ns = np.rint(rng.exponential(1.0, (count, sessions.turns)) * sessions.think_s * _NS).astype(np.int64)
     think_ns[:, 0] = 0
     return SessionPlan(turns, think_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequests:
+    """Conversations encoded beforehand. Request ``c * turns + t`` is turn ``t`` of conversation ``c``; it is due
+    ``think_ns`` of its own after the answer to the one before has ended."""
+
+    requests: RequestSet
+    think_ns: NDArray[np.int64]
+    turns: int
+
+    def next_turn(self, request: int) -> int | None:
+        """The request that follows in the same conversation."""
+        return request + 1 if (request + 1) % self.turns else None
+
+    def opening(self, schedule: Schedule) -> Schedule:
+        """The schedule of a set of ``len(requests) // turns`` entries, as one of the first turns of conversations."""
+        session = np.arange(len(schedule), dtype=np.int32)
+        return replace(schedule, request=(schedule.request * self.turns).astype(np.int32), session=session)
+
+
+def build_session_requests(
+    target: LoadTarget, options: LoadOptions, seed: int, *, key: str | None = None, count: int = _DISTINCT
+) -> SessionRequests:
+    """The turns of ``count`` conversations for an endpoint; each holds what was said before it."""
+    encoder = RequestEncoder(target, options, key=key)
+    plan = plan_sessions(options.sessions, options.prompts, seed, count=count)
+    turns = options.sessions.turns
+    answers = prompt_texts([options.output_tokens or _ANSWER_WORDS] * (count * turns), seed + 1)
+    wire: list[bytes] = []
+    for number in range(count):
+        talk = plan.open(number)
+        while not talk.over:
+            wire.append(encoder.encode_messages(talk.ask()))
+            talk.answered(answers[number * turns + talk.turn - 1], 0)
+    texts = tuple(text for conversation in plan.texts for text in conversation)
+    words = tuple(len(text.split()) for text in texts)
+    requests = RequestSet(tuple(wire), encoder.streams, target.dialect, words, texts)
+    return SessionRequests(requests, plan.think_ns.reshape(-1), turns)
 
 
 def check_sessions(sessions: Sessions, *, where: str = "sessions") -> None:

@@ -30,8 +30,9 @@ def steps(start: float, end: float, count: int, duration_s: float, *, closed: bo
     """``count`` equal levels from ``start`` to ``end``, each for the same part of ``duration_s``."""
     if count < 1:
         raise SpecError(f"a staircase has at least one step, not {count}")
-    width = (end - start) / (count - 1) if count > 1 else 0.0
-    levels = [start + width * number for number in range(count)]
+    parts = [number / (count - 1) for number in range(count)] if count > 1 else [0.0]
+    # Not start + part * (end - start), which can come out a hair below 0.
+    levels = [start * (1.0 - part) + end * part for part in parts]
     return tuple(
         _stage(f"level {number + 1}", duration_s / count, level, None, closed) for number, level in enumerate(levels)
     )

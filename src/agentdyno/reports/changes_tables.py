@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentdyno.analysis.duel_words import change_text
-from agentdyno.model.changes import BETTER, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, Alert, ChangeRow, Changes
+from agentdyno.model.changes import (
+    BETTER,
+    HISTORY,
+    INCONCLUSIVE,
+    NO_BASELINE,
+    SAME,
+    WORSE,
+    Alert,
+    ChangeRow,
+    Changes,
+)
 from agentdyno.model.duel import PairedRow
 from agentdyno.model.history import History
 from agentdyno.model.regression import Severity
@@ -56,7 +66,7 @@ def _row(row: ChangeRow) -> tuple[Cell, ...]:
         Cell(_verdict(row), _TONES.get(row.verdict, Tone.PLAIN)),
         Cell(one_line(row.agent)),
         Cell(one_line(row.suite_id)),
-        Cell(one_line(row.baseline.removeprefix(f"{row.name}@")) or NOTHING),
+        Cell(_against(row)),
         Cell(one_line(row.since) or NOTHING),
         _change(row.accuracy),
         _change(row.latency),
@@ -72,6 +82,13 @@ def _row(row: ChangeRow) -> tuple[Cell, ...]:
 def _verdict(row: ChangeRow) -> str:
     severity = f" ({row.severity.value})" if row.severity is not None else ""
     return f"{_SIGNS[row.verdict]} {row.verdict}{severity}"
+
+
+def _against(row: ChangeRow) -> str:
+    """The version, or that it is the history which tells."""
+    if row.evidence == HISTORY:
+        return "its history"
+    return one_line(row.baseline.removeprefix(f"{row.name}@")) or NOTHING
 
 
 def _change(row: PairedRow | None) -> Cell:

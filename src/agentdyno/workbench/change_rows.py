@@ -42,7 +42,7 @@ class Look:
 
     def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo) -> None:
         self._store = store
-        self._memo = memo
+        self.memo = memo
         self._chosen = {(row.agent, row.suite_id): row for row in baselines}
         self.records = RealRecords(store, baseline_runs(baselines))
 
@@ -105,9 +105,7 @@ class Look:
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
             return Compared(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 
-        results = self.records.results_of(agents, suite_id)
-        stamp = tuple((run_id, arm_id, at) for run_id, arm_id, at in results if at is not None)
-        return self._memo.get(stamp if len(stamp) == len(results) else None, make)
+        return self.memo.compared.get(self.records.results_together(agents, suite_id), make)
 
     def _by_history(
         self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None

@@ -11,15 +11,17 @@ from typing import TypeAlias
 from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.analysis.change_words import quiet_text
 from agentdyno.analysis.changes import alert_id, alerts_in_order, count_verdicts, in_order
+from agentdyno.errors import NotComparable
 from agentdyno.model.changes import Alert, Changes
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.regression import Detector, Regression
 from agentdyno.store import Store
 from agentdyno.store.rows import BaselineRow, SeriesRow
-from agentdyno.workbench.change_memo import ChangeMemo
+from agentdyno.workbench.change_memo import ChangeMemo, Checked, Watched
 from agentdyno.workbench.change_rows import Look, Pair
-from agentdyno.workbench.change_sides import Sides
+from agentdyno.workbench.change_sides import RealRecords, Sides
 from agentdyno.workbench.histories import Histories
+from agentdyno.workbench.records import Result
 
 DAY_MS = 86_400_000
 DAYS = 90
@@ -157,10 +159,31 @@ class _Watch(Histories):
 
     def __init__(self, store: Store, look: Look, sides: Sides) -> None:
         super().__init__(store)
-        self._records = look.records
+        self._records: RealRecords = look.records
+        self._memo = look.memo
         self.sides = sides
         self.runs = ("", "")
         """The run of the newest version and that of its baseline, once they were compared."""
+
+    def _by_version(
+        self, agent: tuple[str, str | None], baseline: str | None, threshold: float, suite: str | None
+    ) -> Checked:
+        def make() -> Watched:
+            checked = super(_Watch, self)._by_version(agent, baseline, threshold, suite)
+            return Watched(checked, self.runs)
+
+        found = self._memo.watched.get(self._results(suite), make)
+        self.runs = found.runs
+        return found.checked
+
+    def _results(self, suite: str | None) -> list[Result]:
+        """What both versions did; nothing where one of them cannot be compared."""
+        labels = [label for label in (self.sides.agent, self.sides.baseline) if label]
+        try:
+            found = [self._records.newest_results(label, suite) for label in labels]
+        except NotComparable:
+            return []
+        return [result for results in found for result in results]
 
     def _baseline_of(self, current: AgentRecord, baseline: str | None) -> AgentRecord | None:  # noqa: ARG002
         if not self.sides.baseline:

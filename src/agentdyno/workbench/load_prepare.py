@@ -202,6 +202,7 @@ def _trace_length_s(spec: LoadSpec) -> float:
 
 
 def _said(stage: Stage) -> str:
+    to: float | None
     if stage.concurrency or stage.concurrency_to is not None:
         level, to, unit = f"{stage.concurrency}", stage.concurrency_to, "in flight"
     else:

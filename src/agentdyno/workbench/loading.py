@@ -12,6 +12,7 @@ from pathlib import Path
 from agentdyno.analysis.stress import stress_report
 from agentdyno.analysis.summarise import status_counts, summarise
 from agentdyno.analysis.window_readings import LOAD_METRICS, window_readings
+from agentdyno.errors import RunError
 from agentdyno.load.driver import Driver, Levers
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import Settings
@@ -52,19 +53,23 @@ class LoadProgress:
 
 @dataclass(slots=True)
 class LoadRunner:
-    """Executes prepared load runs into one store, as ``Runner`` does with experiments."""
+    """Executes prepared load runs into one store, as ``Runner`` does with experiments.
+
+    ``check_client`` measures the client's own error before the run.
+    """
 
     store: Store
     output_root: Path
     on_progress: Callable[[LoadProgress], None] = lambda _: None
     clock: Callable[[], float] = field(default=time.monotonic)
+    check_client: Callable[[LoadOptions], SelfCheck] = self_check
 
     def start(self, prepared: PreparedLoad) -> RunResult:
         """A new run. The target is asked once first: one that cannot answer leaves no run behind."""
         run_id = new_run_id()
         output_dir = Path(prepared.settings.output_dir or self.output_root).expanduser().absolute()
         settings = replace(prepared.settings, output_dir=str(output_dir))
-        checked = self_check(prepared.load.options)
+        checked = self.check_client(prepared.load.options)
         with ExitStack() as stack:
             first = stack.enter_context(self._opened(prepared, prepared.jobs[0], None))
             header = RunResult(
@@ -89,6 +94,27 @@ class LoadRunner:
         self.store.begin_run(header, prepared.arms, dict.fromkeys((arm.arm_id for arm in prepared.arms), 0))
         log.info("load run %s begins: %s", run_id, prepared.announcement)
         return self._execute(header, prepared, folder, checked)
+
+    def go_on(self, header: RunResult, prepared: PreparedLoad) -> RunResult:
+        """The scenarios that an interrupted run had not begun; the one that was cut short stays as it is."""
+        begun = {arm.arm_id for arm in self.store.load_run(header.run_id).arms if arm.samples}
+        known = {arm.arm_id for arm in header.arms}
+        left = tuple(job for job in prepared.jobs if job.arm.arm_id not in begun)
+        if {job.arm.arm_id for job in prepared.jobs} - known:
+            raise RunError(
+                f"the target or the scenarios of run {header.run_id} have changed since",
+                remedy="Start a new run; the windows of the old one stay as they are.",
+            )
+        if not left:
+            raise RunError(
+                f"every scenario of run {header.run_id} has been begun: a load is not continued in the middle",
+                remedy="`dyno run` with its file, or `dyno load`, starts a new one.",
+            )
+        folder = run_folder(header.spec, header.run_id)
+        make_folder(folder)
+        self.store.reopen_run(header.run_id)
+        checked = self.check_client(prepared.load.options)
+        return self._execute(header, replace(prepared, jobs=left), folder, checked)
 
     def _execute(self, header: RunResult, prepared: PreparedLoad, folder: Path, checked: SelfCheck) -> RunResult:
         observed: dict[str, dict[str, object]] = {}
@@ -156,7 +182,7 @@ class LoadRunner:
         stored = self.store.load_run(header.run_id)
         arms = []
         for arm in stored.arms:
-            seen = observed.get(arm.arm_id, {"self_check": to_plain(checked)})
+            seen = observed.get(arm.arm_id) or {"self_check": to_plain(checked), **arm.observed}
             arms.append(_closed_arm(arm, seen, folder))
         closed = replace(stored, arms=tuple(arms), stopped_because=reason, finished_at=now_ms())
         closed = replace(closed, warnings=(*header.warnings, *_warnings(closed)))

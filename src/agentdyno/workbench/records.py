@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from agentdyno.analysis.cases import ArmFigures
 from agentdyno.analysis.flips import version_number
@@ -20,6 +21,8 @@ MOST_OF_AGENT = 300
 """Executions of an agent that are looked through for its newest results."""
 MOST_EXECUTIONS = 2_000
 """Executions of a suite that are looked through for the agents that have run it."""
+Result: TypeAlias = tuple[str, str, int | None]
+"""A run, an arm of it, and when the run was finished (UTC milliseconds); ``None`` where it was not."""
 _RUN_IT = "Run them on one suite: dyno run SUITE --agent A --agent B."
 
 
@@ -53,10 +56,21 @@ class Records:
         chosen, shared = self._meeting(agents, suite)
         return [self._record(item, shared) for item in chosen]
 
-    def results_of(self, agents: Sequence[str], suite: str | None = None) -> list[tuple[str, str, int | None]]:
-        """What ``together`` takes: run, arm, and when the run was finished (UTC milliseconds), ``None`` if never."""
+    def results_together(self, agents: Sequence[str], suite: str | None = None) -> list[Result]:
+        """What ``together`` makes its records of."""
         chosen, shared = self._meeting(agents, suite)
-        rows = [row for item in chosen for row in _chosen(item, shared).values()]
+        return [result for item in chosen for result in self._results(item, shared)]
+
+    def newest_results(self, agent: str, suite: str | None = None) -> list[Result]:
+        """What ``newest`` makes its record of."""
+        return self._results(self._alone(agent, suite), ())
+
+    def _alone(self, agent: str, suite: str | None) -> Found:
+        found = self._find(agent, suite)
+        return _only(found, {found.rows[0].suite})
+
+    def _results(self, item: Found, preferred: Sequence[str]) -> list[Result]:
+        rows = _chosen(item, preferred).values()
         return [(row.run_id, row.arm_id, self._header(row.run_id).finished_at) for row in rows]
 
     def _meeting(self, agents: Sequence[str], suite: str | None) -> tuple[list[Found], list[str]]:
@@ -73,10 +87,7 @@ class Records:
 
     def newest(self, agent: str, suite: str | None = None) -> AgentRecord:
         """One agent's newest results, of the suite it has run last."""
-        found = self._find(agent, suite)
-        digest = found.rows[0].suite
-        rows = tuple(row for row in found.rows if row.suite == digest)
-        return self._record(Found(found.name, found.version, rows), ())
+        return self._record(self._alone(agent, suite), ())
 
     def chosen(self, agents: Sequence[str], suite: str | None = None) -> list[AgentRecord]:
         """The agents that are named; without a name, all that have run the suite."""

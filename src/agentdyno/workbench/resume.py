@@ -9,6 +9,7 @@ from pathlib import Path
 from agentdyno.errors import RunError
 from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.store import Store
+from agentdyno.workbench.judge import LOAD_KIND
 from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.run import Runner
 from agentdyno.workbench.sides import Say
@@ -42,6 +43,15 @@ def resume(
         options = SuiteOptions(max_cost_usd=max_cost_usd, environ=os.environ)
         suite_runner = SuiteRunner(store, output_root, on_progress)
         return resume_suite(suite_runner, header, workspace, options, retry_errors=retry_errors, say=say)
+    if header.kind == LOAD_KIND:
+        from agentdyno.specs import load_workspace
+        from agentdyno.specs.load_build import LoadedLoad, load_of
+        from agentdyno.workbench.load_prepare import preparing_load
+        from agentdyno.workbench.loading import LoadRunner
+
+        loaded = LoadedLoad(load_of(header.spec), header.spec)
+        with preparing_load(loaded, load_workspace(Path.cwd()), say=say) as ready:
+            return LoadRunner(store, output_root).go_on(header, ready)
     prepared = prepare(header.spec, say=say)
     planned = {arm.arm_id for arm in prepared.plan.arms}
     known = {arm.arm_id for arm in header.arms}

@@ -27,6 +27,7 @@ def test_what_became_worse_is_on_top_with_its_cases(worse: Room) -> None:
     assert row["accuracy"]["change"] == pytest.approx(-16 / 24)
     assert [key["case_id"] for key in row["broken"]][:2] == ["c00", "c01"]
     assert found["counts"]["worse"] == 1
+    assert (row["evidence"], row["finding"], row["reliability"]) == ("cases", None, None)
     client.app.state.services.close()
 
 

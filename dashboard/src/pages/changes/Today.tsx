@@ -32,14 +32,30 @@ export function Today({ changes }: { changes: Changes }): ReactElement {
   const waitingText = queued.data?.next ? `more than ${waiting}` : count(waiting);
   return (
     <ul className="cards" aria-label="Today">
-      <li className="card changes-jobs">
-        <span className="card-label">{jobs.length > 0 ? "Running now" : "No job is running"}</span>
-        <ul>
-          {jobs.map((job) => (
-            <RunningJob key={job.job_id} job={job} />
-          ))}
-        </ul>
-        {waiting > 0 && <Link to="/jobs?status=queued">{waitingText} waiting</Link>}
+      <li className={jobs.length > 0 ? "card changes-jobs" : "card"}>
+        {jobs.length > 0 ? (
+          <span className="card-label">Running now</span>
+        ) : (
+          <>
+            <span className="card-value">0</span>
+            <span className="card-label">
+              <Link to="/jobs">jobs</Link> running
+            </span>
+          </>
+        )}
+        {jobs.length > 0 && (
+          <ul>
+            {jobs.map((job) => (
+              <RunningJob key={job.job_id} job={job} />
+            ))}
+          </ul>
+        )}
+        {waiting > 0 && (
+          <span className="card-label">
+            {" "}
+            <Link to="/jobs?status=queued">{waitingText} waiting</Link>
+          </span>
+        )}
       </li>
       <li className="card">
         <span className="card-value">{money(changes.spent_today_usd)}</span>

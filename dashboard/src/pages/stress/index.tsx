@@ -3,65 +3,77 @@ import type { Items, StressReport } from "../../api/types";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
-import { setQuery, useQueryParam } from "../../router";
+import { address, setQuery, useQueryParam } from "../../router";
+import { SearchField } from "../../shared/SearchField";
 import { shortId } from "../../shared/paths";
 import { StressTestResults } from "./Results";
 import { plainName } from "./words";
 
 export const title = "Stress";
 
-function Reports({ items }: { items: readonly StressReport[] }): ReactElement {
+function label({ agent_id: target, finished_at: at, run_id: run }: StressReport): string {
+  return `${target}, ${at === null ? shortId(run) : dateTime(at)}`;
+}
+
+/** The report of the run in the address, else the newest. */
+function chosen(items: readonly StressReport[], run: string): StressReport | undefined {
+  return run ? items.find((item) => item.run_id === run) : items[0];
+}
+
+function Choices({ items, report }: { items: readonly StressReport[]; report: StressReport | undefined }): ReactElement {
   const [run] = useQueryParam("run");
   const [scenario, setScenario] = useQueryParam("scenario");
-  const report = items.find((item) => item.run_id === run) ?? (run ? undefined : items[0]);
+  const scenarios = (report?.scenarios ?? []).map((item) => [item.scenario, plainName(item.scenario)] as const);
   return (
     <>
-      <div className="fields">
-        <Select
-          label="Load run"
-          value={report?.run_id ?? run}
-          options={items.map((item) => [
-            item.run_id,
-            `${item.agent_id}, ${item.finished_at === null ? shortId(item.run_id) : dateTime(item.finished_at)}`,
-          ])}
-          onChange={(value) => setQuery({ run: value, scenario: "" })}
-        />
-        <Select
-          label="Scenario"
-          value={scenario}
-          options={[["", "all"], ...(report?.scenarios ?? []).map((item) => [item.scenario, plainName(item.scenario)] as const)]}
-          onChange={setScenario}
-        />
-      </div>
-      {report ? (
-        <StressTestResults report={report} scenario={scenario} />
-      ) : (
-        <Empty title={`There is no load run ${shortId(run)} here.`} command="dyno list runs" />
-      )}
+      <Select
+        label="Load run"
+        value={report?.run_id ?? run}
+        options={items.map((item) => [item.run_id, label(item)])}
+        onChange={(value) => setQuery({ run: value, scenario: "" })}
+      />
+      <Select label="Scenario" value={scenario} options={[["", "all"], ...scenarios]} onChange={setScenario} />
     </>
   );
 }
 
 export default function Page(): ReactElement {
-  const stress = useResource<Items<StressReport>>("/api/stress");
+  const [agent] = useQueryParam("agent");
   const [run] = useQueryParam("run");
-  const shown = run || stress.data?.items[0]?.run_id;
+  const [scenario] = useQueryParam("scenario");
+  const stress = useResource<Items<StressReport>>(address("/api/stress", { agent_id: agent }));
+  const items = stress.data?.items ?? [];
+  const report = chosen(items, run);
+  const load = `dyno load ${agent ? shellWord(agent) : "AGENT"} --profile quick`;
   return (
     <>
       <div className="page-head">
         <h1>Stress tests</h1>
-        {shown && <CommandHint command={`dyno show ${shellWord(shortId(shown))}`} />}
+        {report && <CommandHint command={`dyno show ${shellWord(shortId(report.run_id))}`} />}
       </div>
+      {(items.length > 0 || agent) && (
+        <div className="fields">
+          <SearchField
+            label="Target"
+            value={agent}
+            placeholder="any"
+            onChange={(value) => setQuery({ agent: value.trim(), run: "", scenario: "" })}
+          />
+          <Choices items={items} report={report} />
+        </div>
+      )}
       <Show of={stress}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No stress test has been run yet. To put an agent under load:" command="dyno load AGENT --profile quick">
+        {() => {
+          if (report) return <StressTestResults report={report} scenario={scenario} />;
+          if (items.length > 0) {
+            return <Empty title={`The load run ${shortId(run)} is not among the newest.`} command={`dyno show ${shellWord(shortId(run))}`} />;
+          }
+          return (
+            <Empty title={agent ? `${agent} has not been under load here.` : "No stress test has been run yet. To put an agent under load:"} command={load}>
               <p>Latency, rates and errors of each scenario and the load that breaks the target are then shown here.</p>
             </Empty>
-          ) : (
-            <Reports items={items} />
-          )
-        }
+          );
+        }}
       </Show>
     </>
   );

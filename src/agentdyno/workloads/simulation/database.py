@@ -50,13 +50,9 @@ class HistoryLog:
             if config.database:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 _remove(self._part)
-            self._link = sqlite3.connect(target, isolation_level=None)
-            for pragma in pragmas:
-                self._link.execute(f"PRAGMA {pragma}").fetchall()
-            self._link.executescript(SCHEMA)
-            self._link.execute("BEGIN")
+            self._link = _opened(target, pragmas)
         except (sqlite3.Error, OSError) as error:
-            raise self._refused(error) from None
+            raise self._refusal(error) from None
 
     @property
     def storage(self) -> str:
@@ -145,11 +141,28 @@ class HistoryLog:
 
     def _refused(self, error: Exception) -> RunError:
         self.abandon()
+        return self._refusal(error)
+
+    def _refusal(self, error: Exception) -> RunError:
+        _remove(self._part)
         return RunError(
             f"the history cannot be written: {error}",
             where=str(self.path),
             remedy="Make room there or name another file; nothing half-written was left.",
         )
+
+
+def _opened(target: str, pragmas: Sequence[str]) -> sqlite3.Connection:
+    link = sqlite3.connect(target, isolation_level=None)
+    try:
+        for pragma in pragmas:
+            link.execute(f"PRAGMA {pragma}").fetchall()
+        link.executescript(SCHEMA)
+        link.execute("BEGIN")
+    except BaseException:
+        link.close()
+        raise
+    return link
 
 
 def _actions(step: int, before: State, deeds: Deeds) -> Iterable[tuple[object, ...]]:
@@ -180,5 +193,5 @@ def _step_row(step: int, deeds: Deeds, after: State) -> tuple[object, ...]:
 
 def _remove(path: Path) -> None:
     for name in (path, path.with_name(path.name + "-journal"), path.with_name(path.name + "-wal")):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             name.unlink()

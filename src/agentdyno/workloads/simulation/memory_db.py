@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -37,55 +39,62 @@ class MemoryDb(Experiment):
         seed: int = 42,
     ) -> None:
         super().__init__({"mode": mode, "agents": agents, "steps": steps})
-        self.base = {
-            "agents": agents,
-            "steps": steps,
-            "seed": seed,
-            "commit_every": commit_every,
-            "batch_rows": batch_rows,
-            "use_in_memory_db": mode != "disk",
-            "persist_db_on_completion": mode == "memory_persist",
-        }
-        SimulationConfig(**{**self.base, "database": "history.db"})  # bad values are refused before anything runs
+        # Bad values are refused here, before anything runs.
+        self.config = SimulationConfig(
+            agents=agents,
+            steps=steps,
+            seed=seed,
+            commit_every=commit_every,
+            batch_rows=batch_rows,
+            database="history.db",
+            use_in_memory_db=mode != "disk",
+            persist_db_on_completion=mode == "memory_persist",
+        )
 
-    def setup(self, context: ExperimentContext) -> None:  # noqa: ARG002
-        """A folder for the histories, and the history that every mode must give."""
+    def setup(self, context: ExperimentContext) -> None:
+        """The history that every mode must give, and one run whose file is read back in full."""
         self.folder = tempfile.TemporaryDirectory(prefix="dyno-memory-db-")
-        wanted = {**self.base, "use_in_memory_db": False, "persist_db_on_completion": False}
-        self.expected = simulate(SimulationConfig(**wanted)).history_hash
+        bare = replace(self.config, database="", use_in_memory_db=False, persist_db_on_completion=False)
+        self.expected = simulate(bare).history_hash
+        path = Path(self.folder.name) / "proof.db"
+        outcome = simulate(replace(self.config, database=str(path)))
+        self._check(outcome, path)
+        _read_back(outcome, path)
+        context.observe(storage=outcome.storage, journal_mode=outcome.journal_mode, on_disk=path.exists())
         self.number = 0
 
-    def execute_once(self, context: ExperimentContext) -> dict[str, Any]:
+    def execute_once(self, context: ExperimentContext) -> dict[str, Any]:  # noqa: ARG002
         """One whole run, from the empty database to the permanent one."""
         self.number += 1
         path = Path(self.folder.name) / f"history-{self.number}.db"
-        outcome = simulate(SimulationConfig(**{**self.base, "database": str(path)}))
-        size = self._check(outcome, path, context)
-        path.unlink(missing_ok=True)
+        outcome = simulate(replace(self.config, database=str(path)))
+        self._check(outcome, path)
+        size = {"database_bytes": path.stat().st_size} if path.exists() else {}
         return {
             "steps_per_s": outcome.steps / max(sum(outcome.step_s), 1e-12),
             "persist_s": outcome.persist_s,
             "rows": outcome.rows,
-            **({"database_bytes": size} if size is not None else {}),
+            **size,
         }
 
     def teardown(self, context: ExperimentContext) -> None:  # noqa: ARG002
         self.folder.cleanup()
 
-    def _check(self, outcome: Outcome, path: Path, context: ExperimentContext) -> int | None:
-        """The treatment as SQLite reports it, and that the history is the same and all there."""
+    def _check(self, outcome: Outcome, path: Path) -> None:
+        """The treatment as SQLite reports it, and that the history is the same."""
         mode = self.params["mode"]
-        context.observe(storage=outcome.storage, journal_mode=outcome.journal_mode, on_disk=path.exists())
         if outcome.storage != EXPECTED[mode] or path.exists() != (mode != "memory"):
             raise AssertionError(f"{mode} kept its history in {outcome.storage}, file there: {path.exists()}")
         if outcome.history_hash != self.expected:
             raise AssertionError(f"{mode} gave another history than a run without a log")
-        if not path.exists():
-            return None
-        with sqlite3.connect(path) as link:
-            (steps,) = link.execute("SELECT count(*) FROM steps").fetchone()
-            (verdict,) = link.execute("PRAGMA quick_check").fetchone()
-        link.close()
-        if steps != outcome.steps or verdict != "ok":
-            raise AssertionError(f"the file holds {steps} of {outcome.steps} steps, SQLite says {verdict}")
-        return path.stat().st_size
+
+
+def _read_back(outcome: Outcome, path: Path) -> None:
+    """That the file holds every step and SQLite finds no fault in it."""
+    if not path.exists():
+        return
+    with closing(sqlite3.connect(path)) as link:
+        (steps,) = link.execute("SELECT count(*) FROM steps").fetchone()
+        (verdict,) = link.execute("PRAGMA integrity_check").fetchone()
+    if steps != outcome.steps or verdict != "ok":
+        raise AssertionError(f"the file holds {steps} of {outcome.steps} steps, SQLite says {verdict}")

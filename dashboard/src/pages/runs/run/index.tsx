@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { Job, Page, RunPage } from "../../../api/types";
 import { CommandHint, Empty, Show, StatusBadge, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
-import { Link } from "../../../router";
+import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
 import { ProgressPanel } from "../../../shared/ProgressView";
 import { useJob } from "../../../shared/useJob";
@@ -63,6 +63,11 @@ function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactE
       </div>
       {running && <Live runId={run.run_id} onEnd={refresh} />}
       <RunFacts run={run} />
+      {run.kind === "load" && (
+        <p>
+          <Link to={address("/stress", { run: run.run_id })}>Its scenarios: curves over time and breaking points</Link>
+        </p>
+      )}
       <Warnings run={run} />
       {run.arms.length === 0 && !running && (
         <Empty title="Nothing was measured in this run. What is missing can be measured:" command={`dyno resume ${shortId(run.run_id)}`} />

@@ -9,6 +9,7 @@ import numpy as np
 
 from agentdyno.workloads.simulation.spatial import Floats, Ints, check_radius
 from agentdyno.workloads.simulation.spatial.compressed import compress, ranges
+from agentdyno.workloads.simulation.spatial.growing import nearest_by_discs
 
 _MOST_CELLS = 4
 """Cells per point, at most: larger cells where the points are few and far between."""
@@ -54,24 +55,7 @@ class HashGrid:
         return compress(owners[inside], self._order[places[inside]], left.size, self._x.size)
 
     def nearest(self, x: Floats, y: Floats, count: int) -> tuple[Ints, Floats]:
-        """Discs that grow until they hold enough points: what is in the disc is nearer than what is not."""
-        places = np.full((x.size, count), -1, dtype=np.int64)
-        distances = np.full((x.size, count), np.inf)
-        have = min(count, self._x.size)
-        if not have or not x.size:
-            return places, distances
-        open_: Ints = np.arange(x.size, dtype=np.int64)
-        radius = self._first_radius(have)
-        widest = self._widest(x, y)
-        while open_.size:
-            reach = min(radius, widest)
-            indptr, indices = self.radius(x[open_], y[open_], reach)
-            enough = np.diff(indptr) >= have
-            for_these = np.flatnonzero(enough)
-            self._take(open_[for_these], for_these, (indptr, indices), (x, y), (places, distances, have))
-            open_ = open_[~enough]
-            radius *= 2.0
-        return places, distances
+        return nearest_by_discs(self, (self._x, self._y), (x, y), count, self._first_radius(count))
 
     def bytes(self) -> int:
         held = (self._x, self._y, self._order, self._starts, self._sorted_x, self._sorted_y)
@@ -131,32 +115,3 @@ class HashGrid:
     def _first_radius(self, count: int) -> float:
         per_cell = max(self._x.size / (self._columns * self._rows), 1e-9)
         return self._cell * max(0.5, math.sqrt(count / per_cell / math.pi) * 1.2)
-
-    def _widest(self, x: Floats, y: Floats) -> float:
-        """A radius that holds every point from every question."""
-        far_x = max(float(np.max(np.abs(x - self._left))), float(np.max(np.abs(x - self._x.max()))))
-        far_y = max(float(np.max(np.abs(y - self._bottom))), float(np.max(np.abs(y - self._y.max()))))
-        return math.hypot(far_x, far_y) * 1.000001 + 1e-9
-
-    def _take(
-        self,
-        questions: Ints,
-        rows: Ints,
-        found: tuple[Ints, Ints],
-        asked: tuple[Floats, Floats],
-        into: tuple[Ints, Floats, int],
-    ) -> None:
-        """The nearest of each of the rows ``rows`` of ``found``."""
-        places, distances, have = into
-        indptr, indices = found
-        lengths = indptr[rows + 1] - indptr[rows]
-        taken = indices[ranges(indptr[rows], indptr[rows + 1])]
-        owner = np.repeat(np.arange(rows.size), lengths)
-        x, y = asked
-        dx, dy = self._x[taken] - x[questions[owner]], self._y[taken] - y[questions[owner]]
-        squared = dx * dx + dy * dy
-        order = np.lexsort((taken, squared, owner))
-        begins = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)[:-1]])
-        picked = order[(begins[:, None] + np.arange(have)).ravel()]
-        places[questions, :have] = taken[picked].reshape(-1, have)
-        distances[questions, :have] = np.sqrt(squared[picked]).reshape(-1, have)

@@ -1,0 +1,264 @@
+"""How many streamed requests a second load generators send with one core: the first part of benchmarks/load.py."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from benchmarks.ratio_table import BENCHMARKS, PYTHON, met, print_table
+
+OURS, WRK = "agentdyno", "wrk"
+TOKENS = 16
+CONNECTIONS = 64
+PEERS = BENCHMARKS.parent / ".venv-load"
+GOALS = {WRK: 0.5, "Locust FastHttpUser": 5.0, "AIPerf": 10.0, "GuideLLM": 10.0}
+"""How many times as many requests a second ours sends, at least."""
+SATURATED = 0.95
+CHAT_PATH = "/v1/chat/completions"
+BODY = json.dumps(
+    {
+        "model": "canned",
+        "messages": [{"role": "user", "content": "Say sixteen words, please, one after the other."}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the server has seen at a moment."""
+
+    requests: int
+    cpu_us: int
+    now_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Of one tool in one round: requests a second by the server's count, and the shares of the two cores."""
+
+    per_s: float
+    client: float
+    server: float
+
+    @property
+    def per_cpu_s(self) -> float:
+        """Requests for each second of CPU time that the tool used: what a whole core of it would send."""
+        return self.per_s / self.client if self.client else 0.0
+
+
+class CannedServer:
+    """The server in C, pinned to a core."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process, self.port = process, port
+
+    def read(self) -> Reading:
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            link.request("GET", "/stats")
+            return Reading(**json.loads(link.getresponse().read()))
+        finally:
+            link.close()
+
+
+@contextlib.contextmanager
+def canned_server(cpu: int, *, vary: bool = True) -> Iterator[CannedServer]:
+    """Builds and starts benchmarks/load_server.c; needs ``cc``."""
+    with tempfile.TemporaryDirectory() as folder:
+        binary = Path(folder) / "load_server"
+        subprocess.run(["cc", "-O2", "-o", str(binary), str(BENCHMARKS / "load_server.c")], check=True)
+        command = [str(binary), "0", str(TOKENS), str(int(vary))]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+        try:
+            assert process.stdout is not None
+            yield CannedServer(process, int(process.stdout.readline()))
+        finally:
+            process.kill()
+            process.wait()
+
+
+Command = Callable[[int, float], Sequence[str]]
+
+
+def tools(folder: Path) -> dict[str, Command | str]:
+    """The command of each tool for a port and a duration, or why there is none."""
+    script = folder / "post.lua"
+    script.write_text(
+        f"wrk.method = 'POST'\nwrk.headers['Content-Type'] = 'application/json'\nwrk.body = [=[{BODY}]=]\n"
+    )
+    found: dict[str, Command | str] = {OURS: _ours}
+    if shutil.which("wrk"):
+        found[WRK] = lambda port, seconds: (
+            *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", str(script)),
+            f"http://127.0.0.1:{port}{CHAT_PATH}",
+        )
+    else:
+        found[WRK] = "not installed: apt-get install wrk"
+    peers: dict[str, tuple[str, Command]] = {
+        "Locust FastHttpUser": ("locust", _locust),
+        "AIPerf": ("aiperf", _aiperf),
+        "GuideLLM": ("guidellm", _guidellm),
+    }
+    for name, (binary, command) in peers.items():
+        there = (PEERS / binary / "bin" / binary).exists()
+        found[name] = command if there else f"not installed: scripts/load_peers.sh {binary}"
+    return found
+
+
+def _ours(port: int, seconds: float) -> Sequence[str]:
+    return (PYTHON, str(BENCHMARKS / "load_tool.py"), str(port), f"{seconds:g}", str(CONNECTIONS))
+
+
+def _locust(port: int, seconds: float) -> Sequence[str]:
+    return (
+        *(str(PEERS / "locust/bin/locust"), "-f", str(BENCHMARKS / "load_locustfile.py"), "--headless"),
+        *("-u", str(CONNECTIONS), "-r", str(CONNECTIONS), "-t", f"{seconds + 4:.0f}s"),
+        *("-H", f"http://127.0.0.1:{port}", "--only-summary", "--skip-log"),
+    )
+
+
+def _aiperf(port: int, seconds: float) -> Sequence[str]:
+    return (
+        *(str(PEERS / "aiperf/bin/aiperf"), "profile", "--model", "canned", "--url", f"http://127.0.0.1:{port}"),
+        *("--endpoint-type", "chat", "--streaming", "--concurrency", str(CONNECTIONS), "--ui", "none"),
+        *("--synthetic-input-tokens-mean", "8", "--output-tokens-mean", str(TOKENS), "--tokenizer", "builtin"),
+        *(
+            "--benchmark-duration",
+            f"{seconds + 10:.0f}",
+            "--artifact-dir",
+            str(Path(tempfile.gettempdir()) / "aiperf"),
+        ),
+    )
+
+
+def _guidellm(port: int, seconds: float) -> Sequence[str]:
+    return (
+        *(str(PEERS / "guidellm/bin/guidellm"), "benchmark", "--target", f"http://127.0.0.1:{port}"),
+        *("--model", "canned", "--rate-type", "concurrent", "--rate", str(CONNECTIONS)),
+        *("--max-seconds", f"{seconds + 10:.0f}", "--data", "prompt_tokens=8,output_tokens=16"),
+        *("--output-path", str(Path(tempfile.gettempdir()) / "guidellm.json")),
+    )
+
+
+def measure(command: Sequence[str], server: CannedServer, seconds: float, cpu: int) -> Rate | str:
+    """Runs a tool on one core and looks at the middle of its run; or says in one line why that was not possible."""
+    before = server.read().requests
+    with tempfile.TemporaryFile() as output:
+        tool = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {cpu}),
+        )
+        try:
+            if not _underway(tool, server, before):
+                output.seek(0)
+                lines = output.read().decode(errors="replace").strip().splitlines()
+                return f"sent nothing: {lines[-1][:100] if lines else 'no output'}"
+            first, used = server.read(), _cpu_s(tool.pid)
+            time.sleep(seconds * 0.7)
+            last, used_then = server.read(), _cpu_s(tool.pid)
+        finally:
+            _end(tool)
+    taken_s = (last.now_ns - first.now_ns) / 1e9
+    return Rate(
+        (last.requests - first.requests) / taken_s,
+        (used_then - used) / taken_s,
+        (last.cpu_us - first.cpu_us) / 1e6 / taken_s,
+    )
+
+
+def _underway(tool: subprocess.Popen[bytes], server: CannedServer, before: int, patience_s: float = 90.0) -> bool:
+    """Waits until the tool has sent requests for a while."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline and tool.poll() is None:
+        if server.read().requests > before + 2 * CONNECTIONS:
+            time.sleep(0.3)
+            return tool.poll() is None
+        time.sleep(0.05)
+    return False
+
+
+def _cpu_s(pid: int) -> float:
+    """Of a process and everything below it, living or waited for."""
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for process in (top, *top.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess, OSError, ValueError):
+                total += int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
+                for thread in process.threads():
+                    if thread.id != process.pid:
+                        path = Path(f"/proc/{process.pid}/task/{thread.id}/schedstat")
+                        total += int(path.read_text().split()[0]) / 1e9
+    return total
+
+
+def _end(tool: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(tool.pid, signal.SIGTERM)
+    try:
+        tool.wait(5)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(tool.pid, signal.SIGKILL)
+        tool.wait()
+
+
+def print_throughput(cpus: tuple[int, int], seconds: float, rounds: int) -> None:
+    """All tools in turn, ``rounds`` times; the round with the most requests a second counts for each."""
+    client_cpu, server_cpu = cpus
+    best: dict[str, Rate] = {}
+    absent: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder, canned_server(server_cpu) as server:
+        for name, command in tools(Path(folder)).items():
+            if isinstance(command, str):
+                absent[name] = command
+                continue
+            for _ in range(rounds):
+                rate = measure(command(server.port, seconds), server, seconds, client_cpu)
+                if isinstance(rate, str):
+                    absent[name] = rate
+                    break
+                if name not in best or rate.per_s > best[name].per_s:
+                    best[name] = rate
+    rows = [_row(name, best, absent) for name in (OURS, *GOALS)]
+    notes = [
+        f"Every tool has one core and {CONNECTIONS} connections; the server, another core, counts. An answer has "
+        f"{TOKENS} tokens",
+        "in chunks of their own, each answer its own id. A ratio of rates needs the core of both clients to be busy",
+        "and the server's not; the ratio per CPU second holds in any case, and is what the goal is judged by then.",
+        *(f"{name}: {why}" for name, why in absent.items()),
+    ]
+    header = ("tool", "requests/s", "client core", "server core", "requests/CPU s", "ours/its", "per CPU s", "goal")
+    print_table("streamed requests without pacing, by the server's count", header, rows, notes)
+
+
+def _row(name: str, best: dict[str, Rate], absent: dict[str, str]) -> tuple[str, ...]:
+    rate = best.get(name)
+    if rate is None:
+        return (name, "-" if name in absent else "?", "", "", "", "", "", "")
+    shown = (f"{rate.per_s:,.0f}", f"{rate.client:.0%}", f"{rate.server:.0%}", f"{rate.per_cpu_s:,.0f}")
+    ours = best.get(OURS)
+    if name == OURS or ours is None:
+        return (name, *shown, "", "", "")
+    fair = min(ours.client, rate.client) >= SATURATED and max(ours.server, rate.server) < SATURATED
+    by_rate, by_cpu = ours.per_s / rate.per_s, ours.per_cpu_s / rate.per_cpu_s
+    judged = by_rate if fair else by_cpu
+    goal = f">= {GOALS[name]:g}x: {met(judged >= GOALS[name])}"
+    return (name, *shown, f"{by_rate:.2f}x" if fair else "-", f"{by_cpu:.2f}x", goal)

@@ -1,1 +1,0 @@
-function e(e){let t=e.replace(/^no winner: /,``),n=/^[^ ]*@/.test(t)?t:t.charAt(0).toUpperCase()+t.slice(1);return n===``||/[.!?]$/.test(n)?n:`${n}.`}export{e as t};

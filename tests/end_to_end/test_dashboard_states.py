@@ -1,0 +1,72 @@
+"""The dashboard of a service that has nothing to show, or cannot show it at present."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ..browser import chromium, opened
+from ..command import Bench
+from ..seeded_service import Service, serving
+
+AWAY = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "the store is away"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    bench = Bench(tmp_path_factory.mktemp("empty"))
+    bench.write("dyno.yaml", "agents: {}\n")
+    with serving(bench) as running:
+        yield running
+
+
+def test_an_empty_service_says_what_to_type(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address) as (page, _):
+        for address, command in {
+            "/": "dyno init && dyno run",
+            "/leaderboard": "dyno init && dyno run",
+            "/matrix": "dyno init && dyno run",
+            "/runs": "dyno demo",
+            "/jobs": f"--server {service.address}",
+            "/compare": "dyno run SUITE --agent AGENT",
+            "/cost": "dyno run SUITE --agent AGENT",
+            "/stress": "dyno load AGENT --profile quick",
+        }.items():
+            page.goto(address)
+            expect(page.get_by_role("main").get_by_text(command).last).to_be_visible()
+        page.goto("/start")
+        expect(page.get_by_text("Starting a run needs a key that may run.")).to_be_visible()
+
+
+def test_a_store_that_is_away_is_said_and_waited_for(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address) as (page, watch):
+        watch.allow("503")
+        page.route("**/api/matrix*", lambda route: route.fulfill(status=503, json=AWAY))
+        page.goto("/matrix")
+        banner = page.get_by_text("The store is away. Trying again…")
+        expect(banner).to_be_visible()
+        page.unroute("**/api/matrix*")
+        expect(page.get_by_role("main").get_by_text("dyno init && dyno run")).to_be_visible()
+        expect(banner).not_to_be_visible()
+
+
+def test_a_server_that_was_away_is_back_without_a_reload(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address) as (page, watch):
+        watch.allow("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to fetch")
+        page.goto("/runs")
+        expect(page.get_by_text("Nothing has been run yet.")).to_be_visible()
+        service.stop()
+        page.get_by_label("Kind", exact=True).select_option("suite")
+        banner = page.get_by_text("The server does not answer. Trying again…")
+        expect(banner).to_be_visible()
+        service.start()
+        expect(banner).not_to_be_visible()
+        expect(page.get_by_text("No run fits the filter.")).to_be_visible()
