@@ -129,7 +129,7 @@ def test_an_answer_in_one_piece_can_be_asked_for() -> None:
 def test_a_plain_request_is_what_it_is_told_to_be() -> None:
     options = LoadOptions(prompt="what?")
     body = {"question": "Q: {prompt}", "n": [1, "{prompt}"]}
-    target = LoadTarget("h", Dialect.HTTP, "http://h/a/?x=1", method="put", headers={"X-Y": "z"}, options=body)
+    target = LoadTarget("h", Dialect.HTTP, "http://h/a/?x=1", method="put", headers={"X-Y": "z"}, body=body)
     line, headers, _ = taken_apart(build_requests(target, options, 0).wire[0])
     assert (line, headers["x-y"], headers["host"]) == ("PUT /a/?x=1 HTTP/1.1", "z", "h")
     assert body_of(build_requests(target, options, 0)) == {"question": "Q: what?", "n": [1, "what?"]}

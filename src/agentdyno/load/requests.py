@@ -129,8 +129,8 @@ class RequestEncoder:
 
     def _plain(self, text: str) -> Request:
         method = self._target.method.upper()
-        body: object = dict(self._target.options)
-        if not body:
+        body = self._target.body
+        if body is None:
             if method in ("GET", "HEAD", "DELETE", "OPTIONS"):
                 return Request(self._address, self._path, method, self._headers)
             body = {"input": PROMPT}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agentdyno.load.open_window import OpenWindow
 from agentdyno.load.records import OUTCOME_CODES, Gaps, Records
-from agentdyno.load.slo import request_limits
+from agentdyno.analysis.objectives import request_limits
 from agentdyno.model.load import Objective, Outcome, Step, Window
 
 _NS = 1_000_000_000

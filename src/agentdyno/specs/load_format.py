@@ -64,6 +64,7 @@ class LengthsModel(FileModel):
     sigma: float = Field(default=0.5, gt=0, le=5, description="Spread of the logarithm (lognormal)", examples=[0.5])
     low: int = Field(default=1, ge=1, le=1_000_000, description="Fewest words", examples=[10])
     high: int = Field(default=4096, ge=1, le=1_000_000, description="Most words", examples=[4096])
+    shared: int = Field(default=0, ge=0, le=1_000_000, description="First words that all have alike", examples=[100])
 
 
 class LoadFields(FileModel):

@@ -10,7 +10,7 @@ import { runAddress, shortId } from "../../shared/paths";
 
 export const title = "Runs";
 
-const KINDS = [["", "all"], ["suite", "suites of agents"], ["experiment", "experiments"]] as const;
+const KINDS = [["", "all"], ["suite", "suites of agents"], ["experiment", "experiments"], ["load", "load runs"]] as const;
 const STATUSES = [["", "all"], "running", "complete", "partial", "failed"] as const;
 
 const COLUMNS: readonly Column<RunRow>[] = [
