@@ -2,6 +2,8 @@
 
 A simulated server has ``slots`` requests in service at once, each for a fixed time: its capacity is slots / time. For
 each seed a server is drawn, the search runs in steps of three seconds, and what it found is set against the truth.
+Then once more with a client that is throttled on purpose (it shares its core with busy processes): that is to be
+called client-limited, and no breaking server.
 
 Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3]``
 """
@@ -9,9 +11,13 @@ Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3]``
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from agentdyno.analysis.stress_course import Course
@@ -21,6 +27,7 @@ from agentdyno.load.http_driver import HttpDriver
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
+from agentdyno.model.stress import LimitedBy
 from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.simulated import simulated_server
 
@@ -48,11 +55,26 @@ def drawn(seed: int) -> Case:
     return Case(max(round(capacity * (ttft_s + itl_s * (TOKENS - 1))), 2), ttft_s, itl_s)
 
 
-def search(case: Case, seed: int, step_s: float) -> tuple[float | None, tuple[float, float] | None, str, float, int]:
+@contextmanager
+def busy_core(core: int, processes: int = 4) -> Iterator[None]:
+    """Processes that do nothing but use one core."""
+    code = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def search(
+    case: Case, seed: int, step_s: float, cpus: tuple[int, ...] = ()
+) -> tuple[float | None, tuple[float, float] | None, str, float, int]:
     """Best guess, interval, what limited it, seconds that it took, steps."""
     behaviour = Behaviour(ttft_s=case.ttft_s, itl_s=case.itl_s, output_tokens=TOKENS, slots=case.slots)
     values = resolve_params(FIND_LIMIT, "standard", {"step_seconds": step_s, "start_rate": 10.0, "max_rate": 2000.0})
-    options = FIND_LIMIT.options(LoadOptions(keep_requests=False, timeout_s=20.0), values)
+    options = FIND_LIMIT.options(LoadOptions(keep_requests=False, timeout_s=20.0, cpus=cpus), values)
     began = time.monotonic()
     with simulated_server(behaviour) as server:
         driver = HttpDriver(LoadTarget("simulated", Dialect.OPENAI, server.openai_url, "m"), options)
@@ -93,8 +115,13 @@ def main() -> int:
             f"{start}  {value:7.1f}  {ratio:6.3f}  {shown:16}  {limited:11}  {steps:5}  {took:7.0f}",
             flush=True,
         )
-    print(f"within 10 % in {good} of {arguments.seeds}")
-    return 0 if good >= 0.9 * arguments.seeds else 1
+    print(f"within 10 % in {good} of {arguments.seeds}", flush=True)
+    core = min(os.sched_getaffinity(0))
+    with busy_core(core):
+        value, _, limited, _, _ = search(drawn(0), 0, arguments.step, (core,))
+    throttled = value is None and limited.startswith(LimitedBy.CLIENT)
+    print(f"throttled client: {limited}" if throttled else f"throttled client: NOT told from the server: {limited}")
+    return 0 if good >= 0.9 * arguments.seeds and throttled else 1
 
 
 if __name__ == "__main__":

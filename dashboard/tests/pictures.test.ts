@@ -5,7 +5,7 @@ import { axisFor, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
 import { align } from "../src/pages/divergence/align";
 import { drawn } from "../src/pages/stress/curves";
-import { breakText, figureName, figureText, objectiveText, verdictText } from "../src/pages/stress/words";
+import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/pages/stress/words";
 import { headline } from "../src/tab";
 
 const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;
@@ -69,6 +69,15 @@ test("a breaking point comes with the levels between which it is", () => {
   assert.equal(verdictText(report({ broke: true, breaking_point: point })), "breaks at 900 requests per second [850, 950]");
   assert.equal(verdictText(report({})), "held");
   assert.equal(verdictText(report({ client_limited: true })), "not judged: the client was the limit");
+});
+
+test("levels count what the scenario raises", () => {
+  assert.equal(axisOf(report({ breaking_point: { ...point, axis: "size" } })), "size");
+  assert.equal(axisOf(report({})), "rate");
+  assert.equal(axisOf(report({ closed_loop: true })), "concurrency");
+  assert.equal(objectiveValue("latency_p99", 0.5), "500 ms");
+  assert.equal(objectiveValue("shortfall", 0.22), "22.0 %");
+  assert.equal(objectiveValue("ttft_mean", null), "—");
 });
 
 test("the levels of a search are drawn in ascending order", () => {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SpecError,
         StoreError,
     )
+    from agentdyno.load.server_watch import ServerWatch
     from agentdyno.model import (
         AgentUse,
         Benchmark,
@@ -106,6 +107,7 @@ _HOMES = {
         "SpecError",
         "StoreError",
     ),
+    "agentdyno.load.server_watch": ("ServerWatch",),
     "agentdyno.model": (
         "AgentUse",
         "Benchmark",
@@ -195,6 +197,7 @@ __all__ = [
     "Score",
     "Scorer",
     "ScorerUse",
+    "ServerWatch",
     "SpecError",
     "StoreError",
     "Suite",

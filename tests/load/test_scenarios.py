@@ -15,8 +15,10 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.load.driver import Levers
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS, Settings, resolve_params, scenario_named, share_params
+from agentdyno.load.scenarios.failure_recovery import FAULTS
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, Stage, Step, Window
 from agentdyno.model.stress import LimitedBy, ScenarioReport
+from agentdyno.servers.proxy_fault import FAULTS as PROXY_FAULTS
 
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, own_load, result_of, windows_from
@@ -342,6 +344,16 @@ class TestParameters:
     def test_a_value_of_the_wrong_kind_is_refused(self, name: str, value: object) -> None:
         with pytest.raises(SpecError, match=name):
             resolve_params(SCENARIOS["high_load"], "quick", {name: value})
+
+    def test_faults_and_shares_are_checked_before_anything_runs(self) -> None:
+        with pytest.raises(SpecError, match="Did you mean half_open"):
+            resolve_params(SCENARIOS["failure_recovery"], "quick", {"faults": ["half_opn"]})
+        with pytest.raises(SpecError, match="above 0"):
+            resolve_params(SCENARIOS["memory_pressure"], "quick", {"shares": [1.5, 0]})
+        assert resolve_params(SCENARIOS["failure_recovery"], "quick", {"faults": "reset, latency"})
+
+    def test_every_fault_is_one_of_the_proxys(self) -> None:
+        assert set(FAULTS) == set(PROXY_FAULTS) - {""}
 
     def test_parameters_go_to_the_scenarios_that_have_them(self) -> None:
         chosen = [SCENARIOS["high_load"], SCENARIOS["spike_load"]]

@@ -24,8 +24,9 @@ def test_a_process_gets_no_more_than_is_left_and_everything_again_afterwards(tmp
         allowed = limit.in_use() + 60 * MB
         assert limit.set(allowed) == allowed
         assert limit.how == "resource limit: RLIMIT_DATA"
+        assert process.tell("hold", 65 * MB) == -1
         assert process.tell("hold", 20 * MB) == 0
-        assert process.tell("hold", 200 * MB) == -1
+        assert process.tell("hold", 45 * MB) == -1
         assert limit.set(None) is None
         assert limit.how == ""
         assert process.tell("hold", 200 * MB) == 0

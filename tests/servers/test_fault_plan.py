@@ -82,7 +82,7 @@ async def outcome_of(server: SimulatedServer, body: bytes) -> str:
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(body)
     try:
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(1.5):
             data = await reader.read()
     except TimeoutError:
         return "timeout"

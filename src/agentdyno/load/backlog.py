@@ -7,16 +7,16 @@ import struct
 from array import array
 from collections import deque
 from time import perf_counter_ns
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from agentdyno.load.decode import OK, Decoded
+from agentdyno.load.decode import OK, Result
 from agentdyno.load.hot import Ending, Read
 from agentdyno.load.records import OUTCOMES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.load import Outcome
 from agentdyno.wire.pace import SLICE_NS
 
 RETRIED, BLOCKED = 1, 2
-"""``Finished.flags``."""
+"""Flags of an exchange: sent a second time, and late because no connection was free."""
 CROWD = 64
 """With each so many that wait a slice is one unit longer, so that what waits does not grow without end."""
 MOST_EXAMPLES = 20
@@ -25,22 +25,13 @@ ROW = struct.Struct("<7q5ihH5B")
 """``records.RECORD``, field by field."""
 
 
-class Finished(NamedTuple):
-    """An exchange as the hot path leaves it. Times in ns of ``perf_counter_ns``."""
-
-    due_ns: int
-    sent_ns: int
-    done_ns: int
-    request: int
-    stage: int
-    flags: int
-    ending: Ending
-    reads: list[Read]
-    text: str = ""
+Item = tuple[int, int, int, int, int, int, Ending, list[Read], str]
+"""An exchange as the hot path leaves it: when it was due, sent and done (ns of ``perf_counter_ns``), its request,
+stage and flags, how it ended, what came, and a text about it where there is one. A plain tuple, as there are many."""
 
 
 class AnyDecoder(Protocol):
-    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Decoded: ...
+    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Result: ...
 
 
 class Backlog:
@@ -48,7 +39,7 @@ class Backlog:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, decoder: AnyDecoder, process: int) -> None:
         self._loop, self._decoder, self._process = loop, decoder, process
-        self._items: deque[tuple[int, int, int, int, int, int, Ending, list[Read], str]] = deque()
+        self._items: deque[Item] = deque()
         self._scheduled = False
         self.reset(0)
 
@@ -64,8 +55,8 @@ class Backlog:
     def __len__(self) -> int:
         return len(self._items)
 
-    def add(self, item: tuple[int, int, int, int, int, int, Ending, list[Read], str]) -> None:
-        """An exchange has ended: the fields of ``Finished``, as a plain tuple because there are many."""
+    def add(self, item: Item) -> None:
+        """An exchange has ended."""
         self._items.append(item)
         if not self._scheduled:
             self._scheduled = True

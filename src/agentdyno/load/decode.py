@@ -39,6 +39,10 @@ class Decoded(NamedTuple):
     text: str = ""
 
 
+Result = tuple[int, int, int, int, int, Sequence[int], int, int, int, str]
+"""``Decoded`` without its names, which cost more to make than the tuple."""
+
+
 class ExactDecoder:
     """Byte by byte with the parsers in ``wire``: right for everything, and the measure of the fast one."""
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import cast
 
-from agentdyno.load.decode import CHAT, OK, Decoded, ExactDecoder, content_type
-from agentdyno.load.hot import Ending, Read
+from agentdyno.load.decode import CHAT, OK, Decoded, ExactDecoder, Result, content_type
+from agentdyno.load.hot import COMPLETE, Ending, Read
 from agentdyno.load.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, TokenSource
 from agentdyno.wire.chat import CompletionBuilder
@@ -50,12 +50,12 @@ class _Head:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """What the events around a run say. ``certain`` is false where they hold content, an error or no sense."""
+    """What the events around a run say: that the answer is finished, and the tokens (-1: not said). ``certain`` is
+    false where they say anything else: content, an error, no sense."""
 
     certain: bool
-    finished: bool = False
-    entered: int | None = None
-    left: int | None = None
+    entered: int = UNKNOWN
+    left: int = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ class FastDecoder:
         self._size_of = _Sizes().__getitem__
         self.certain = self.handed_over = 0
 
-    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Decoded:
+    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Result:
         """``done_ns`` is when the exchange ended."""
-        if ending is Ending.COMPLETE and self._usual:
+        if ending is COMPLETE and self._usual:
             found = self._quickly(reads)
             if found is not None:
                 self.certain += 1
@@ -108,49 +108,42 @@ class FastDecoder:
         self.handed_over += 1
         return self._exact.decode(reads, ending, done_ns)
 
-    def _quickly(self, reads: list[Read]) -> Decoded | None:
-        raw = reads[0][1] if len(reads) == 1 else b"".join([data for _, data in reads])
+    def _quickly(self, reads: list[Read]) -> Result | None:
+        stamp, raw = reads[0]
+        if len(reads) > 1:
+            raw = b"".join([data for _, data in reads])
         at = raw.find(b"\r\n\r\n") + 4
         head = self._heads.get(raw[:at]) or self._learn_head(raw[:at])
-        if head.framing == LENGTH:
-            if self._chat is None and len(raw) == at + head.length:
-                return Decoded(OK, head.status)
-            return None
-        if not head.streams or self._chat is None:
-            return None
+        if not head.streams:
+            whole = head.framing == LENGTH and self._chat is None and len(raw) == at + head.length
+            return Decoded(OK, head.status) if whole else None
         # Between two carriage returns is a size, and between the next two the data of that chunk, each after a
         # newline (the first one is the head's last).
         parts = raw[at - 1 :].split(b"\r")
         sizes, chunks = parts[:-3:2], parts[1:-3:2]
         if parts[-3:] != _LAST or list(map(self._size_of, sizes)) != list(map(len, chunks)):
             return None
-        arrivals = None if len(reads) == 1 else _Arrivals(reads, at, sizes, chunks)
-        return self._events(self._chat, chunks, head.status, reads[0][0] if arrivals is None else arrivals)
-
-    def _events(
-        self, chat: ChatDialect, events: list[bytes], status: int, arrivals: int | _Arrivals
-    ) -> Decoded | None:
-        """The run of like events, and what is around it; ``arrivals`` is a time where all of it came at once. The
-        answer before had most probably the same shape; where it had not, the shape is looked for."""
-        shape = self._shape
-        found = self._shaped(chat, shape, events) if shape is not None else None
-        if shape is None or found is None:
-            shape = _shape_of(events)
-            found = self._shaped(chat, shape, events) if shape is not None else None
-            if shape is None or found is None:
-                return None
-            self._shape = shape
-        tokens, edge = found
-        if isinstance(arrivals, int):
-            return self._at_once(edge, status, arrivals, len(tokens) - tokens.count(b""))
-        return self._result(edge, status, arrivals.of(shape.first, tokens))
-
-    def _shaped(self, chat: ChatDialect, shape: _Shape, events: list[bytes]) -> tuple[list[bytes], _Edge] | None:
-        """The tokens of the run and what is around it, where it is certain that this is its shape."""
-        first, last = shape.first, len(events) - shape.behind
-        if last <= first:
+        found = self._shaped(self._shape, chunks) or self._shaped(_shape_of(chunks), chunks)
+        if found is None:
             return None
-        run = events[first:last]
+        self._shape, tokens, edge = found
+        if len(reads) > 1:
+            times = _arrivals(reads, at, sizes, chunks)[self._shape.first :]
+            return self._streamed(
+                edge, head.status, [time for time, token in zip(times, tokens, strict=False) if token]
+            )
+        count = len(tokens) - tokens.count(b"") if b"" in tokens else len(tokens)
+        if edge.left > 0 and 0 < count < len(_ZEROS):
+            zeros = _ZEROS[: count - 1]
+            return (OK, head.status, stamp, stamp, count, zeros, edge.entered, edge.left, self._usage, "")
+        return self._streamed(edge, head.status, [stamp] * count)
+
+    def _shaped(self, shape: _Shape | None, chunks: list[bytes]) -> tuple[_Shape, list[bytes], _Edge] | None:
+        """The tokens of the run and what is around it, where it is certain that the answer has this shape."""
+        if shape is None or len(chunks) <= shape.first + shape.behind:
+            return None
+        first, last = shape.first, len(chunks) - shape.behind
+        run = chunks[first:last]
         one = run[0]
         before, after = one[: shape.token_at], one[shape.token_to :]
         tokens = list(map(shape.token, run))
@@ -158,37 +151,28 @@ class FastDecoder:
         whole = b"".join(run)
         if between.join(tokens) != whole[shape.token_at : shape.token_to] or not whole.endswith(after):
             return None
-        if not _all_strings(tokens):
+        if b"".join(tokens).translate(None, _PLAIN) and not all(map(_STRING.fullmatch, tokens)):
             return None
         named = one[shape.id_at : shape.id_to] or _NO_ID
         if not _ID.fullmatch(named):  # an id of another length, or no id at all
             return None
         proved = self._proved.get(between.replace(named, _NO_ID))
-        if not (self._prove(chat, named, before, after) if proved is None else proved):
+        if not (self._prove(named, before, after) if proved is None else proved):
             return None
-        edge = self._edge(chat, events[:first] + events[last:], named)
-        return (tokens, edge) if edge.certain else None
+        around = b"\r".join(chunks[:first] + chunks[last:]).replace(named, _NO_ID)
+        edge = self._edges.get(around) or self._learn_edge(around)
+        return (shape, tokens, edge) if edge.certain else None
 
-    def _at_once(self, edge: _Edge, status: int, stamp: int, count: int) -> Decoded | None:
-        """All of it came in one piece."""
-        if not edge.finished or count > len(_ZEROS):
-            return None
-        left, entered, source = edge.left, edge.entered, self._usage
-        if left is None or entered is None or not (left or not count):
-            entered, left, source = UNKNOWN, count or UNKNOWN, _CHUNKS if count else UNKNOWN_SOURCE
-        if not count:
-            return Decoded(OK, status, UNKNOWN, UNKNOWN, 0, (), entered, left, source)
-        # Two thirds of the time of calling the class.
-        return tuple.__new__(
-            Decoded, (OK, status, stamp, stamp, count, _ZEROS[: count - 1], entered, left, source, "")
-        )
-
-    def _result(self, edge: _Edge, status: int, times: list[int]) -> Decoded | None:
-        found = self._at_once(edge, status, 0, len(times))
-        if found is None or not times:
-            return found
+    def _streamed(self, edge: _Edge, status: int, times: list[int]) -> Result:
+        """From the arrivals of the events with content."""
+        entered, left, source = edge.entered, edge.left, self._usage
+        if left < 0 or (left == 0 and times):
+            entered, left = UNKNOWN, len(times) or UNKNOWN
+            source = _CHUNKS if times else UNKNOWN_SOURCE
+        if not times:
+            return Decoded(OK, status, input_tokens=entered, output_tokens=left, source=source)
         gaps = [later - earlier for earlier, later in pairwise(times)]
-        return found._replace(first_ns=times[0], last_ns=times[-1], gaps=gaps)
+        return (OK, status, times[0], times[-1], len(times), gaps, entered, left, source, "")
 
     def _learn_head(self, raw: bytes) -> _Head:
         if len(self._heads) >= MOST_KEPT:
@@ -214,47 +198,29 @@ class FastDecoder:
         streams = self._chat is not None and content_type(head) in self._chat.stream_types
         return _Head(CHUNKED, head.status, streams=streams)
 
-    def _prove(self, chat: ChatDialect, named: bytes, before: bytes, after: bytes) -> bool:
+    def _prove(self, named: bytes, before: bytes, after: bytes) -> bool:
         """Whether ``before`` + token + ``after`` is one event whose content is the token, and nothing besides."""
+        assert self._chat is not None
         if len(self._proved) >= MOST_KEPT:
             self._proved.clear()
-        proved = self._proved[(after + before).replace(named, _NO_ID)] = _is_template(chat, before, after)
+        key = (after + before).replace(named, _NO_ID)
+        proved = self._proved[key] = _is_template(self._chat, before, after)
         return proved
 
-    def _edge(self, chat: ChatDialect, events: list[bytes], named: bytes) -> _Edge:
-        key = b"\r".join(events).replace(named, _NO_ID)
-        edge = self._edges.get(key)
-        if edge is None:
-            if len(self._edges) >= MOST_KEPT:
-                self._edges.clear()
-            edge = self._edges[key] = _read_edge(chat, key)
+    def _learn_edge(self, around: bytes) -> _Edge:
+        assert self._chat is not None
+        if len(self._edges) >= MOST_KEPT:
+            self._edges.clear()
+        edge = self._edges[around] = _read_edge(self._chat, around)
         return edge
 
 
-class _Arrivals:
-    """When each event of a body came that has one event in each chunk."""
-
-    __slots__ = ("_at", "_events", "_reads", "_sizes")
-
-    def __init__(self, reads: list[Read], at: int, sizes: list[bytes], events: list[bytes]) -> None:
-        self._reads, self._at, self._sizes, self._events = reads, at, sizes, events
-
-    def of(self, first: int, tokens: Sequence[bytes]) -> list[int]:
-        """The arrivals of a run of events from number ``first`` on; those without a token are left out."""
-        reads = self._reads
-        ends = list(accumulate([len(data) for _, data in reads]))
-        # What is between two carriage returns, and these; the newline before the first is not part of the body, and
-        # the bytes that end a chunk need not be here.
-        framed = [len(size) + len(event) + 2 for size, event in zip(self._sizes, self._events, strict=True)]
-        offsets = list(accumulate(framed, initial=self._at - 1))[first + 1 :]
-        return [reads[bisect_left(ends, end - 1)][0] for end, token in zip(offsets, tokens, strict=False) if token]
-
-
-def _all_strings(tokens: Sequence[bytes]) -> bool:
-    """Whether each could stand between the quotes of a JSON string."""
-    if not b"".join(tokens).translate(None, _PLAIN):
-        return True
-    return all(_STRING.fullmatch(token) for token in tokens)
+def _arrivals(reads: list[Read], at: int, sizes: list[bytes], chunks: list[bytes]) -> list[int]:
+    """When the last byte of the data of each chunk came; the body begins at ``at``."""
+    ends = list(accumulate([len(data) for _, data in reads]))
+    # What is between carriage returns, and these; the newline before the first size is not part of the body.
+    framed = accumulate([len(size) + len(data) + 2 for size, data in zip(sizes, chunks, strict=True)])
+    return [reads[bisect_left(ends, at + end - 2)][0] for end in framed]
 
 
 def _shape_of(events: list[bytes]) -> _Shape | None:
@@ -308,5 +274,5 @@ def _read_edge(chat: ChatDialect, chunks: bytes) -> _Edge:
         return _Edge(False)
     usage = builder.usage
     if usage is None:
-        return _Edge(True, builder.finished)
-    return _Edge(True, builder.finished, usage.input_tokens, usage.output_tokens)
+        return _Edge(builder.finished)
+    return _Edge(builder.finished, usage.input_tokens, usage.output_tokens)

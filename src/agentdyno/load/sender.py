@@ -127,7 +127,7 @@ class Sender:
         dues = [link.due_ns for link in self._links if link.busy]
         dues += [entry[0] for entry in self._connecting.values()]
         if self._waiting:
-            dues.append(min(entry[0] for entry in self._waiting))
+            dues.append(self._waiting[0][0])  # they wait in the order in which they were due
         if self._next is not None:
             dues.append(self._next[0])
         return min(dues, default=None)

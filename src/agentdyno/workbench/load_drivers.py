@@ -29,6 +29,41 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     return AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts)
 
 
+def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
+    """Of the process that listens at the target's address; of an agent, of the processes that it was started in,
+    which are known only while it runs."""
+    from agentdyno.load.target_memory import MemoryLimit
+    from agentdyno.load.target_process import listening_pid
+
+    limits: list[MemoryLimit] = []
+
+    def limit() -> MemoryLimit | None:
+        if not limits:
+            pid = listening_pid(subject.target.url) if subject.target is not None else _agent_pid()
+            if pid is not None:
+                limits.append(MemoryLimit(pid))
+                stack.callback(limits[0].close)
+        return limits[0] if limits else None
+
+    def set_memory(left: int | None) -> int | None:
+        found = limit()
+        return found.set(left) if found is not None else None
+
+    def in_use() -> int:
+        found = limit()
+        return found.in_use() if found is not None else 0
+
+    return Levers(set_memory=set_memory, memory_in_use=in_use)
+
+
+def _agent_pid() -> int | None:
+    """The process that an agent was started in: the largest child of this one."""
+    import psutil
+
+    children = psutil.Process().children()
+    return max(children, key=lambda child: child.memory_info().rss).pid if children else None
+
+
 def levers_for(prepared: PreparedLoad, scenario: Scenario, stack: ExitStack) -> tuple[Subject, Levers]:
     """The target as this scenario reaches it (a proxy in front of it where faults are wanted), and the levers.
 
@@ -36,6 +71,8 @@ def levers_for(prepared: PreparedLoad, scenario: Scenario, stack: ExitStack) -> 
     """
     subject = prepared.subject
     levers = Levers()
+    if "process" in scenario.needs:
+        return subject, _memory_levers(subject, stack)
     if "proxy" in scenario.needs and subject.target is not None:
         from agentdyno.servers.fault_proxy import fault_proxy
 

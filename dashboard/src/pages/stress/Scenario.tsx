@@ -9,7 +9,7 @@ import { Warnings } from "../../shared/Warnings";
 import type { Palette } from "../../palette";
 import { curveOption, drawn } from "./curves";
 import type { Axis, Curve } from "./curves";
-import { figureName, figureText, limitText, plainName, verdictText } from "./words";
+import { figureName, figureText, limitText, objectiveValue, plainName, verdictText } from "./words";
 
 function CurveChart({ report, curve, axis }: { report: ScenarioReport; curve: Curve; axis: Axis }): ReactElement {
   const option = useCallback(
@@ -35,9 +35,12 @@ function CurveChart({ report, curve, axis }: { report: ScenarioReport; curve: Cu
   );
 }
 
-/** Left out where nothing was measured on that axis. */
+/** Points that make a curve. */
+const FEWEST: Record<Axis, number> = { time: 2, level: 3 };
+
+/** Left out where too little was measured on that axis. */
 function Curves({ report, axis }: { report: ScenarioReport; axis: Axis }): ReactElement | null {
-  if ((axis === "time" ? report.over_time : report.curve).length < 2) return null;
+  if ((axis === "time" ? report.over_time : report.curve).length < FEWEST[axis]) return null;
   return (
     <>
       <CurveChart report={report} curve="latency" axis={axis} />
@@ -60,7 +63,7 @@ function objectives(report: ScenarioReport): Fact[] {
   return Object.entries(report.objectives).map(([name, [value, met]]) => [
     name,
     <span key={name} className={met === null ? "muted" : met ? "verdict-better" : "verdict-worse"}>
-      {value === null ? "—" : name === "error_rate" ? figureText(name, value) : figureText(`${name}_s`, value)}{" "}
+      {objectiveValue(name, value)}{" "}
       {met === null ? "not judged" : met ? "✓ met" : "✕ missed"}
     </span>,
   ]);
@@ -87,7 +90,9 @@ export function ClientLimited({ report }: { report: ScenarioReport }): ReactElem
 export function Scenario({ report }: { report: ScenarioReport }): ReactElement {
   const { headline, figures } = report;
   const figureFacts = (values: Record<string, number | null>): Fact[] =>
-    Object.entries(values).map(([name, value]) => [figureName(name), figureText(name, value)]);
+    Object.entries(values)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [figureName(name), figureText(name, value)]);
   return (
     <section aria-label={plainName(report.scenario)}>
       <h2>
@@ -105,7 +110,10 @@ export function Scenario({ report }: { report: ScenarioReport }): ReactElement {
       )}
       <Facts
         facts={[
-          ["Limited by", `${limitText(report.limited_by)}${report.evidence ? `: ${report.evidence}` : ""}`],
+          !report.client_limited && [
+            "Limited by",
+            `${limitText(report.limited_by)}${report.evidence ? `: ${report.evidence}` : ""}`,
+          ],
           ["Requests", `${count(report.requests)} of ${count(report.asked)} asked, ${count(report.late)} late, ${count(report.unsent)} not sent`],
           ["Ended", outcomes(report)],
           ...objectives(report),
@@ -114,7 +122,7 @@ export function Scenario({ report }: { report: ScenarioReport }): ReactElement {
           ["Scaling", law(report)],
         ]}
       />
-      <Warnings warnings={report.warnings} />
+      <Warnings warnings={report.warnings.filter(({ code }) => code !== "client-limited")} />
       <Curves report={report} axis="time" />
       <Curves report={report} axis="level" />
       {Object.keys(report.parameters).length > 0 && (

@@ -4,7 +4,7 @@ import type { ChartOption } from "../../components";
 import { duration, number, percent } from "../../format";
 import { SHAPES } from "../../palette";
 import type { Palette } from "../../palette";
-import { axisName, levelText } from "./words";
+import { axisName, axisOf, levelText } from "./words";
 
 export type Curve = "latency" | "rate" | "errors";
 export type Axis = "time" | "level";
@@ -56,15 +56,11 @@ export function drawn(report: ScenarioReport, curve: Curve, axis: Axis): Drawn {
   const levels = report.curve.toSorted((a, b) => a.level - b.level);
   const windows = report.over_time;
   return {
-    title: `${TITLES[curve]} ${axis === "time" ? "over time" : `by ${levelName(report)}`}`,
+    title: `${TITLES[curve]} ${axis === "time" ? "over time" : `by ${axisName(axisOf(report))}`}`,
     x: axis === "time" ? windows.map((point) => point.at_s) : levels.map((point) => point.level),
     lines: linesOf(axis === "time" ? windows : levels, curve),
     format: FORMATS[curve],
   };
-}
-
-function levelName(report: ScenarioReport): string {
-  return report.breaking_point ? axisName(report.breaking_point.axis) : "level";
 }
 
 /** Every other phase is shaded; each carries its name. */
@@ -128,7 +124,7 @@ export function curveOption(report: ScenarioReport, curve: Curve, axis: Axis, co
     xAxis: {
       type: "value",
       min: axis === "time" ? 0 : "dataMin",
-      name: axis === "time" ? "seconds" : levelName(report),
+      name: axis === "time" ? "seconds" : axisName(axisOf(report)),
       nameLocation: "middle",
       nameGap: 26,
       splitLine: { show: false },

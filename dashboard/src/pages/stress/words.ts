@@ -53,6 +53,19 @@ export function verdictText(report: ScenarioReport): string {
   return report.limited_by === "client" || report.client_limited ? "not judged: the client was the limit" : "held";
 }
 
+/** What the levels of a scenario count: the axis of its breaking point, else what a scenario of its kind raises. */
+export function axisOf({ breaking_point: point, closed_loop: closed, scenario }: ScenarioReport): string {
+  if (point) return point.axis;
+  if (scenario === "large_inputs") return "size";
+  if (scenario === "memory_pressure") return "memory";
+  return closed ? "concurrency" : "rate";
+}
+
+/** What was measured for an objective: a time, or a share such as the error rate. */
+export function objectiveValue(name: string, value: number | null): string {
+  return /_(mean|p[\d.]+)$/.test(name) ? duration(value) : percent(value);
+}
+
 /** A figure by the ending of its name: `recovery_half_life_s` is seconds, `error_rate` a share. */
 export function figureText(name: string, value: number | null): string {
   if (value === null) return UNKNOWN;

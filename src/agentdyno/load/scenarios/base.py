@@ -83,6 +83,8 @@ class Scenario(Protocol):
 
     def options(self, options: LoadOptions, params: Mapping[str, object]) -> LoadOptions: ...
 
+    def check(self, params: Mapping[str, object]) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -103,6 +105,9 @@ class Declared:
         cap = params.get("concurrent_requests")
         return replace(options, connections=int(cap)) if isinstance(cap, (int, float)) else options
 
+    def check(self, params: Mapping[str, object]) -> None:
+        """``SpecError`` where a value is of the right type and means nothing all the same."""
+
 
 def number(name: str, description: str, minimum: float = 0.001, maximum: float | None = None) -> Parameter:
     """A parameter that is a number."""
@@ -120,8 +125,8 @@ def flag(name: str, description: str) -> Parameter:
 ARRIVALS = Parameter(
     "arrivals",
     ("string",),
-    choices=(Arrivals.CONSTANT.value, Arrivals.POISSON.value, Arrivals.GAMMA.value),
-    description="how requests come: evenly spaced, independently, or in bursts",
+    choices=(Arrivals.CONSTANT.value, Arrivals.POISSON.value),
+    description="how requests come: evenly spaced, or independently of each other",
 )
 WINDOW = number("window_seconds", "length of a window: times to recover are told no more finely", 0.05)
 
@@ -150,7 +155,9 @@ def resolve_params(
     normal = values.get(NORMAL_RATE)
     if isinstance(normal, (int, float)) and (rate is not None or NORMAL_RATE in params):
         values.update({name: factor * normal for name, factor in scenario.scaled.items() if name not in params})
-    return {name: values[name] for name in known}
+    resolved = {name: values[name] for name in known}
+    scenario.check(resolved)
+    return resolved
 
 
 def share_params(scenarios: Sequence[Scenario], params: Mapping[str, object]) -> Mapping[str, Mapping[str, object]]:

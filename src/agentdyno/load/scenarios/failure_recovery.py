@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from agentdyno.analysis.stress_judging import RATE
 from agentdyno.analysis.stress_steps import StepOutcome
 from agentdyno.analysis.stress_words import DESCRIPTIONS
-from agentdyno.errors import RunError, SpecError
+from agentdyno.errors import RunError, SpecError, nearest
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady
 from agentdyno.model.load import Step
 from agentdyno.model.parameter import Parameter
@@ -18,6 +18,9 @@ held back; errors instead of answers; connections that stay silent; answers cut 
 
 
 class FailureRecovery(Declared):
+    def check(self, params: Mapping[str, object]) -> None:
+        _faults(params["faults"])
+
     def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
         set_fault = settings.levers.set_fault
         if set_fault is None:
@@ -56,6 +59,9 @@ def _faults(value: object) -> tuple[str, ...]:
     names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
         raise SpecError(f"failure_recovery: faults are names, not {value!r}", remedy=f"Known: {', '.join(FAULTS)}.")
+    for name in names:
+        if name not in FAULTS:
+            raise SpecError(f"failure_recovery: there is no fault {name!r}", remedy=nearest(name, FAULTS))
     return tuple(names)
 
 

@@ -14,6 +14,9 @@ from agentdyno.model.parameter import Parameter
 
 
 class MemoryPressure(Declared):
+    def check(self, params: Mapping[str, object]) -> None:
+        _shares(params["shares"])
+
     def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
         set_memory, in_use = settings.levers.set_memory, settings.levers.memory_in_use
         if set_memory is None or in_use is None:
