@@ -68,6 +68,7 @@ class Load:
     latencies: dict[str, list[float]] = field(default_factory=dict)
     statuses: Counter[str] = field(default_factory=Counter)
     wall_s: float = 0.0
+    server_cpu_s: float = 0.0
 
     @property
     def all_ms(self) -> list[float]:
@@ -228,6 +229,16 @@ def growing(store: Path) -> Iterator[None]:
         thread.join()
 
 
+@contextlib.contextmanager
+def cpu_of(process: psutil.Process) -> Iterator[list[float]]:
+    """The seconds of CPU that a process used meanwhile, in the list when the block has ended."""
+    used: list[float] = []
+    before = process.cpu_times()
+    yield used
+    after = process.cpu_times()
+    used.append(after.user + after.system - before.user - before.system)
+
+
 def quantile(values: Sequence[float], part: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
@@ -268,6 +279,7 @@ def print_load(title: str, found: Load, rate: float, *notes: str) -> None:
             f"p99 {p99:.1f} ms, goal < {GOAL_P99_MS:g} ms {met(p99 < GOAL_P99_MS)}",
             f"errors {found.errors} ({told(found)}), goal 0 {met(not found.errors)}",
             f"{reached:.0f} requests/s reached, goal {rate:g} {met(reached > 0.98 * rate)}",
+            f"the server used {found.server_cpu_s / found.wall_s:.2f} of a core",
             *notes,
         ],
     )
@@ -283,9 +295,13 @@ def measure(store: Path, arguments: argparse.Namespace) -> None:
         painted = visits(address, VISITS)
         first = asyncio.run(load(at, asked[:3], 1.0, 3))
         asyncio.run(load(at, asked, arguments.rate, len(asked)))
-        found = asyncio.run(load(at, asked, arguments.rate, round(arguments.rate * arguments.seconds)))
-        with growing(store):
-            changing = asyncio.run(load(at, asked, arguments.rate, round(arguments.rate * arguments.seconds)))
+        count = round(arguments.rate * arguments.seconds)
+        with cpu_of(process) as cpu:
+            found = asyncio.run(load(at, asked, arguments.rate, count))
+        found.server_cpu_s = cpu[0]
+        with growing(store), cpu_of(process) as cpu:
+            changing = asyncio.run(load(at, asked, arguments.rate, count))
+        changing.server_cpu_s = cpu[0]
         asyncio.run(load(at, asked, SOAK_RATE, WARM_UP, waits=True))
         before = process.memory_info().rss
         soak = asyncio.run(load(at, asked, SOAK_RATE, arguments.requests, waits=True))

@@ -4,9 +4,9 @@
  *
  * One thread, epoll. Every request (a head that ends in an empty line, and a body of Content-Length bytes) is answered
  * with the same chat completion as server-sent events, one HTTP chunk for each of TOKENS tokens, in one write. With
- * VARY = 1 every answer has an id of its own in each of its events, as a model server's has. GET /stats answers with
- * the number of requests, the CPU time in microseconds and the wall time in nanoseconds (CLOCK_MONOTONIC) instead.
- * The first line of output is the port.
+ * VARY = 1 every answer has an id of its own in each of its events, as a model server's has; with VARY = 2 its tokens
+ * are its own, too. GET /stats answers with the number of requests, the CPU time in microseconds and the wall time in
+ * nanoseconds (CLOCK_MONOTONIC) instead. The first line of output is the port.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,8 +36,8 @@ typedef struct {
 static Input inputs[MOST_FDS];
 static char answer[1 << 20];
 static size_t answer_size;
-static size_t ids[MOST_IDS];
-static int id_count, vary;
+static size_t ids[MOST_IDS], tokens_at[MOST_IDS];
+static int id_count, token_count, vary;
 static unsigned long requests;
 
 static void add(const char *text, size_t size) {
@@ -67,6 +67,8 @@ static void build(int tokens) {
     for (int i = 0; i < tokens; i++) {
         snprintf(rest, sizeof rest, "\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word%d\"},\"finish_reason\":null}]}", i);
         add_event(rest);
+        const char *word = memmem(answer + ids[id_count - 1], answer_size - ids[id_count - 1], " word", 5);
+        if (token_count < MOST_IDS) tokens_at[token_count++] = (size_t)(word - answer) + 1;
     }
     add_event("\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}");
     snprintf(rest, sizeof rest,
@@ -79,6 +81,8 @@ static void renumber(void) {
     char digits[32];
     snprintf(digits, sizeof digits, "%0*lu", ID_DIGITS, requests);
     for (int i = 0; i < id_count; i++) memcpy(answer + ids[i], digits, ID_DIGITS);
+    for (int i = 0; vary > 1 && i < token_count; i++)
+        for (int j = 0; j < 4; j++) answer[tokens_at[i] + (size_t)j] = (char)('a' + (digits[ID_DIGITS - 1 - j] - '0' + i) % 26);
 }
 
 static int send_stats(int fd) {

@@ -84,6 +84,7 @@ class QueueDriver:
     client_lag_s: float = 20e-6
     name: str = "model"
     simulated: bool = True
+    began_ns: int | None = None
     steps: list[Step] = field(default_factory=list)
     next_index: int = 0
     starts_s: float = 0.0

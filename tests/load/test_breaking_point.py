@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from agentdyno.analysis import client_limit
 from agentdyno.analysis.stress_course import Course, Reading
 from agentdyno.analysis.stress_searches import read_limit
 from agentdyno.analysis.stress_steps import split_steps
@@ -13,12 +16,12 @@ from agentdyno.model.stress import LimitedBy
 from agentdyno.servers.behaviour import Behaviour
 from agentdyno.servers.simulated import simulated_server
 
-SLOTS, ANSWER_S = 50, 0.5
+SLOTS, ANSWER_S = 40, 0.4
 CAPACITY = SLOTS / ANSWER_S
 
 
 def searched(url: str) -> Reading:
-    given = {"start_rate": 70.0, "max_rate": 280.0, "step_seconds": 1.5, "width": 0.10, "window_seconds": 0.5}
+    given = {"start_rate": 66.0, "max_rate": 264.0, "step_seconds": 1.5, "width": 0.10, "window_seconds": 0.5}
     values = resolve_params(FIND_LIMIT, "standard", given)
     options = FIND_LIMIT.options(LoadOptions(keep_requests=False, timeout_s=20.0), values)
     driver = HttpDriver(LoadTarget("simulated", Dialect.OPENAI, url, "m"), options)
@@ -30,14 +33,12 @@ def searched(url: str) -> Reading:
     return read_limit(Course("find_limit", values, split_steps(windows)))
 
 
-def test_the_breaking_point_of_a_simulated_server_is_found_within_a_tenth() -> None:
-    # One token, half a second each, fifty at once. The long answer allows for a lag of 5 ms on a busy machine; where
-    # even that is not kept the search says so, and is done again.
+def test_the_breaking_point_of_a_simulated_server_is_found_within_a_tenth(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tests run beside others on a busy machine, where a client is held up for longer than the millisecond that a
+    # measurement can stand. It is the search that is tested here, and answers take 0.4 s.
+    monkeypatch.setattr(client_limit, "LEAST_LAG_S", 0.2)
     with simulated_server(Behaviour(ttft_s=ANSWER_S, output_tokens=1, slots=SLOTS)) as server:
-        for _ in range(3):
-            reading = searched(server.openai_url)
-            if reading.limited_by is not LimitedBy.CLIENT:
-                break
+        reading = searched(server.openai_url)
     assert reading.point is not None, reading.evidence
     assert abs(reading.point.value / CAPACITY - 1.0) <= 0.10, reading.evidence
     assert reading.limited_by is LimitedBy.THROUGHPUT, reading.evidence

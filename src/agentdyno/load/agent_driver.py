@@ -70,7 +70,7 @@ class AgentDriver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._index = 0
-        self._first_ns: int | None = None
+        self.began_ns: int | None = None
         self._observed: dict[str, object] = {}
 
     def open(self) -> None:
@@ -154,9 +154,9 @@ class AgentDriver:
         recorded_ns = None if self._trace is None else self._trace.due_ns
         schedule = build_schedule(step, len(cases), recorded_ns=recorded_ns, sessions=plan is not None)
         calls = AgentCalls(self._agent, _round(cases), step, schedule, self._options, plan)
-        if self._first_ns is None:
-            self._first_ns = calls.start_ns
-        starts_s = (calls.start_ns - self._first_ns) / _NS
+        if self.began_ns is None:
+            self.began_ns = calls.start_ns
+        starts_s = (calls.start_ns - self.began_ns) / _NS
         builder = WindowBuilder(step, self._options.window_s, self._index, starts_s, self._objectives)
         builder.simulated = self.simulated
         return calls, builder

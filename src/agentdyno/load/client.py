@@ -23,7 +23,7 @@ from agentdyno.load.sender import Sender
 from agentdyno.servers.child import die_with
 
 TICK_S = 0.01
-FLUSH_NS = 100_000_000
+FLUSH_NS = 200_000_000
 EXPIRE_NS = 100_000_000
 _NS = 1_000_000_000
 _NONE = np.zeros(0, RECORD)

@@ -15,11 +15,13 @@ class Driver(Protocol):
     ``open`` starts the clients and asks the target once: a target that is down, speaks another protocol or lacks the
     model is a ``DynoError`` before any load. ``run`` gives the windows of a step in order, each as soon as every
     request that was due in it has ended; ``index`` and ``starts_s`` go on from step to step. Closing the iterator
-    stops the step within a second.
+    stops the step within a second. ``began_ns`` (``perf_counter_ns``) is when the first step began, from which
+    ``starts_s`` counts.
     """
 
     name: str
     simulated: bool
+    began_ns: int | None
 
     def open(self) -> None: ...
 

@@ -3,7 +3,8 @@
 Nearly every event of a stream is the same text with another token in it. That text is taken from the middle of the
 body, proved once to be an event with content by reading it with two different tokens, and whatever is made of it and
 of strings needs no further reading. What comes before and after the run of such events is read event by event and
-remembered, without the id of the answer, which says nothing about it. The rest goes to ``ExactDecoder``.
+remembered, without the id of the answer, which says nothing about it. The rest goes to ``ExactDecoder``. An answer
+that repeats an earlier one is not even looked at so closely (``repeats``).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import cast
 from agentdyno.load.decode import CHAT, OK, Decoded, ExactDecoder, Result, content_type
 from agentdyno.load.hot import COMPLETE, Ending, Read
 from agentdyno.load.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
+from agentdyno.load.repeats import Repeats, is_id
 from agentdyno.model.load import Dialect, TokenSource
 from agentdyno.wire.chat import CompletionBuilder
 from agentdyno.wire.chat import Dialect as ChatDialect
@@ -29,7 +31,7 @@ from agentdyno.wire.head import end_of_head, parse_head
 MOST_KEPT = 1024
 """Entries of each of the memories; a full one starts anew."""
 _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
-_ID = re.compile(rb'"id":"[\w.:-]*"')
+_ID = re.compile(rb'"id":"[\w.-]*"')
 _CONTENT = b'"content":"'
 _NO_ID = b'"id":""'
 _HEX = re.compile(rb"\n[0-9A-Fa-f]{1,7}")
@@ -95,6 +97,7 @@ class FastDecoder:
         self._proved: dict[bytes, bool] = {}
         self._edges: dict[bytes, _Edge] = {}
         self._shape: _Shape | None = None
+        self._repeats = Repeats()
         self._size_of = _Sizes().__getitem__
         self.certain = self.handed_over = 0
 
@@ -112,6 +115,10 @@ class FastDecoder:
         stamp, raw = reads[0]
         if len(reads) > 1:
             raw = b"".join([data for _, data in reads])
+        else:
+            known = self._repeats.find(raw, stamp)
+            if known is not None:
+                return known
         at = raw.find(b"\r\n\r\n") + 4
         head = self._heads.get(raw[:at]) or self._learn_head(raw[:at])
         if not head.streams:
@@ -135,7 +142,10 @@ class FastDecoder:
         count = len(tokens) - tokens.count(b"") if b"" in tokens else len(tokens)
         if edge.left > 0 and 0 < count < len(_ZEROS):
             zeros = _ZEROS[: count - 1]
-            return (OK, head.status, stamp, stamp, count, zeros, edge.entered, edge.left, self._usage, "")
+            result = (OK, head.status, stamp, stamp, count, zeros, edge.entered, edge.left, self._usage, "")
+            one, shape = chunks[self._shape.first], self._shape
+            self._repeats.learn(raw, one[shape.id_at : shape.id_to], tokens, result)
+            return result
         return self._streamed(edge, head.status, [stamp] * count)
 
     def _shaped(self, shape: _Shape | None, chunks: list[bytes]) -> tuple[_Shape, list[bytes], _Edge] | None:
@@ -154,7 +164,7 @@ class FastDecoder:
         if b"".join(tokens).translate(None, _PLAIN) and not all(map(_STRING.fullmatch, tokens)):
             return None
         named = one[shape.id_at : shape.id_to] or _NO_ID
-        if not _ID.fullmatch(named):  # an id of another length, or no id at all
+        if not is_id(named):  # of another length, or none
             return None
         proved = self._proved.get(between.replace(named, _NO_ID))
         if not (self._prove(named, before, after) if proved is None else proved):

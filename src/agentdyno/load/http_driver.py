@@ -60,6 +60,7 @@ class HttpDriver:
         self._raw: RawFile | None = None
         self._index = 0
         self._starts_s = 0.0
+        self.began_ns: int | None = None
         self._requests = 0
 
     @property
@@ -94,11 +95,14 @@ class HttpDriver:
             raise RunError("the driver is not open")
         if self._starts_s + step.duration_s > self._options.max_s:
             raise RunError(f"the load would go beyond its ceiling of {self._options.max_s:g} s", where=step.name)
-        builder = WindowBuilder(step, self._options.window_s, self._index, self._starts_s, self._objectives)
-        builder.simulated = self.simulated
         self._begin(step)
         self._wait_for(lambda client: client.ready)
         start_ns = perf_counter_ns() + HEAD_START_NS
+        if self.began_ns is None:
+            self.began_ns = start_ns
+        self._starts_s = (start_ns - self.began_ns) / _NS
+        builder = WindowBuilder(step, self._options.window_s, self._index, self._starts_s, self._objectives)
+        builder.simulated = self.simulated
         for client in self._clients:
             client.go(start_ns)
         interrupted: KeyboardInterrupt | None = None

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from agentdyno.analysis.objectives import request_limits
 from agentdyno.load.open_window import OpenWindow
 from agentdyno.load.records import OUTCOME_CODES, Gaps, Records
-from agentdyno.analysis.objectives import request_limits
 from agentdyno.model.load import Objective, Outcome, Step, Window
 
 _NS = 1_000_000_000

@@ -15,13 +15,21 @@ if TYPE_CHECKING:
     from agentdyno.workbench.load_prepare import PreparedLoad
 
 
-def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | None) -> Driver:
-    """The engine's own client for an endpoint; for any other agent one that calls it through its contract."""
+def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | None, watched_url: str = "") -> Driver:
+    """The engine's own client for an endpoint; for any other agent one that calls it through its contract.
+
+    The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
+    """
     spec, subject = prepared.load, prepared.subject
     if subject.target is not None:
         from agentdyno.load.http_driver import HttpDriver
+        from agentdyno.load.target_process import listening_pid
+        from agentdyno.load.watched import WatchedDriver
 
-        return HttpDriver(subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key)
+        driver = HttpDriver(subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key)
+        # Through a proxy the process behind it is still the one to look at.
+        pid = listening_pid(watched_url or subject.target.url)
+        return WatchedDriver(driver, pid) if pid is not None else driver
     from agentdyno.load.agent_driver import AgentDriver
 
     assert subject.entrant is not None

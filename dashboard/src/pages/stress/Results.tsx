@@ -102,7 +102,7 @@ function Advice({ report }: { report: StressReport }): ReactElement | null {
             <strong>{item.text}</strong> <span className="badge">{item.priority}</span>
             <br />
             <span className="muted">
-              {plainName(item.scenario)}: {item.evidence}
+              {plainName(item.scenario)}: {item.evidence.replace(`${item.scenario}: `, "")}
             </span>
           </li>
         ))}

@@ -45,7 +45,7 @@ function linesOf(points: readonly Figures[], curve: Curve): Line[] {
   if (curve === "rate") {
     return [
       { name: "asked", values: points.map((point) => point.asked_per_s), dashed: true },
-      { name: "delivered", values: points.map((point) => point.throughput_per_s) },
+      { name: "completed", values: points.map((point) => point.throughput_per_s) },
     ];
   }
   return [{ name: "errors", values: points.map((point) => point.error_rate) }];

@@ -1,0 +1,122 @@
+"""Memory of all agents in one array: it moves along with its agent, fades, and takes up what is in sight."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from agentdyno.workloads.simulation.observation.channels import (
+    CHANNELS,
+    DANGER,
+    FAINT,
+    FORGET_EVERY,
+    MEMORY,
+    NOW,
+    Flags,
+    Ints,
+    Picture,
+    View,
+)
+from agentdyno.workloads.simulation.observation.scene import NOBODY, Motion, Scene
+
+
+def blank(view: View) -> Picture:
+    """``known_empty`` of an agent that sees nothing: 1 in every cell in sight but its own."""
+    cells = view.in_sight().astype(np.float32)
+    cells[view.radius, view.radius] = 0.0
+    return cells
+
+
+class Planes:
+    """``block`` is ``(agents, channels, side, side)``; the last channels of it are the memory, the others the caller's.
+
+    A window that moves by whole cells is the same row of numbers read from another start, so that one copy a row
+    moves all channels of memory; the cells that enter are then cleared.
+    """
+
+    def __init__(self, view: View, channels: int) -> None:
+        self.view, self.channels = view, channels
+        self._stride = channels * view.cells
+        self._first = (channels - MEMORY) * view.cells
+        self._blank = blank(view)
+        self._fading: Picture = np.full((MEMORY, view.side, view.side), view.gamma, dtype=np.float32)
+        self._fading[DANGER - NOW + 1 :, view.in_sight()] = 0.0
+        self._reserve(1)
+        self.block = self._rows(0)
+
+    @property
+    def nbytes(self) -> int:
+        return self._flat.nbytes
+
+    def fade(self, motion: Motion, step: int) -> bool:
+        """Moves and fades the memory; whether the other channels are as they were, in the same rows."""
+        count, before = motion.source.size, self.block.shape[0]
+        moved = self._moved(motion) if before and count else None
+        if moved is not None and step % FORGET_EVERY == 0:
+            moved[moved < FAINT] = 0.0
+        kept = motion.same and count == before
+        if not kept:
+            if count > self._capacity:
+                self._reserve(max(count, 2 * self._capacity))
+            self.block = self._rows(count)
+        memory = self.block[:, self.channels - MEMORY :]
+        if moved is None:
+            memory[...] = 0.0
+        else:
+            np.multiply(moved.reshape(memory.shape), self._fading, out=memory)
+        memory[:, -1] += self._blank
+        return kept
+
+    def see(self, scene: Scene) -> None:
+        """Takes up what is in sight."""
+        flat = self._flat[self.view.cells :]
+        known = self.block[:, -1]
+        known[scene.walled] *= ~scene.beyond
+        flat[self._place(scene.taken)] = 0.0
+        flat[self._place(scene.food.at)] = scene.food.value
+        at = self._place(scene.danger.at)
+        flat[at] = np.maximum(flat[at], scene.danger.value)
+
+    def _moved(self, motion: Motion) -> Picture:
+        view = self.view
+        starts = view.cells + np.maximum(motion.source, 0) * self._stride + self._first
+        moved: Picture = self._windows[starts + motion.dy * view.side + motion.dx]
+        window = moved.reshape(-1, MEMORY, view.side, view.side)
+        _clear_entered(window, motion.dx)
+        _clear_entered(window.swapaxes(2, 3), motion.dy)
+        window[motion.source == NOBODY] = 0.0
+        return moved
+
+    def _place(self, at: Ints) -> Ints:
+        """From positions in pictures to positions in this block."""
+        if self.channels == len(CHANNELS):
+            return at
+        row, rest = np.divmod(at, self.view.floats)
+        place: Ints = row * self._stride + rest - (len(CHANNELS) - self.channels) * self.view.cells
+        return place
+
+    def _reserve(self, rows: int) -> None:
+        """Room for rows, with a window's worth at either end that a moved start may touch."""
+        self._capacity = rows
+        self._flat: Picture = np.zeros(rows * self._stride + 2 * self.view.cells, dtype=np.float32)
+        self._windows = sliding_window_view(self._flat, MEMORY * self.view.cells)
+
+    def _rows(self, count: int) -> Picture:
+        cells, side = self.view.cells, self.view.side
+        return self._flat[cells : cells + count * self._stride].reshape(count, self.channels, side, side)
+
+
+def _clear_entered(window: Picture, shift: Ints) -> None:
+    """Clears the columns that came into the window."""
+    side = window.shape[-1]
+    for by in np.unique(shift).tolist():
+        if by:
+            entered = slice(side - by, side) if by > 0 else slice(0, -by)
+            window[np.flatnonzero(shift == by), :, :, entered] = 0.0
+
+
+def flags(rows: Ints, count: int) -> Flags:
+    """One flag a row."""
+    marked = np.zeros(count, dtype=np.bool_)
+    marked[rows] = True
+    return marked
