@@ -108,15 +108,30 @@ def tools(folder: Path) -> dict[str, Command | str]:
         )
     else:
         found[WRK] = "not installed: apt-get install wrk"
+    tokenizer = _write_tokenizer(folder / "tokenizer")
     peers: dict[str, tuple[str, Command]] = {
         "Locust FastHttpUser": ("locust", _locust),
-        "AIPerf": ("aiperf", _aiperf),
-        "GuideLLM": ("guidellm", _guidellm),
+        "AIPerf": ("aiperf", lambda port, seconds: _aiperf(port, seconds, tokenizer)),
+        "GuideLLM": ("guidellm", lambda port, seconds: _guidellm(port, seconds, tokenizer)),
     }
     for name, (binary, command) in peers.items():
         there = (PEERS / binary / "bin" / binary).exists()
         found[name] = command if there else f"not installed: scripts/load_peers.sh {binary}"
     return found
+
+
+def _write_tokenizer(folder: Path) -> Path:
+    """One token a word, for tools that want a tokenizer and would fetch one otherwise."""
+    folder.mkdir()
+    vocabulary = {"[UNK]": 0, **{f"w{number}": number + 1 for number in range(2000)}}
+    model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}
+    unused = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
+    splitter = {"type": "WhitespaceSplit"}
+    whole = {"version": "1.0", "added_tokens": [], **unused, "pre_tokenizer": splitter, "model": model}
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "model_max_length": 4096}
+    (folder / "tokenizer.json").write_text(json.dumps(whole))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return folder
 
 
 def _ours(port: int, seconds: float) -> Sequence[str]:
@@ -131,26 +146,24 @@ def _locust(port: int, seconds: float) -> Sequence[str]:
     )
 
 
-def _aiperf(port: int, seconds: float) -> Sequence[str]:
+def _aiperf(port: int, seconds: float, tokenizer: Path) -> Sequence[str]:
     return (
         *(str(PEERS / "aiperf/bin/aiperf"), "profile", "--model", "canned", "--url", f"http://127.0.0.1:{port}"),
         *("--endpoint-type", "chat", "--streaming", "--concurrency", str(CONNECTIONS), "--ui", "none"),
-        *("--synthetic-input-tokens-mean", "8", "--output-tokens-mean", str(TOKENS), "--tokenizer", "builtin"),
-        *(
-            "--benchmark-duration",
-            f"{seconds + 10:.0f}",
-            "--artifact-dir",
-            str(Path(tempfile.gettempdir()) / "aiperf"),
-        ),
+        *("--synthetic-input-tokens-mean", "8", "--output-tokens-mean", str(TOKENS), "--tokenizer", str(tokenizer)),
+        *("--benchmark-duration", f"{seconds + 10:.0f}", "--output-artifact-dir", str(tokenizer.parent / "aiperf")),
     )
 
 
-def _guidellm(port: int, seconds: float) -> Sequence[str]:
+def _guidellm(port: int, seconds: float, tokenizer: Path) -> Sequence[str]:
     return (
-        *(str(PEERS / "guidellm/bin/guidellm"), "benchmark", "--target", f"http://127.0.0.1:{port}"),
-        *("--model", "canned", "--rate-type", "concurrent", "--rate", str(CONNECTIONS)),
-        *("--max-seconds", f"{seconds + 10:.0f}", "--data", "prompt_tokens=8,output_tokens=16"),
-        *("--output-path", str(Path(tempfile.gettempdir()) / "guidellm.json")),
+        *("env", "HF_HUB_OFFLINE=1", str(PEERS / "guidellm/bin/guidellm"), "run", "--disable-progress"),
+        *("--backend", f"kind=openai_http,target=http://127.0.0.1:{port},model=canned"),
+        *("--profile", f"kind=concurrent,streams={CONNECTIONS}"),
+        *("--constraint", f"kind=max_duration,seconds={seconds + 10:.0f}"),
+        *("--tokenizer", f"kind=hf_auto,model={tokenizer}"),
+        *("--data", f"kind=synthetic_text,prompt_tokens=8,output_tokens={TOKENS}"),
+        *("--output", f"kind=json,path={tokenizer.parent / 'guidellm.json'}"),
     )
 
 
@@ -241,10 +254,10 @@ def print_throughput(cpus: tuple[int, int], seconds: float, rounds: int) -> None
                         best[name] = rate
     rows = [_row(name, best, absent) for name in (OURS, NO_REPEATS, *GOALS)]
     notes = [
-        f"Every tool has one core and {CONNECTIONS} connections; the server, another core, counts. An answer has "
-        f"{TOKENS} tokens",
-        "in chunks of their own and an id of its own; the text is the same but in the second line. A ratio of rates needs the core of both clients to be busy",
-        "and the server's not; the ratio per CPU second holds in any case, and is what the goal is judged by then.",
+        f"Every tool has one core and {CONNECTIONS} connections; the server, on another core, counts. An answer has",
+        f"{TOKENS} tokens in chunks of their own, and an id of its own; its text is the same but in the second line.",
+        "A ratio of rates needs the core of both clients to be busy, and the server's not; where it is not so the",
+        "goal is judged by the ratio per second of CPU time of the client.",
         *(f"{name}: {why}" for name, why in absent.items()),
     ]
     header = ("tool", "requests/s", "client core", "server core", "requests/CPU s", "ours/its", "per CPU s", "goal")

@@ -21,9 +21,9 @@ install() {
 wanted="${*:-locust aiperf guidellm}"
 for name in $wanted; do
     case "$name" in
-    locust) install locust "locust==2.46.0" ;;
-    aiperf) install aiperf "aiperf==0.4.0" ;;
-    guidellm) install guidellm "guidellm==0.5.3" ;;
+    locust) install locust "locust==2.47.0" ;;
+    aiperf) install aiperf "aiperf==0.13.0" ;;
+    guidellm) install guidellm "guidellm==0.8.1" ;;
     *)
         echo "no peer named $name: locust, aiperf or guidellm" >&2
         exit 2

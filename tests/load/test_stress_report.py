@@ -21,7 +21,7 @@ from agentdyno.model.metric import Provenance
 from agentdyno.model.result import RunResult
 from agentdyno.model.stress import LimitedBy, StressReport
 
-from .queueing import QueueModel
+from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, result_of, windows_from
 
 MODELS = {
@@ -213,3 +213,28 @@ def test_the_client_is_blamed_before_the_target() -> None:
     report = stress_report(result_of([arm_of("high_load", slow, values)])).scenarios[0]
     assert report.limited_by is LimitedBy.CLIENT
     assert not report.broke
+
+
+def test_a_client_that_spoils_several_scenarios_is_one_piece_of_advice() -> None:
+    arms = []
+    for name in ("sustained_load", "spike_load"):
+        windows, values = windows_from(name, QueueDriver(QueueModel(), client_lag_s=0.01), profile="quick")
+        arms.append(arm_of(name, windows, values))
+    report = stress_report(result_of(arms))
+    assert [(advice.scenario, advice.priority) for advice in report.recommendations] == [("sustained_load", "high")]
+    assert "So it was in spike_load." in report.recommendations[0].evidence
+    assert report.resilience_score is None
+
+
+def test_a_search_that_the_client_cut_short_has_an_interval_and_no_score() -> None:
+    windows, values = windows_from("high_load", QueueModel(), profile="quick", params={"normal_rate": 20.0})
+    spoilt = [
+        replace(window, lag=histogram(np.full(max(window.sent, 1), 10**9))) if "#" in window.step else window
+        for window in windows
+    ]
+    report = stress_report(result_of([arm_of("high_load", spoilt, values)])).scenarios[0]
+    assert report.broke
+    assert report.score is None
+    assert report.breaking_point is not None
+    assert report.breaking_point.interval == (20.0, 200.0)
+    assert "the client was the limit" in report.evidence

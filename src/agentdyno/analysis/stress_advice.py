@@ -30,19 +30,27 @@ _FALLEN = 0.9
 def recommendations(scenarios: Sequence[ScenarioReport]) -> tuple[Recommendation, ...]:
     """The most urgent first."""
     order = {"high": 0, "medium": 1, "low": 2}
-    found = [advice for scenario in scenarios for advice in _of(scenario)]
+    found = [*_client(scenarios), *(advice for scenario in scenarios for advice in _of(scenario))]
     return tuple(sorted(found, key=lambda advice: order.get(advice.priority, 1)))
+
+
+def _client(scenarios: Sequence[ScenarioReport]) -> Iterator[Recommendation]:
+    """One piece of advice, however many scenarios the client spoilt."""
+    limited = [scenario for scenario in scenarios if scenario.client_limited]
+    if not limited:
+        return
+    first, others = limited[0], ", ".join(scenario.scenario for scenario in limited[1:])
+    yield Recommendation(
+        "Measure again with more client processes or on a machine with free cores.",
+        f"{first.scenario}: the client was the limit: {first.client_reason}."
+        + (f" So it was in {others}." if others else ""),
+        first.scenario,
+        "high",
+    )
 
 
 def _of(scenario: ScenarioReport) -> Iterator[Recommendation]:
     name = scenario.scenario
-    if scenario.client_limited:
-        yield Recommendation(
-            "Measure again with more client processes or on a machine with free cores.",
-            f"{name}: the client was the limit: {scenario.client_reason}.",
-            name,
-            "high",
-        )
     if scenario.broke and scenario.limited_by in _LIMITS and name != "failure_recovery":
         priority = "high" if scenario.score is None or scenario.score < _WELL else "medium"
         yield Recommendation(_LIMITS[scenario.limited_by], f"{name}: {scenario.evidence}", name, priority)

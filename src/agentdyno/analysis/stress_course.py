@@ -123,8 +123,12 @@ def search_reading(course: Course, score: Callable[[Bracket], float | None]) -> 
     judgement = between.judgement or Judgement(False)
     limited = blame(course, step, judgement) if step else LimitedBy.NOTHING
     evidence = f"At {level_words(axis, between.broke)} {missed_words(judgement)}; {held}."
+    if between.client is not None:
+        at = level_words(axis, between.client)
+        evidence += f" At {at} the client was the limit, so that the interval is no narrower, and there is no score."
     point = breaking_point("rate" if axis == "rate_limit" else axis, between)
-    return Reading(True, limited, evidence, score(between), main, point)
+    known = None if between.client is not None else score(between)
+    return Reading(True, limited, evidence, known, main, point)
 
 
 def position(held: float | None, start: float, ceiling: float) -> float:

@@ -41,7 +41,7 @@ export default function Page(): ReactElement {
   const [agent] = useQueryParam("agent");
   const [run] = useQueryParam("run");
   const [scenario] = useQueryParam("scenario");
-  const stress = useResource<Items<StressReport>>(address("/api/stress", { agent_id: agent }));
+  const stress = useResource<Items<StressReport>>(address("/api/stress", { agent_id: agent, run_id: run }));
   const items = stress.data?.items ?? [];
   const report = chosen(items, run);
   const load = `dyno load ${agent ? shellWord(agent) : "AGENT"} --profile quick`;
@@ -66,7 +66,7 @@ export default function Page(): ReactElement {
         {() => {
           if (report) return <StressTestResults report={report} scenario={scenario} />;
           if (items.length > 0) {
-            return <Empty title={`The load run ${shortId(run)} is not among the newest.`} command={`dyno show ${shellWord(shortId(run))}`} />;
+            return <Empty title={`The load run ${shortId(run)} is not in this store.`} command={`dyno show ${shellWord(shortId(run))}`} />;
           }
           return (
             <Empty title={agent ? `${agent} has not been under load here.` : "No stress test has been run yet. To put an agent under load:"} command={load}>

@@ -38,12 +38,24 @@ def stress(
     agent_id: Annotated[
         str | None, Query(max_length=LONGEST_NAME, description="The target, as the run names it.")
     ] = None,
+    run_id: Annotated[str | None, Query(max_length=64, description="A run that is wanted though it may be older.")] = None,
     limit: Annotated[int, Query(ge=1, le=20)] = 5,
     *,
     services: Given,
 ) -> Response:
     """Results of stress tests: per scenario what was asked, what came of it over time, where it broke and why."""
-    return answer(StressItems(tuple(_reports(services.store, agent_id or None, limit))))
+    found = _reports(services.store, agent_id or None, limit)
+    if run_id and all(item.run_id != run_id for item in found):
+        found += _report(services.store, run_id)
+    return answer(StressItems(tuple(found)))
+
+
+def _report(store: Store, run_id: str) -> list[StressReport]:
+    from agentdyno.analysis.stress import stress_report
+
+    if not store.has_run(run_id) or store.load_run(run_id, samples=False).kind != LOAD_KIND:
+        return []
+    return [stress_report(store.load_run(run_id))]
 
 
 def _reports(store: Store, agent: str | None, limit: int) -> list[StressReport]:

@@ -75,7 +75,7 @@ class PragmaProfile(Experiment):
     @property
     def questions(self) -> int:
         """Queries of one execution; with mixed work a quarter as many rows are changed besides."""
-        return max(1, self.params["rows"] // 5)
+        return max(1, int(self.params["rows"]) // 5)
 
     def execute_once(self, context: ExperimentContext) -> dict[str, Any]:  # noqa: ARG002
         workload = self.params["workload"]

@@ -27,7 +27,8 @@ class Observer(Protocol):
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a run went. ``history_hash`` is over the state after every step; ``step_s`` are the seconds of each step,
-    ``persist_s`` those of making the history permanent; ``rows`` were logged."""
+    ``persist_s`` those of making the history permanent; ``rows`` were logged, ``observations`` made: one an agent
+    and step."""
 
     steps: int
     agents: int
@@ -40,6 +41,7 @@ class Outcome:
     storage: str = ""
     journal_mode: str = ""
     persist_s: float = 0.0
+    observations: int = 0
 
 
 class Simulation:
@@ -90,8 +92,13 @@ class Simulation:
 
 
 def simulate(config: SimulationConfig, *, observer: Observer | None = None, pragmas: tuple[str, ...] = ()) -> Outcome:
-    """A whole run. A history that cannot be written is a ``RunError``; the file is then absent, never half."""
+    """A whole run. A history that cannot be written is a ``RunError``; the file is then absent, never half.
+
+    Without an ``observer``, one is made where the configuration names a storage of observations.
+    """
     simulation = Simulation(config)
+    observer = observer or _configured_observer(config)
+    observations = 0
     log = HistoryLog(config, pragmas) if config.database or config.use_in_memory_db else None
     times: list[float] = []
     storage = journal = ""
@@ -104,6 +111,7 @@ def simulate(config: SimulationConfig, *, observer: Observer | None = None, prag
             before, deeds = simulation.step()
             if observer is not None:
                 observer.observe(simulation.state, simulation.step_number)
+                observations += len(simulation.state)
             if log is not None:
                 log.write(simulation.step_number, before, deeds, simulation.state)
             times.append(perf_counter() - began)
@@ -126,4 +134,13 @@ def simulate(config: SimulationConfig, *, observer: Observer | None = None, prag
         storage=storage,
         journal_mode=journal,
         persist_s=persist_s if log is not None else 0.0,
+        observations=observations,
     )
+
+
+def _configured_observer(config: SimulationConfig) -> Observer | None:
+    if config.observation_storage == "none":
+        return None
+    from agentdyno.workloads.simulation.observation import View, make_observer
+
+    return make_observer(config.observation_storage, config.size, View(radius=config.observation_radius))

@@ -79,7 +79,8 @@ class OnDemand(Storage):
         self._check_row(row)
         if self._all_valid and self._all is not None:
             self.stats.cache_hits += 1
-            return self._all[row]
+            found: Picture = self._all[row]
+            return found
         if row in self._single:
             self.stats.cache_hits += 1
             return self._single[row]
@@ -90,7 +91,7 @@ class OnDemand(Storage):
         self._single[row] = made[0]
         self.stats.build_s += perf_counter() - began
         self.stats.rebuilds += 1
-        self.stats.bytes += made.nbytes
+        self.stats.cache_bytes += made.nbytes
         return self._single[row]
 
     def batch(self) -> Picture:
@@ -107,13 +108,14 @@ class OnDemand(Storage):
         self._all, self._all_valid = block, True
         self.stats.build_s += perf_counter() - began
         self.stats.rebuilds += self.count
-        self.stats.bytes = self._bytes()
+        self.stats.cache_bytes = self._cached_bytes()
         return block
 
     def _outdate(self) -> None:
         """Pictures of the step before no longer hold."""
         self._single.clear()
         self._all_valid = False
+        self.stats.cache_bytes = self._cached_bytes()
 
     def _cached_bytes(self) -> int:
         singles = sum(item.nbytes for item in self._single.values())

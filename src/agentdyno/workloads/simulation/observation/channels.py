@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -91,17 +91,20 @@ class View:
 class Stats:
     """``cache_hits``: pictures handed out again as they were; ``rebuilds``: pictures put together from lists.
 
-    ``bytes`` are kept between two steps, pictures that were built on demand included.
+    ``bytes`` are what has to be kept from step to step, ``cache_bytes`` pictures that were put together on demand.
+    Seconds, over all steps: ``gather_s`` finds who is in whose window, ``decay_s`` moves and fades the memory and
+    clears the step before, ``scatter_s`` takes up what is seen, ``build_s`` puts pictures together on demand.
     """
 
     pictures: int = 0
     cache_hits: int = 0
     rebuilds: int = 0
     bytes: int = 0
+    cache_bytes: int = 0
     gather_s: float = 0.0
     decay_s: float = 0.0
     scatter_s: float = 0.0
-    build_s: float = field(default=0.0)
+    build_s: float = 0.0
 
 
 @lru_cache(maxsize=64)

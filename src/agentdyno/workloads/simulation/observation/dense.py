@@ -21,7 +21,8 @@ class Dense(Storage):
 
     def tensor(self, row: int) -> Picture:
         self._check_row(row)
-        return self.batch()[row]
+        picture: Picture = self.batch()[row]
+        return picture
 
     def batch(self) -> Picture:
         block = self._planes.block.view()

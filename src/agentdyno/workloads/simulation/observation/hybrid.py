@@ -53,4 +53,4 @@ class Hybrid(OnDemand):
         target[:, NOW:] = self._planes.block[first:last]
 
     def _bytes(self) -> int:
-        return self._planes.nbytes + scene_bytes(self._scene) + self._cached_bytes()
+        return self._planes.nbytes + scene_bytes(self._scene)

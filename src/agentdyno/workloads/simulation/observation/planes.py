@@ -28,7 +28,8 @@ def blank(view: View) -> Picture:
 
 
 class Planes:
-    """``block`` is ``(agents, channels, side, side)``; the last channels of it are the memory, the others the caller's.
+    """``block`` is ``(agents, channels, side, side)``; the last channels of it are the memory, the others are the
+    caller's.
 
     A window that moves by whole cells is the same row of numbers read from another start, so that one copy a row
     moves all channels of memory; the cells that enter are then cleared.
@@ -57,7 +58,7 @@ class Planes:
         kept = motion.same and count == before
         if not kept:
             if count > self._capacity:
-                self._reserve(max(count, 2 * self._capacity))
+                self._reserve(count if self._capacity == 1 else count + count // 4)
             self.block = self._rows(count)
         memory = self.block[:, self.channels - MEMORY :]
         if moved is None:

@@ -58,8 +58,8 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """``kin`` are allies and enemies, ``energy`` theirs, ``resources`` what lies about; ``danger`` and ``food`` are what
-    memory has to take up, each position once; ``taken`` are positions of ``known_empty`` that hold something.
+    """``kin`` are allies and enemies, ``energy`` theirs, ``resources`` what lies about; ``danger`` and ``food`` are
+    what memory has to take up, each position once; ``taken`` are positions of ``known_empty`` that hold something.
 
     ``walled`` are the rows whose window reaches beyond the world, ``beyond`` ``(walled, side, side)`` where it does.
     """

@@ -1,7 +1,7 @@
 """Only what is not empty, in lists; pictures are put together on demand.
 
-``known_empty`` is 1 in nearly every cell in sight, so its list holds what is out of sight only, and the cells in sight
-are those of an agent that sees nothing, less the ones that hold something.
+``known_empty`` is 1 in nearly every cell in sight, so its list holds what is out of sight only, and the cells in
+sight are those of an agent that sees nothing, less the ones that hold something.
 """
 
 from __future__ import annotations
@@ -78,18 +78,19 @@ class Sparse(OnDemand):
 
     def _bytes(self) -> int:
         lists = (self._danger, self._food, self._known, self._taken)
-        return sum(item.nbytes for item in lists) + scene_bytes(self._scene) + self._cached_bytes()
+        return sum(item.nbytes for item in lists) + scene_bytes(self._scene)
 
     def _carried(self, listed: Listed, channel: int, motion: Motion, rows: Ints) -> Listed:
         """The same seen from where the agents are now, without what has left the window."""
         view = self.view
         row, rest = np.divmod(listed.at, view.floats)
-        to = rows[row]
+        lives = rows[row] != NOBODY
+        to, rest, value = rows[row[lives]], rest[lives], listed.value[lives]
         y, x = np.divmod(rest - channel * view.cells, view.side)
         x, y = x - motion.dx[to], y - motion.dy[to]
-        stays = (to != NOBODY) & (x >= 0) & (x < view.side) & (y >= 0) & (y < view.side)
+        stays = (x >= 0) & (x < view.side) & (y >= 0) & (y < view.side)
         at = to * view.floats + channel * view.cells + y * view.side + x
-        return Listed(at[stays], listed.value[stays])
+        return Listed(at[stays], value[stays])
 
     def _faded(self, listed: Listed, forget: bool) -> Listed:
         if forget:
@@ -149,7 +150,7 @@ def _beyond(scene: Scene, row: Ints, cell: Ints) -> Flags:
     at = place[row]
     out = np.zeros(row.size, dtype=np.bool_)
     walled = at != NOBODY
-    out[walled] = scene.beyond.reshape(scene.walled.size, -1)[at[walled], cell[walled]]
+    out[walled] = scene.beyond[at[walled], *np.divmod(cell[walled], scene.beyond.shape[-1])]
     return out
 
 
