@@ -60,7 +60,7 @@ def print_ttft(cpus: tuple[int, int], seconds: float, streams: int = 200) -> Non
     reached = met(bool(p50 <= P50_GOAL_MS and p99 <= P99_GOAL_MS))
     row = (
         *(
-            f"{np.mean([window.in_flight for window in windows[1:-1]]):.0f}",
+            f"{np.mean([window.in_flight for window in windows[1:-1] or windows]):.0f}",
             f"{len(errors_ms):,}",
             f"{p50:.3f}",
             f"{p99:.3f}",

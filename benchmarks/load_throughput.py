@@ -127,7 +127,13 @@ def _write_tokenizer(folder: Path) -> Path:
     model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}
     unused = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
     splitter = {"type": "WhitespaceSplit"}
-    whole = {"version": "1.0", "added_tokens": [], **unused, "pre_tokenizer": splitter, "model": model}
+    whole: dict[str, object] = {
+        "version": "1.0",
+        "added_tokens": [],
+        **unused,
+        "pre_tokenizer": splitter,
+        "model": model,
+    }
     settings = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "model_max_length": 4096}
     (folder / "tokenizer.json").write_text(json.dumps(whole))
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))

@@ -11,7 +11,7 @@ How a page is read, from top to bottom in a folder of its own:
   files that name the documented port get the real one.
 - ``export DYNO_STORE=postgresql://…`` starts a server and gives the rest of the page an empty database there.
 - A ``python`` block without a file name is run as a script, an ``sql`` block against the page's store. A ``yaml``
-  block without one is checked as a suite, as ``dyno.yaml`` or as a spec, whichever its keys belong to.
+  block without one is checked as a suite, a load file, ``dyno.yaml`` or a spec, whichever its keys belong to.
 - Nothing leaves the machine: there are no API keys, and only the local model and simulated ones are called.
 """
 
@@ -43,6 +43,7 @@ from agentdyno.agents.http_json import HttpJson
 from agentdyno.agents.ollama_chat import NUMBERS, OllamaChat
 from agentdyno.agents.openai_chat import OpenAIChat
 from agentdyno.agents.resolve import COMMAND_KEYS
+from agentdyno.analysis.window_readings import LOAD_METRICS
 from agentdyno.cli.main import COMMANDS, dyno
 from agentdyno.model import (
     AgentUse,
@@ -52,6 +53,7 @@ from agentdyno.model import (
     Case,
     CaseFigures,
     Constraints,
+    Direction,
     Environment,
     Event,
     MetricSummary,
@@ -74,6 +76,7 @@ from agentdyno.registry import KINDS
 from agentdyno.registry.describe import signature_of
 from agentdyno.servers.model_wheel import find_model
 from agentdyno.specs import json_schema, parse_spec, parse_suite
+from agentdyno.specs.load_build import parse_load
 from agentdyno.specs.workspace import read_workspace
 from agentdyno.specs.yaml_text import parse_yaml
 from agentdyno.store.executions_view import CREATE_VIEW
@@ -145,6 +148,7 @@ _PRELOADED = [
         "agentdyno.workbench.suite_run",
         "agentdyno.workbench.rescore",
         "agentdyno.workbench.try_agent",
+        "agentdyno.workbench.loading",
         "agentdyno.store.store",
     ),
     *("agentdyno.reports.console", "agentdyno.specs.file_format", "scipy.special", "sqlalchemy.dialects.sqlite"),
@@ -374,7 +378,7 @@ def test_everything_a_page_shows_works(
         run_page(page, folder)
 
 
-Kind = Literal["spec", "suite", "workspace"]
+Kind = Literal["spec", "suite", "load", "workspace"]
 
 
 def properties_of(kind: Kind) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -393,6 +397,8 @@ def has_keys_of(kind: Kind, document: Mapping[str, object]) -> bool:
 
 def kind_of(document: Mapping[str, object]) -> Kind:
     """What a block of YAML is: whole or in part, its keys are those of one kind of file."""
+    if "load" in document:
+        return "load"
     if {"dataset", "benchmarks"} & document.keys():
         return "suite"
     if isinstance(document.get("agents"), dict):
@@ -420,6 +426,8 @@ def test_suites_specs_and_workspaces_on_a_page_are_valid(page: Path, tmp_path: P
             whole = {"dataset", "benchmarks"} & document.keys()
             suite = document if whole else {**document, "dataset": [{"input": "?"}]}
             parse_suite(suite, source=name_of(page), base_dir=tmp_path)
+        elif kind == "load":
+            parse_load(document, source=name_of(page), base_dir=tmp_path)
         else:
             whole = {"experiment", "experiments"} & document.keys()
             spec = document if whole else {**document, "experiment": "retrieval"}
@@ -512,8 +520,8 @@ def test_the_spec_reference_names_every_field_and_default() -> None:
                 )
 
 
-@pytest.mark.parametrize("kind", ["suite", "workspace"])
-def test_the_references_of_suites_and_workspaces_name_every_key_and_default(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ["suite", "load", "workspace"])
+def test_the_references_of_suites_loads_and_workspaces_name_every_key_and_default(kind: Kind) -> None:
     page = (DOCS / "reference" / f"{kind}-file.md").read_text()
     rows = {line.partition("` |")[0].removeprefix("| `"): line for line in page.splitlines() if line[:3] == "| `"}
     zero_means_none = {"cached", "compute_price_per_cpu_hour", "size", "limit"}
@@ -553,6 +561,27 @@ def test_the_metrics_reference_names_every_built_in_metric() -> None:
     page = (DOCS / "reference" / "metrics.md").read_text()
     for name in _KNOWN:
         assert f"| `{name}` |" in page
+
+
+def test_the_metrics_reference_names_every_reading_of_a_window_of_load() -> None:
+    section = (DOCS / "reference" / "metrics.md").read_text().partition("\n## Of load\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    named = {name: row[2].strip() for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    better = {Direction.HIGHER: "higher", Direction.LOWER: "lower", Direction.UNKNOWN: ""}
+    assert named == {name: better[metric.direction] for name, metric in LOAD_METRICS.items()}
+
+
+def test_the_pages_about_models_name_every_figure_and_parameter() -> None:
+    from agentdyno.workloads.llm import multi_agent, single_agent
+
+    page = (DOCS / "guides" / "llm-benchmarks.md").read_text()
+    reference = (DOCS / "reference" / "metrics.md").read_text()
+    for module, kind in ((single_agent, single_agent.SingleAgent), (multi_agent, multi_agent.MultiAgent)):
+        for name in module.METRICS:
+            assert f"`{name}`" in page, f"the figure {name} is not described"
+            assert f"`{name}`" in reference, f"the figure {name} is not named in the reference"
+        for option in signature_of(kind.__init__, skip_first=True)[0]:  # type: ignore[misc]
+            assert f"`{option.name}`" in page, f"the parameter {option.name} is not described"
 
 
 def scorers() -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentdyno.errors import SpecError
 from agentdyno.analysis.objectives import TIMES, format_slo, parse_slo, request_limits
+from agentdyno.errors import SpecError
 from agentdyno.model.load import Objective
 
 limits = st.floats(1e-9, 1e6)

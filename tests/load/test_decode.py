@@ -11,6 +11,7 @@ from agentdyno.load.decode import Decoded, ExactDecoder, Result
 from agentdyno.load.fast_decode import FastDecoder
 from agentdyno.load.hot import Ending, Read
 from agentdyno.load.records import OUTCOME_CODES, OUTCOMES, TOKEN_SOURCE_CODES, UNKNOWN_SOURCE
+from agentdyno.load.repeats import Repeats
 from agentdyno.model.load import Dialect, Outcome, TokenSource
 from tests.load.streams import DONE, HEAD, LAST, chat, chunk, chunked, delta, event, ollama, tokens, usage, whole
 
@@ -233,3 +234,28 @@ def test_a_plain_answer_needs_no_finish_mark() -> None:
     assert outcome(whole(b"<html>"), dialect=Dialect.HTTP) is Outcome.OK
     assert outcome(whole(b"x")[:-1] + b"", Ending.CLOSED, Dialect.HTTP) is Outcome.TRUNCATED
     assert decode(whole(b"x"), dialect=Dialect.HTTP).outcome == OUTCOME_CODES[Outcome.OK]
+
+
+def test_an_answer_that_comes_again_is_known_by_its_bytes_and_only_by_them() -> None:
+    fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
+    for number in range(4):
+        raw = chunked(chat(*WORDS, ident=f"chatcmpl-{number}", counted=3))
+        assert plain(fast.decode(split(raw), Ending.COMPLETE, 900)) == plain(
+            exact.decode(split(raw), Ending.COMPLETE, 900)
+        )
+    raw = chunked(chat(*WORDS, ident="chatcmpl-9", counted=3))
+    for place in range(len(raw)):
+        damaged = raw[:place] + b"?" + raw[place + 1 :]
+        found, expected = (decoder.decode(split(damaged), Ending.COMPLETE, 900) for decoder in (fast, exact))
+        assert plain(found) == plain(expected), place
+
+
+def test_answers_that_have_more_than_their_id_of_their_own_are_not_kept_for_ever() -> None:
+    repeats = Repeats()
+    tokens = [b"a"]
+    result = ExactDecoder(Dialect.OPENAI).decode(split(chunked(chat("a", counted=1))), Ending.COMPLETE, 900)
+    for number in range(200):
+        raw = b'x-request: %03d "id":"a" "id":"a"' % number
+        assert repeats.find(raw, 1) is None
+        repeats.learn(raw, b'"id":"a"', tokens, result)
+    assert repeats._kept == {}

@@ -13,7 +13,18 @@ from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.load.http_driver import HttpDriver
 from agentdyno.load.raw_file import NAME
 from agentdyno.load.records import RECORD
-from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step, Window
+from agentdyno.load.trace import Trace
+from agentdyno.model.load import (
+    Arrivals,
+    Dialect,
+    LoadOptions,
+    LoadTarget,
+    PromptLengths,
+    Sessions,
+    Stage,
+    Step,
+    Window,
+)
 from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
 
 QUICK = LoadOptions(prompt="go", window_s=0.1, timeout_s=10.0)
@@ -64,7 +75,9 @@ def test_a_step_is_sent_as_scheduled_by_two_processes_and_the_next_one_goes_on_f
     second = list(driver.run(loop(3, 0.2)))
     driver.close()
     assert [window.index for window in first + second] == [0, 1, 2, 3, 4]
-    assert [round(window.starts_s, 3) for window in first + second] == [0.0, 0.1, 0.2, 0.3, 0.4]
+    assert [round(window.starts_s, 3) for window in first] == [0.0, 0.1, 0.2]
+    assert second[0].starts_s > 0.3
+    assert round(second[1].starts_s - second[0].starts_s, 3) == 0.1
     assert [window.asked for window in first] == [20, 20, 20]
     assert total(first) == {"ok": 60}
     assert all(window.simulated and window.ttft.count == window.ok for window in first)
@@ -170,6 +183,33 @@ def test_a_set_of_longer_prompts_is_built_for_a_step_that_names_it(server: Runni
             list(driver.run(steady(1, 7201.0)))
     finally:
         driver.close()
+
+
+def test_conversations_go_on_after_their_answers(server: RunningServer) -> None:
+    options = LoadOptions(
+        window_s=0.5, sessions=Sessions(turns=3, think_s=0.01), prompts=PromptLengths(mean=5), output_tokens=4
+    )
+    driver = HttpDriver(chat(server), options)
+    driver.open()
+    server.reset()
+    (window,) = driver.run(steady(20, 0.5))
+    driver.close()
+    log = server.log()
+    # Ten conversations of three turns: 5 words, then 5 + 4 + 5, then 14 + 4 + 5; the last may come too late.
+    assert [entry.input_tokens for entry in log].count(5) == 10
+    assert {entry.input_tokens for entry in log} == {5, 14, 23}
+    assert window.asked == len(log)
+
+
+def test_a_trace_is_replayed_with_its_lengths(server: RunningServer) -> None:
+    recorded = Trace(np.array([0, 10_000_000, 20_000_000]), np.array([7, 8, 9]), np.array([2, 3, -1]))
+    driver = HttpDriver(chat(server), QUICK, trace=recorded)
+    driver.open()
+    server.reset()
+    (window,) = driver.run(Step("replay", (Stage("replay", 0.1, rate=30),), Arrivals.TRACE))
+    driver.close()
+    assert window.outcomes == {"ok": 3}
+    assert [(entry.input_tokens, entry.output_tokens) for entry in server.log()] == [(7, 2), (8, 3), (9, 6)]
 
 
 def refused(target: LoadTarget, options: LoadOptions = QUICK) -> DynoError:

@@ -58,7 +58,8 @@ def test_quick_and_the_command_line_change_what_the_file_says(tmp_path: Path) ->
     path.write_text(
         "load: {target: a, rate: 50, params: {x: 1, y: 2}}\nquick: {load: {duration_s: 1, params: {x: 3}}}\n"
     )
-    assert is_load({"load": {}}) and not is_load({"experiment": "x"})
+    assert is_load({"load": {}})
+    assert not is_load({"experiment": "x"})
     quick = load_load(path, quick=True, overrides={"seed": 7, "tags": ["t"]})
     assert quick.load.stages == (Stage("steady", 1, rate=50),)
     assert quick.load.params == {"x": 3, "y": 2}

@@ -6,6 +6,7 @@ import asyncio
 import struct
 from array import array
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Protocol
 
@@ -41,6 +42,8 @@ class Backlog:
         self._loop, self._decoder, self._process = loop, decoder, process
         self._items: deque[Item] = deque()
         self._scheduled = False
+        self.after: Callable[[int, int, int], None] | None = None
+        """Is told of every success: request, stage, and when it was done."""
         self.reset(0)
 
     def reset(self, start_ns: int) -> None:
@@ -144,6 +147,8 @@ class Backlog:
             self._gaps.extend(gaps)
         if outcome != OK:
             self._show(due, outcome, text or why)
+        elif self.after is not None:
+            self.after(request, stage, done)
 
     def _show(self, due: int, outcome: int, text: str) -> None:
         shown = self._shown.get(outcome, 0)

@@ -14,18 +14,16 @@ import numpy as np
 
 from agentdyno.errors import RunError, SpecError
 from agentdyno.load.client_process import ClientProcess
+from agentdyno.load.material import Materials
 from agentdyno.load.orders import ClientSettings, StepOrder
 from agentdyno.load.pipe import Batch
 from agentdyno.load.probe import Found, probe
 from agentdyno.load.raw_file import RawFile
-from agentdyno.load.requests import RequestSet, build_requests
-from agentdyno.load.schedule import build_schedule
+from agentdyno.load.trace import Trace
 from agentdyno.load.windows import WindowBuilder
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
 
-WORDS = "words:"
-"""``Step.requests`` of a set whose prompts all have so many words: ``words:4096``."""
 HEAD_START_NS = 100_000_000
 """From the last client being ready to the common start."""
 READY_S = 60.0
@@ -35,7 +33,8 @@ _NS = 1_000_000_000
 
 class HttpDriver:
     """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``key`` goes into the Authorization header;
-    ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``)."""
+    ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``); ``trace`` is what
+    a step with such arrivals replays. Conversations (``options.sessions``) are held in open loop."""
 
     def __init__(
         self,
@@ -45,22 +44,23 @@ class HttpDriver:
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
         key: str | None = None,
+        trace: Trace | None = None,
     ) -> None:
         if options.processes < 1 or options.connections < 1:
             raise SpecError("a load needs at least one process and one connection")
         self.name = target.name
         self.simulated = False
-        self._target, self._options, self._objectives, self._key = target, options, tuple(objectives), key
+        self.began_ns: int | None = None
+        self._target, self._options, self._objectives = target, options, tuple(objectives)
         self._artifacts = artifacts if options.keep_requests else None
         self._address = Address.parse(target.url)
-        self._sets: dict[str, RequestSet] = {}
+        self._materials = Materials(target, options, key=key, trace=trace)
         self._sent_set: str | None = None
         self._clients: list[ClientProcess] = []
         self._found = Found()
         self._raw: RawFile | None = None
         self._index = 0
-        self._starts_s = 0.0
-        self.began_ns: int | None = None
+        self._starts_s = self._loaded_s = 0.0
         self._requests = 0
 
     @property
@@ -69,11 +69,10 @@ class HttpDriver:
         return tuple(client.pid for client in self._clients)
 
     def open(self) -> None:
-        requests = self._set("", 0)
         self._found = probe(
             self._target,
             self._address,
-            requests.wire[0],
+            self._materials.first(),
             timeout_s=self._options.timeout_s,
             max_bytes=self._options.max_bytes,
         )
@@ -93,7 +92,7 @@ class HttpDriver:
         """The windows of a step. What was measured when it is interrupted (KeyboardInterrupt) still comes out."""
         if not self._clients:
             raise RunError("the driver is not open")
-        if self._starts_s + step.duration_s > self._options.max_s:
+        if self._loaded_s + step.duration_s > self._options.max_s:
             raise RunError(f"the load would go beyond its ceiling of {self._options.max_s:g} s", where=step.name)
         self._begin(step)
         self._wait_for(lambda client: client.ready)
@@ -125,7 +124,7 @@ class HttpDriver:
             if not complete and interrupted is None:
                 self._stop(builder)
             self._index = builder.next_index
-            self._starts_s += step.duration_s if stopped_ns is None else stopped_ns / _NS
+            self._loaded_s += step.duration_s if stopped_ns is None else stopped_ns / _NS
         if interrupted is not None:
             raise interrupted
 
@@ -176,34 +175,19 @@ class HttpDriver:
             owner_pid=os.getpid(),
         )
 
-    def _set(self, name: str, seed: int) -> RequestSet:
-        found = self._sets.get(name)
-        if found is None:
-            words = None
-            if name.startswith(WORDS) and name.removeprefix(WORDS).isdigit():
-                words = int(name.removeprefix(WORDS))
-            elif name:
-                raise SpecError(f"there is no set of requests {name!r}", remedy=f"It is empty, or {WORDS}N.")
-            if name:
-                self._sets = {key: kept for key, kept in self._sets.items() if not key}  # large ones one at a time
-            found = build_requests(self._target, self._options, seed, words=words, key=self._key)
-            self._sets[name] = found
-        return found
-
     def _begin(self, step: Step) -> None:
-        requests = self._set(step.requests, step.seed)
-        schedule = build_schedule(step, len(requests.wire))
+        material = self._materials.of(step)
         left = self._options.max_requests - self._requests
-        if len(schedule) > left:
+        if len(material.schedule) > left:
             raise RunError(
                 f"the step would go beyond the ceiling of {self._options.max_requests:,} requests", where=step.name
             )
-        wire = requests.wire if self._sent_set != step.requests else None
-        self._sent_set = step.requests
+        wire = material.wire if self._sent_set != material.name else None
+        self._sent_set = material.name
         for client in self._clients:
-            part = schedule.part(client.number, len(self._clients))
-            ceiling = left // len(self._clients)
-            client.begin(StepOrder(step, part.due_ns, part.stage, part.request, wire, ceiling))
+            part = material.schedule.part(client.number, len(self._clients))
+            order = StepOrder(step, part.due_ns, part.stage, part.request, wire, left // len(self._clients))
+            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns))
 
     def _wait_for(self, condition: Callable[[ClientProcess], bool]) -> None:
         deadline = perf_counter_ns() + round(READY_S * _NS)

@@ -43,7 +43,8 @@ class StepOrder:
     """One client's part of a step: when each of its requests is due (ns since the start), or how many are in flight.
 
     ``wire`` are the requests as bytes; ``None`` means those of the step before. ``max_requests`` is this client's
-    ceiling."""
+    ceiling. With ``turns`` above 1 the next request of the set is due ``think_ns`` of it after the answer to one,
+    until a conversation has had so many."""
 
     step: Step
     due_ns: NDArray[np.int64]
@@ -51,6 +52,8 @@ class StepOrder:
     request: NDArray[np.int32]
     wire: tuple[bytes, ...] | None = None
     max_requests: int = 10_000_000
+    turns: int = 1
+    think_ns: NDArray[np.int64] | None = None
 
     @property
     def closed(self) -> bool:

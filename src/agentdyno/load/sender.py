@@ -6,12 +6,13 @@ import asyncio
 import re
 import ssl
 from collections import deque
+from heapq import heappop, heappush
 from time import perf_counter_ns
 
 from agentdyno.load.backlog import BLOCKED, RETRIED, Backlog
-from agentdyno.load.hot import COMPLETE, Ending, Known, Link
+from agentdyno.load.hot import COMPLETE, Ending, Link
+from agentdyno.load.links import Links
 from agentdyno.load.orders import ClientSettings, StepOrder
-from agentdyno.model.load import Dialect
 from agentdyno.servers.timetable import make_alarm
 
 AT_ONCE = 32
@@ -29,20 +30,17 @@ class Sender:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, backlog: Backlog) -> None:
         self._loop, self._settings, self._backlog = loop, settings, backlog
-        self._tls = _tls_context(settings) if settings.tls else None
-        self._host = settings.hosts[0]
         self._alarm = make_alarm(loop, self._pump)
-        self._links: set[Link] = set()
-        self._idle: list[Link] = []
+        self._links = Links(loop, settings, self)
         self._tasks: set[asyncio.Task[None]] = set()
         self._connecting: dict[int, Entry] = {}
-        self._known: Known = {}
         self._wire: tuple[bytes, ...] = ()
         self._order: StepOrder | None = None
         self._clear()
 
     def _clear(self) -> None:
         self._waiting: deque[Entry] = deque()
+        self._later: list[tuple[int, int, int]] = []  # further turns of conversations, as a heap
         self._next: tuple[int, int, int] | None = None
         self._start_ns = self._end_ns = self._paused_until_ns = 0
         self._over = True
@@ -55,17 +53,7 @@ class Sender:
         self._clear()
         self._order = order
         self._wire = order.wire or self._wire
-        wanted = min(self._settings.connections, order.connections_wanted(self._settings.processes))
-        self._idle = [link for link in self._idle if link.usable]
-        problem = ""
-        for _ in range(len(self._idle), wanted):
-            try:
-                async with asyncio.timeout(min(5.0, self._settings.timeout_s)):
-                    self._idle.append(await self._connect())
-            except (OSError, ssl.CertificateError, TimeoutError) as error:
-                problem = str(error) or type(error).__name__
-                break
-        return problem
+        return await self._links.warm_up(order.connections_wanted(self._settings.processes))
 
     def start(self, start_ns: int) -> None:
         """The step begins at ``start_ns``."""
@@ -76,13 +64,12 @@ class Sender:
         self._most = self._order.max_requests
         self._loops, self._honours = self._order.closed, self._order.step.honour_retry_after
         self._entries = self._order.entries()
-        if self._order.closed:
-            self._next = None
+        self._backlog.after = self._follow if self._order.turns > 1 and not self._loops else None
+        if self._loops:
             self._alarm.set(start_ns)
         else:
             self._advance()
-            if self._next is not None:
-                self._alarm.set(self._next[0])
+            self._arm()
 
     def tick(self, now_ns: int) -> None:
         """To be called every some milliseconds: what need not be exact."""
@@ -90,6 +77,7 @@ class Sender:
             return
         if now_ns >= self._end_ns and (self._next is None or self._next[0] > now_ns):
             self._over = True
+            self._later.clear()
             for due_ns, request, stage, _ in self._waiting:
                 self._backlog.add_unsent(due_ns, request, stage)
             self._active -= len(self._waiting)
@@ -101,8 +89,9 @@ class Sender:
         """Ends exchanges that have taken longer than allowed; ``timeout_ns`` where not as in the settings."""
         allowed = round(self._settings.timeout_s * _NS) if timeout_ns is None else timeout_ns
         before = now_ns - allowed
-        for link in [link for link in self._links if link.busy and link.sent_ns <= before]:
-            link.time_out(now_ns)
+        for link in self._links.busy():
+            if link.sent_ns <= before:
+                link.time_out(now_ns)
         if timeout_ns is not None:
             for task in self._tasks:
                 task.cancel()
@@ -124,27 +113,24 @@ class Sender:
 
     def earliest_due_ns(self) -> int | None:
         """Of everything that has not ended, sent or not."""
-        dues = [link.due_ns for link in self._links if link.busy]
+        dues = [link.due_ns for link in self._links.busy()]
         dues += [entry[0] for entry in self._connecting.values()]
         if self._waiting:
             dues.append(self._waiting[0][0])  # they wait in the order in which they were due
-        if self._next is not None:
-            dues.append(self._next[0])
+        dues += [entry[0] for entry in (self._next, *self._later[:1]) if entry is not None]
         return min(dues, default=None)
 
     def break_off(self) -> None:
         """Forgets what is in progress and what is still due."""
         self._over = True
         self._next = None
+        self._later.clear()
         self._waiting.clear()
         for task in self._tasks:
             task.cancel()
-        for link in list(self._links):
-            link.busy = False
-            link.abort()
-        self._links.clear()
-        self._idle.clear()
+        self._links.abort_all()
         self._connecting.clear()
+        self._links.opening = 0
         self._active = 0
 
     def close(self) -> None:
@@ -155,7 +141,7 @@ class Sender:
         """An exchange is over: note it, and use the connection for the next."""
         if ending is not COMPLETE and self._is_stale(link, ending):
             # A kept connection that the other side had dropped: the request goes once more, over a fresh one.
-            self._discard(link)
+            self._links.discard(link)
             self._open_for((link.due_ns, link.request, link.stage, link.flags | RETRIED))
             return
         self._backlog.add(
@@ -165,25 +151,18 @@ class Sender:
             self._obey(link.reads[0][1], now_ns)
         if self._waiting or not self._loops or ending is not COMPLETE or not self._goes_on(now_ns):
             self._active -= 1
-            self._release(link)
+            self._links.give(link)
+            if self._waiting:
+                self._serve_waiting()
         elif link.keep:
             self._send(link, now_ns, self._circle(), self._stage_at(now_ns), 0)
         else:
-            self._discard(link)
+            self._links.discard(link)
             self._open_for((now_ns, self._circle(), self._stage_at(now_ns), BLOCKED))
 
     def _is_stale(self, link: Link, ending: Ending) -> bool:
         lost = ending is Ending.LOST or ending is Ending.CLOSED
         return lost and not link.reads and link.used > 1 and not link.flags & RETRIED
-
-    def _release(self, link: Link) -> None:
-        """The connection is free for what waits, or for later."""
-        if link.keep and link.usable:
-            self._idle.append(link)
-        else:
-            self._discard(link)
-        if self._waiting:
-            self._serve_waiting()
 
     def _goes_on(self, now_ns: int) -> bool:
         """Whether a closed loop begins another request in the place of one that has just ended."""
@@ -195,7 +174,7 @@ class Sender:
         )
 
     def dropped(self, link: Link) -> None:
-        self._links.discard(link)
+        self._links.forget(link)
 
     def _circle(self) -> int:
         """The next request of a closed loop: the set is gone through in a circle, by all clients together."""
@@ -230,14 +209,36 @@ class Sender:
             return
         for _ in range(AT_ONCE):
             entry = self._next
-            if entry is None:
-                return
-            if entry[0] > perf_counter_ns():
+            if self._later and (entry is None or self._later[0] < entry):
+                if self._later[0][0] > perf_counter_ns():
+                    break
+                self._dispatch(*heappop(self._later))
+                continue
+            if entry is None or entry[0] > perf_counter_ns():
                 break
             self._advance()
             self._dispatch(*entry)
-        if self._next is not None:
-            self._alarm.set(self._next[0])
+        self._arm()
+
+    def _arm(self) -> None:
+        """Sets the alarm to what is due next."""
+        entry = self._next
+        if self._later and (entry is None or self._later[0] < entry):
+            entry = self._later[0]
+        if entry is not None:
+            self._alarm.set(entry[0])
+
+    def _follow(self, request: int, _stage: int, done_ns: int) -> None:
+        """The next turn of a conversation, if it has one and it is due within the step."""
+        order = self._order
+        assert order is not None
+        if order.think_ns is None or not (request + 1) % order.turns:
+            return
+        due_ns = done_ns + int(order.think_ns[request + 1])
+        if due_ns < self._end_ns:
+            stage = order.stage_at((due_ns - self._start_ns) / _NS)
+            heappush(self._later, (due_ns, request + 1, stage))
+            self._arm()
 
     def _advance(self) -> None:
         entry = next(self._entries, None)
@@ -248,14 +249,10 @@ class Sender:
         if self._waiting or self._paused_until_ns > due_ns:
             self._waiting.append((due_ns, request, stage, BLOCKED))
             return
-        idle = self._idle
-        while idle:
-            link = idle.pop()
-            if link.usable:
-                self._send(link, due_ns, request, stage, 0)
-                return
-            self._links.discard(link)
-        if len(self._links) + len(self._connecting) < self._settings.connections:
+        link = self._links.take()
+        if link is not None:
+            self._send(link, due_ns, request, stage, 0)
+        elif self._links.room:
             self._open_for((due_ns, request, stage, BLOCKED))
         else:
             self._waiting.append((due_ns, request, stage, BLOCKED))
@@ -271,14 +268,13 @@ class Sender:
         for _ in range(AT_ONCE):
             if not self._waiting:
                 return
-            link = self._idle.pop() if self._idle else None
-            if link is None and len(self._links) + len(self._connecting) >= self._settings.connections:
-                return
-            entry = self._waiting.popleft()
-            if link is not None and link.usable:
-                self._send(link, *entry)
+            link = self._links.take()
+            if link is not None:
+                self._send(link, *self._waiting.popleft())
+            elif self._links.room:
+                self._open_for(self._waiting.popleft())
             else:
-                self._open_for(entry)
+                return
         self._loop.call_soon(self._serve_waiting)
 
     def _obey(self, head: bytes, now_ns: int) -> None:
@@ -292,26 +288,27 @@ class Sender:
                 self._paused_until_ns = until_ns
                 self._loop.call_later((until_ns - now_ns) / _NS + 0.001, self._serve_waiting)
 
-    def _discard(self, link: Link) -> None:
-        self._links.discard(link)
-        link.abort()
-
     def _open_for(self, entry: Entry) -> None:
         task = self._loop.create_task(self._open_and_send(entry))
         self._connecting[id(task)] = entry
+        self._links.opening = len(self._connecting)
         self._tasks.add(task)
         task.add_done_callback(self._opened)
 
-    def _opened(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._connecting.pop(id(task), None)
+    def _opened(self, task: asyncio.Task[None] | None) -> None:
+        """No longer being set up; called a second time when the task is done."""
+        if task is not None:
+            self._connecting.pop(id(task), None)
+            self._links.opening = len(self._connecting)
+            if task.done():
+                self._tasks.discard(task)
 
     async def _open_and_send(self, entry: Entry) -> None:
         due_ns, request, stage, flags = entry
         began_ns = perf_counter_ns()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                link = await self._connect()
+                link = await self._links.connect()
         except TimeoutError:
             ending, text = Ending.TIMEOUT, "no connection in time"
         except (OSError, ssl.CertificateError) as error:
@@ -321,36 +318,15 @@ class Sender:
                 return
             ending, text = Ending.TIMEOUT, "no connection in time"
         else:
-            self._connecting.pop(id(asyncio.current_task()), None)
+            self._opened(asyncio.current_task())
             if self._active == 0:
-                self._discard(link)
+                self._links.discard(link)
             else:
                 self._send(link, due_ns, request, stage, flags)
             return
         now_ns = perf_counter_ns()
         self._backlog.add((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text))
         self._active -= 1
-        self._connecting.pop(id(asyncio.current_task()), None)
+        self._opened(asyncio.current_task())
         if self._waiting:
             self._serve_waiting()
-
-    async def _connect(self) -> Link:
-        settings = self._settings
-        verify = settings.dialect is Dialect.HTTP
-        _, link = await self._loop.create_connection(
-            lambda: Link(self, settings.method, settings.max_bytes, self._known, verify=verify),
-            self._host,
-            settings.port,
-            ssl=self._tls,
-            server_hostname=settings.server_name if self._tls else None,
-        )
-        self._links.add(link)
-        return link
-
-
-def _tls_context(settings: ClientSettings) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=settings.ca_file or None)
-    if settings.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context

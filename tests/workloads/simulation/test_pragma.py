@@ -68,7 +68,7 @@ def test_the_check_sees_what_a_journal_in_memory_alone_leaves_behind(tmp_path: P
 
 
 def test_a_writer_that_cannot_write_is_no_success(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="before it could be killed: .*unable to open"):
+    with pytest.raises(AssertionError, match=r"before it could be killed: [\s\S]*unable to open"):
         survives(tmp_path / "missing", "balanced")
 
 
@@ -120,6 +120,6 @@ def test_the_rows_follow_from_the_seed() -> None:
 @pytest.mark.parametrize("name", ["rows", "batch"])
 def test_nothing_to_write_is_refused(name: str) -> None:
     with pytest.raises(SpecError) as caught:
-        PragmaProfile(**{name: 0})
+        PragmaProfile(**{name: 0})  # type: ignore[arg-type]
     assert caught.value.where == f"params.{name}"
     assert caught.value.remedy

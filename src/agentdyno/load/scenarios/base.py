@@ -176,7 +176,8 @@ def share_params(scenarios: Sequence[Scenario], params: Mapping[str, object]) ->
         if not takers:
             known = {parameter.name for one in scenarios for parameter in one.parameters}
             chosen = ", ".join(one.name for one in scenarios)
-            raise SpecError(f"{chosen} has no parameter {name!r}", remedy=nearest(name, known))
+            whose = f"none of {chosen} has a" if len(scenarios) > 1 else f"{chosen} has no"
+            raise SpecError(f"{whose} parameter {name!r}", remedy=nearest(name, known))
         for taker in takers:
             shared[taker.name][name] = value
     return {name: {**shared[name], **named[name]} for name in shared}

@@ -38,7 +38,7 @@ def stress(
     agent_id: Annotated[
         str | None, Query(max_length=LONGEST_NAME, description="The target, as the run names it.")
     ] = None,
-    run_id: Annotated[str | None, Query(max_length=64, description="A run that is wanted though it may be older.")] = None,
+    run_id: Annotated[str | None, Query(max_length=64, description="A run that may be older.")] = None,
     limit: Annotated[int, Query(ge=1, le=20)] = 5,
     *,
     services: Given,

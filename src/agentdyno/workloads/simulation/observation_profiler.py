@@ -15,8 +15,8 @@ PARTS = ("gather", "decay", "scatter", "build")
 class ObservationProfiler(Experiment):
     """The parts of a step's observations, each as mean seconds a step; ``rest_s`` is what no part accounts for.
 
-    ``gather``: who is in whose window. ``decay``: moves and fades the memory, clears the step before. ``scatter``: sets
-    what is seen. ``build``: puts pictures together on demand, 0 in the dense storage.
+    ``gather``: who is in whose window. ``decay``: moves and fades the memory, clears the step before. ``scatter``:
+    sets what is seen. ``build``: puts pictures together on demand, 0 in the dense storage.
     """
 
     metrics: ClassVar = {
@@ -41,7 +41,7 @@ class ObservationProfiler(Experiment):
     def setup(self, context: ExperimentContext) -> None:
         proven = prove_flow(self.flow)
         self.expected = proven.digest
-        context.observe(storage=proven.storage, picture=list(proven.shape[1:]))
+        context.observe(storage=proven.storage, interpolation=proven.interpolation, picture=list(proven.shape[1:]))
 
     def execute_once(self, context: ExperimentContext) -> dict[str, Any]:  # noqa: ARG002
         done = run_flow(self.flow)

@@ -51,7 +51,7 @@ class PerceptionMetrics(Experiment):
         self.expected = proven.digest
         context.observe(
             storage=proven.storage,
-            interpolation=self.flow.view.interpolation,
+            interpolation=proven.interpolation,
             channels=list(CHANNELS),
             picture=list(proven.shape[1:]),
         )

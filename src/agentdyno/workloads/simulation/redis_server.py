@@ -5,6 +5,7 @@ The program comes with the wheel of the extra ``redis``, or is found on PATH.
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import socket
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,8 +94,6 @@ class RedisServer:
         self._folder.cleanup()
 
     def _start(self, program: Path) -> subprocess.Popen[str]:
-        import os
-
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), str(program), "-"],
             stdin=subprocess.PIPE,
@@ -105,11 +105,9 @@ class RedisServer:
         assert process.stdin is not None
         # By standard input, so that the password is on no command line.
         settings = (*_SETTINGS, f"port {self.port}", f"dir {self._folder.name}", f"requirepass {self.password}")
-        try:
+        with suppress(BrokenPipeError):
             process.stdin.write("\n".join(settings) + "\n")
             process.stdin.close()
-        except BrokenPipeError:
-            pass
         process.stdin = None
         return process
 
@@ -137,11 +135,15 @@ def open_client(url: str) -> Redis:
     """A client of a server that answers; ``RunError`` with a remedy otherwise."""
     try:
         import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
     except ImportError:
         raise RunError("the Python client of Redis is not installed", remedy=INSTALL) from None
     shown = _without_password(url)
     try:
-        client = redis.Redis.from_url(url, socket_connect_timeout=5.0, socket_timeout=60.0)
+        # Nothing is tried twice: a measurement with a silent repeat in it is not one.
+        retry = Retry(NoBackoff(), 0)
+        client = redis.Redis.from_url(url, socket_connect_timeout=5.0, socket_timeout=60.0, retry=retry)
         client.ping()
     except (ValueError, redis.RedisError) as error:
         raise RunError(

@@ -11,7 +11,14 @@ import numpy as np
 from agentdyno import SpecError
 from agentdyno.workloads.simulation.config import SimulationConfig
 from agentdyno.workloads.simulation.observation import StorageName, View, make_observer
-from agentdyno.workloads.simulation.observation.channels import KNOWN_EMPTY, OBSTACLES, Stats
+from agentdyno.workloads.simulation.observation.channels import (
+    ALLIES,
+    ENEMIES,
+    KNOWN_EMPTY,
+    OBSTACLES,
+    Picture,
+    Stats,
+)
 from agentdyno.workloads.simulation.observation.reference import Reference, prove
 from agentdyno.workloads.simulation.simulate import Simulation
 
@@ -36,14 +43,18 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Flowed:
-    """``step_s``: seconds of each step's observations, from the state to all pictures in one array; ``world_s``: of all
-    the steps of the world itself. ``filled``: the share of numbers other than 0 in the last pictures, of the channels
-    that are not full by their nature. ``digest`` is of the last pictures."""
+    """``step_s``: seconds of each step's observations, from the state to all pictures in one array; ``world_s``: of
+    all the steps of the world itself. ``filled``: the share of numbers other than 0 in the last pictures, of the
+    channels that are not full by their nature. ``digest`` is of the last pictures.
+
+    ``interpolation`` is told from the last pictures: neighbours in parts are bilinear, ``None`` where nobody is seen.
+    """
 
     step_s: tuple[float, ...]
     world_s: float
     stats: Stats
     storage: str
+    interpolation: str | None
     filled: float
     shape: tuple[int, ...]
     digest: str
@@ -80,7 +91,23 @@ def run_flow(flow: Flow) -> Flowed:
     others = [channel for channel in range(pictures.shape[1]) if channel not in (OBSTACLES, KNOWN_EMPTY)]
     filled = float(np.count_nonzero(pictures[:, others])) / max(pictures[:, others].size, 1)
     digest = hashlib.sha256(np.ascontiguousarray(pictures, dtype="<f4").tobytes()).hexdigest()
-    return Flowed(tuple(times), world_s, observer.stats, observer.name, filled, pictures.shape, digest)
+    return Flowed(
+        step_s=tuple(times),
+        world_s=world_s,
+        stats=observer.stats,
+        storage=observer.name,
+        interpolation=_interpolation(pictures),
+        filled=filled,
+        shape=pictures.shape,
+        digest=digest,
+    )
+
+
+def _interpolation(pictures: Picture) -> str | None:
+    neighbours = pictures[:, ALLIES : ENEMIES + 1]
+    if not neighbours.any():
+        return None
+    return "bilinear" if (neighbours % 1.0).any() else "nearest"
 
 
 def prove_flow(flow: Flow) -> Flowed:
@@ -102,7 +129,10 @@ def prove_flow(flow: Flow) -> Flowed:
 
 def check_flow(flow: Flow, found: Flowed, digest: str) -> None:
     """The treatment as it was seen at work, and that the pictures are those of every other run."""
-    if found.storage != flow.storage or (found.stats.rebuilds > 0) != (flow.storage != "dense"):
+    rebuilds = 0 if flow.storage == "dense" else found.stats.pictures
+    if found.storage != flow.storage or found.stats.rebuilds != rebuilds:
         raise AssertionError(f"{found.storage} instead of {flow.storage}, {found.stats.rebuilds} rebuilds")
+    if found.interpolation not in (None, flow.view.interpolation):
+        raise AssertionError(f"neighbours are shown {found.interpolation}, not {flow.view.interpolation}")
     if found.digest != digest:
         raise AssertionError(f"{flow.storage} shows other pictures than it should")
