@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from agentdyno.analysis.histograms import quantile
+from agentdyno.analysis.histograms import merged, quantile
 from agentdyno.analysis.stress_advice import recommendations
 from agentdyno.analysis.stress_course import Course, Reader, Reading
 from agentdyno.analysis.stress_judging import CONCURRENCY, SIZE, axis_of
@@ -23,7 +23,7 @@ from agentdyno.analysis.stress_soak import read_custom, read_soak
 from agentdyno.analysis.stress_steps import StepOutcome, split_steps
 from agentdyno.analysis.stress_words import DESCRIPTIONS
 from agentdyno.model.codec import from_plain
-from agentdyno.model.load import Objective, SelfCheck, Window
+from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import ArmResult, RunResult, RunWarning
 from agentdyno.model.stress import BreakingPoint, CurvePoint, ScenarioReport, StressReport, TimePoint
@@ -116,6 +116,7 @@ def scenario_report(arm: ArmResult, windows: Sequence[Window], objectives: tuple
         over_time=tuple(_moment(window) for window in windows),
         phases=phases(windows),
         law=reading.law,
+        distributions=distributions(windows),
         client_limited=bool(reading.client_reason),
         client_reason=reading.client_reason,
         closed_loop=any(axis_of(step) in (CONCURRENCY, SIZE) for step in course.steps),
@@ -135,6 +136,16 @@ def _objectives(course: Course, reading: Reading) -> dict[str, tuple[float | Non
     }
 
 
+def distributions(windows: Sequence[Window]) -> dict[str, Histogram]:
+    """Of all successes together; what there is none of is left out."""
+    found = {
+        "latency": merged(window.latency for window in windows),
+        "ttft": merged(window.ttft for window in windows),
+        "itl": merged(window.itl for window in windows),
+    }
+    return {name: spread for name, spread in found.items() if spread.count}
+
+
 def headline(step: StepOutcome | None) -> dict[str, float | None]:
     """The figures that a reader looks for first: rates a second, seconds, a share of 1."""
     if step is None or not step.asked:
@@ -151,6 +162,20 @@ def headline(step: StepOutcome | None) -> dict[str, float | None]:
         "ttft_p50_s": quantile(step.ttft, 0.5),
         "ttft_p95_s": quantile(step.ttft, 0.95),
         "ttft_p99_s": quantile(step.ttft, 0.99),
+        **_streaming(step),
+    }
+
+
+def _streaming(step: StepOutcome) -> dict[str, float | None]:
+    """Of answers that come in pieces; null where there were none."""
+    gaps = merged(window.itl for window in step.windows)
+    per_token = merged(window.tpot for window in step.windows)
+    tokens = [window.output_tokens for window in step.windows if window.output_tokens is not None]
+    return {
+        "itl_p50_s": quantile(gaps, 0.5),
+        "itl_p99_s": quantile(gaps, 0.99),
+        "tpot_p50_s": quantile(per_token, 0.5),
+        "tokens_per_s": step.per_s(sum(tokens)) if tokens else None,
     }
 
 

@@ -48,8 +48,7 @@ class Sender:
         self._loops = self._honours = False
 
     async def prepare(self, order: StepOrder) -> str:
-        """Takes an order and opens the first connections; returns what went wrong with the last of them, if all
-        failed."""
+        """Takes an order and opens the first connections; returns what went wrong with them, if anything did."""
         self._clear()
         self._order = order
         self._wire = order.wire or self._wire
@@ -246,7 +245,7 @@ class Sender:
 
     def _dispatch(self, due_ns: int, request: int, stage: int) -> None:
         self._active += 1
-        if self._waiting or self._paused_until_ns > due_ns:
+        if self._waiting or (self._paused_until_ns and self._paused_until_ns > perf_counter_ns()):
             self._waiting.append((due_ns, request, stage, BLOCKED))
             return
         link = self._links.take()

@@ -96,10 +96,13 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     if standing is not None:
         _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
+    if result.kind == LOAD:  # its section above has said it all
+        _print_tables(console, (tables.failures(result),))
+        return
     found = (
         tables.summary(result),
-        tables.declared(result) if result.kind != LOAD else None,
-        tables.details(result, CONSOLE_DETAILS, brief=True) if result.kind != LOAD else None,
+        tables.declared(result),
+        tables.details(result, CONSOLE_DETAILS, brief=True),
         tables.failures(result),
     )
     _print_tables(console, found)

@@ -14,7 +14,7 @@ _MOST_STEPS = 40
 
 def stress_tables(report: StressReport) -> list[Table]:
     """Scenarios, requests, steps of each scenario, what to do, in the order in which they are read."""
-    tables = [_scenarios(report), _requests(report)]
+    tables = [_scenarios(report), _times(report), _requests(report)]
     tables += [_steps(item) for item in report.scenarios if len(item.curve) > 1]
     figures = _figures(report)
     if figures.rows:
@@ -85,6 +85,42 @@ def _verdict(item: ScenarioReport) -> Cell:
     if item.limited_by is LimitedBy.NOTHING:
         return Cell("held", Tone.GOOD)
     return Cell(f"limited by {item.limited_by.value.replace('_', ' ')}", Tone.WARN)
+
+
+_TIMES = (
+    ("asked", "asked_per_s", "/s"),
+    ("done", "throughput_per_s", "/s"),
+    ("good", "goodput_per_s", "/s"),
+    ("p50", "latency_p50_s", "s"),
+    ("p95", "latency_p95_s", "s"),
+    ("ttft p50", "ttft_p50_s", "s"),
+    ("ttft p95", "ttft_p95_s", "s"),
+    ("ttft p99", "ttft_p99_s", "s"),
+    ("itl p50", "itl_p50_s", "s"),
+    ("itl p99", "itl_p99_s", "s"),
+    ("tpot", "tpot_p50_s", "s"),
+    ("tokens", "tokens_per_s", "/s"),
+)
+
+
+def _times(report: StressReport) -> Table:
+    """The main step of each scenario: rates, latency, and of streams the times of their pieces."""
+    shown = [row for row in _TIMES if any(item.headline.get(row[1]) is not None for item in report.scenarios)]
+    columns = (
+        Column("scenario", heading=True),
+        *(
+            Column(header, Align.RIGHT, 0 if place < 5 else 1 + place // 4)
+            for place, (header, *_) in enumerate(shown)
+        ),
+    )
+    rows = tuple(
+        (
+            Cell(one_line(item.scenario)),
+            *(Cell(format_value(item.headline.get(name), unit)) for _, name, unit in shown),
+        )
+        for item in report.scenarios
+    )
+    return Table("Rates and times", columns, rows)
 
 
 def _requests(report: StressReport) -> Table:

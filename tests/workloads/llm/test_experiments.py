@@ -66,20 +66,20 @@ def test_one_agent_reports_where_the_time_of_an_answer_goes(
         assert tokens == 11
     assert all(rss > 1_000_000 for rss in values(arm, "server_rss_bytes")), "of the process that listens there"
     assert arm.observed["simulated"] is True
-    assert arm.observed["model"] == "m"
+    assert arm.observed["model"] == "simulated/m"
 
 
 def test_every_metric_of_a_simulated_model_is_simulated(
     tmp_path: Path, servers: tuple[RunningServer, RunningServer]
 ) -> None:
-    place = {"endpoints": servers[0].openai_url, "agents": 1}
+    place = {"agent": "openai:m", "endpoints": servers[0].openai_url, "agents": 1}
     for name, params in (
         ("llm_single_agent", {"agent": "openai:m", "url": servers[0].openai_url}),
         ("llm_multi_agent", place),
     ):
         (arm,) = measured(tmp_path, name, params, iterations=1).arms
         assert arm.metrics
-        assert {metric.metric.provenance for metric in arm.metrics.values()} == {Provenance.SIMULATED}
+        assert {metric.provenance for metric in arm.metrics.values()} == {Provenance.SIMULATED}
 
 
 def test_ollamas_options_reach_the_server_and_its_own_durations_come_back(tmp_path: Path) -> None:
@@ -117,7 +117,8 @@ def test_two_endpoints_serve_two_agents_twice_as_fast(
     tmp_path: Path, servers: tuple[RunningServer, RunningServer]
 ) -> None:
     endpoints = ",".join(server.openai_url for server in servers)
-    (arm,) = measured(tmp_path, "llm_multi_agent", {"endpoints": endpoints, "agents": 2}, iterations=3).arms
+    place = {"agent": "openai:m", "endpoints": endpoints, "agents": 2}
+    (arm,) = measured(tmp_path, "llm_multi_agent", place, iterations=3).arms
     assert statistics.median(values(arm, "efficiency")) > 0.8
     assert statistics.median(values(arm, "slowdown_max")) < 1.3
     assert statistics.median(values(arm, "contention_events")) == 0
@@ -128,7 +129,7 @@ def test_two_endpoints_serve_two_agents_twice_as_fast(
 def test_one_endpoint_with_one_slot_gains_nothing_from_two_agents(
     tmp_path: Path, servers: tuple[RunningServer, RunningServer]
 ) -> None:
-    place = {"endpoints": servers[0].openai_url, "agents": 2}
+    place = {"agent": "openai:m", "endpoints": servers[0].openai_url, "agents": 2}
     (arm,) = measured(tmp_path, "llm_multi_agent", place, iterations=3).arms
     assert statistics.median(values(arm, "efficiency")) < 0.65
     assert statistics.median(values(arm, "slowdown_mean")) > 1.4
@@ -138,7 +139,7 @@ def test_one_endpoint_with_one_slot_gains_nothing_from_two_agents(
 def test_the_reporter_writes_raw_figures_and_the_configurations_side_by_side(
     tmp_path: Path, servers: tuple[RunningServer, RunningServer]
 ) -> None:
-    place = {"endpoints": servers[0].openai_url, "agents": [1, 2, 4]}
+    place = {"agent": "openai:m", "endpoints": servers[0].openai_url, "agents": [1, 2, 4]}
     result = measured(tmp_path, "llm_multi_agent", place, iterations=2)
     written = LlmReporter().write(Report((result,), Findings()), tmp_path)
     assert [path.name for path in written] == ["metrics.json", "comparison_report.md"]

@@ -87,6 +87,14 @@ def test_cells_beyond_the_world_are_obstacles_and_never_known_to_be_empty() -> N
     assert set(filled(picture[KNOWN_EMPTY])) == {(-1, 0), (-2, 0), (0, 1), (0, 2), (-1, 1)}
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+def test_obstacles_are_gone_when_the_agent_has_left_the_edge(storage: str) -> None:
+    observer = make_observer(storage, WORLD, View(radius=2))
+    for x, walls in ((1.5, {(y, -2) for y in range(-2, 3)}), (2.5, set())):
+        observer.observe(world_of([(0, x, 10.5, 0)]), 1)
+        assert set(filled(observer.batch()[0][OBSTACLES])) == walls
+
+
 def test_bilinear_spreads_a_thing_over_the_four_cells_around_it() -> None:
     observer = make_observer("dense", WORLD, View(radius=3, interpolation="bilinear"))
     observer.observe(world_of([(0, 10.5, 10.5, 0)], [(11.75, 9.75, 8.0)]), 1)

@@ -70,7 +70,9 @@ class PragmaProfile(Experiment):
         with closing(connect(self.path, self.profile)) as link:
             self._fill(link)
             in_force = observed(link, self.profile)
-        context.observe(**in_force, sqlite=sqlite3.sqlite_version, integrity_after_kill=survived)
+        # Under the parameter's own name, so that two profiles that turn out to be the same thing are noticed.
+        settings = " ".join(f"{name}={value}" for name, value in sorted(in_force.items()))
+        context.observe(profile=settings, **in_force, sqlite=sqlite3.sqlite_version, integrity_after_kill=survived)
 
     @property
     def questions(self) -> int:

@@ -23,7 +23,7 @@ from agentdyno.workloads.simulation.observation.channels import (
 from agentdyno.workloads.simulation.spatial import make_index
 from agentdyno.workloads.simulation.state import Floats, State
 
-BRUTE_PAIRS = 100_000
+BRUTE_PAIRS = 20_000
 """Up to so many pairs of agent and thing, comparing all of them is faster than an index."""
 NOBODY = -1
 
