@@ -57,6 +57,10 @@ SHAPES = {
         Dialect.OPENAI,
         chunked([delta({"reasoning_content": "hm"}), delta({"reasoning_content": "so"}), *chat("a", "b")]),
     ),
+    "content beside reasoning": (
+        Dialect.OPENAI,
+        chunked([*(delta({"reasoning": "r", "content": text}) for text in ("a", "", "b")), DONE]),
+    ),
     "a tool call": (
         Dialect.OPENAI,
         chunked(

@@ -18,10 +18,12 @@ CRITICAL = "duration_s"
 """What blocks where the policy says nothing about it: an experiment is there to be timed."""
 
 
-def judge_experiments(comparison: Comparison, policy: GatePolicy, *, name: str = "") -> GateReport:
+def judge_experiments(
+    comparison: Comparison, policy: GatePolicy, *, name: str = "", critical: str = CRITICAL
+) -> GateReport:
     """Every judged metric of every arm, by the verdict that the comparison already has.
 
-    A metric that the policy does not name is advisory, ``duration_s`` critical. Its tolerance is the threshold of the
+    A metric that the policy does not name is advisory, ``critical`` critical. Its tolerance is the threshold of the
     comparison, or the policy's own where that is larger. P-values are the comparison's, corrected over all its rows.
     What was counted are samples or processes: the rows have neither cases nor wins and losses. Raises
     ``NotComparable`` where no arm has a partner.
@@ -32,15 +34,15 @@ def judge_experiments(comparison: Comparison, policy: GatePolicy, *, name: str =
             where=name or None,
             remedy="Compare runs of the same experiments with the same parameters.",
         )
-    found = [_row(arm, metric, policy) for arm in comparison.arms for metric in arm.metrics]
+    found = [_row(arm, metric, policy, critical) for arm in comparison.arms for metric in arm.metrics]
     order = list(Tier)
     rows = tuple(sorted((row for row in found if row is not None), key=lambda row: order.index(row.rule.tier)))
-    verdict, missing = overall_verdict(rows), _untimed(comparison, policy)
+    verdict, missing = overall_verdict(rows), _untimed(comparison, policy, critical)
     if missing and verdict in (GateVerdict.PASS, GateVerdict.WARN):
         verdict = GateVerdict.INCONCLUSIVE
     summary = summarise(verdict, rows)
     if missing:
-        told = f"{CRITICAL} is not known on both sides of {', '.join(missing[:3])}"
+        told = f"{critical} is not known on both sides of {', '.join(missing[:3])}"
         summary = f"{summary}; {told}" if summary else told
     return GateReport(
         baseline=comparison.baseline,
@@ -55,18 +57,18 @@ def judge_experiments(comparison: Comparison, policy: GatePolicy, *, name: str =
     )
 
 
-def _untimed(comparison: Comparison, policy: GatePolicy) -> list[str]:
+def _untimed(comparison: Comparison, policy: GatePolicy, critical: str) -> list[str]:
     """Arms without the critical time, where it is critical."""
-    own = policy.rule(CRITICAL)
-    if CRITICAL in policy.own_tiers and (own is None or own.tier is not Tier.CRITICAL):
+    own = policy.rule(critical)
+    if critical in policy.own_tiers and (own is None or own.tier is not Tier.CRITICAL):
         return []
-    return [arm.name for arm in comparison.arms if all(item.metric.name != CRITICAL for item in arm.metrics)]
+    return [arm.name for arm in comparison.arms if all(item.metric.name != critical for item in arm.metrics)]
 
 
-def _row(arm: ArmComparison, found: MetricComparison, policy: GatePolicy) -> GateRow | None:
+def _row(arm: ArmComparison, found: MetricComparison, policy: GatePolicy, critical: str) -> GateRow | None:
     """``None`` for what is neither judged nor asked for by name."""
     metric = found.metric.name
-    rule = _rule(metric, found, policy)
+    rule = _rule(metric, found, policy, critical)
     if rule is None or (found.verdict is None and rule.tier is Tier.ADVISORY):
         return None
     row = _paired(arm, found)
@@ -94,12 +96,12 @@ def _row(arm: ArmComparison, found: MetricComparison, policy: GatePolicy) -> Gat
     return GateRow(rule, row, exceeded, significant, p_worse, verdict, _reason(rule, row, found, exceeded))
 
 
-def _rule(metric: str, found: MetricComparison, policy: GatePolicy) -> GateRule | None:
+def _rule(metric: str, found: MetricComparison, policy: GatePolicy, critical: str) -> GateRule | None:
     """The user's own rule; else the default of experiments, which is not that of agents."""
     own = policy.rule(metric)
     if metric in policy.own_tiers and own is None:
         return None
-    tier = Tier.CRITICAL if metric == CRITICAL else Tier.ADVISORY
+    tier = Tier.CRITICAL if metric == critical else Tier.ADVISORY
     if own is not None and metric in policy.own_tiers:
         tier = own.tier
     tolerance = found.threshold

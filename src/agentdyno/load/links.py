@@ -10,7 +10,9 @@ from agentdyno.load.orders import ClientSettings
 from agentdyno.model.load import Dialect
 
 WARM_UP_S = 5.0
-"""How long a connection that is opened beforehand may take."""
+"""How long opening connections beforehand may take."""
+AT_ONCE = 32
+"""Connections that are opened beforehand at the same time."""
 
 
 class Links:
@@ -78,14 +80,17 @@ class Links:
         return link
 
     async def warm_up(self, wanted: int) -> str:
-        """Opens connections until so many are idle; returns what is wrong where that fails."""
+        """Opens connections until so many are idle, or for some seconds; returns what is wrong where that fails."""
         self._idle = [link for link in self._idle if link.usable]
-        for _ in range(len(self._idle), min(wanted, self._settings.connections)):
-            try:
-                async with asyncio.timeout(min(WARM_UP_S, self._settings.timeout_s)):
-                    self._idle.append(await self.connect())
-            except (OSError, ssl.CertificateError, TimeoutError) as error:
-                return str(error) or type(error).__name__
+        missing = min(wanted, self._settings.connections) - len(self._idle)
+        try:
+            async with asyncio.timeout(min(WARM_UP_S, self._settings.timeout_s)):
+                while missing > 0:
+                    opened = await asyncio.gather(*(self.connect() for _ in range(min(missing, AT_ONCE))))
+                    self._idle += opened
+                    missing -= len(opened)
+        except (OSError, ssl.CertificateError) as error:  # TimeoutError is an OSError
+            return str(error) or type(error).__name__
         return ""
 
 

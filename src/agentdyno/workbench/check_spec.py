@@ -16,6 +16,9 @@ from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.run import Runner
 from agentdyno.workbench.sides import Say
 
+LOAD_CRITICAL = "latency_p99_s"
+"""What blocks a load run where the policy says nothing about it."""
+
 
 def check_load(
     name: str, against: str | None, store: Store, policy: GatePolicy, measure: Callable[[], RunResult]
@@ -30,7 +33,8 @@ def check_load(
     before = Results(lambda: store).operand(against)
     result = measure()
     after = Results(lambda: store).operand(result.run_id)
-    return judge_experiments(compare_operands(before, after, store), policy, name=name), result
+    compared = compare_operands(before, after, store)
+    return judge_experiments(compared, policy, name=name, critical=LOAD_CRITICAL), result
 
 
 def check_spec(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.load.driver import Driver, Levers
+from agentdyno.load.trace import read_trace
 from agentdyno.model.load import LoadOptions
 from agentdyno.workbench.load_target import Subject, load_cases
 
@@ -21,12 +22,15 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
     """
     spec, subject = prepared.load, prepared.subject
+    trace = read_trace(prepared.trace) if prepared.trace is not None else None
     if subject.target is not None:
         from agentdyno.load.http_driver import HttpDriver
         from agentdyno.load.target_process import listening_pid
         from agentdyno.load.watched import WatchedDriver
 
-        driver = HttpDriver(subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key)
+        driver = HttpDriver(
+            subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key, trace=trace
+        )
         # Through a proxy the process behind it is still the one to look at.
         pid = listening_pid(watched_url or subject.target.url)
         return WatchedDriver(driver, pid) if pid is not None else driver
@@ -34,7 +38,7 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
 
     assert subject.entrant is not None
     agent = subject.entrant.make(prepared.maker, None)
-    return AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts)
+    return AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
 
 
 def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:

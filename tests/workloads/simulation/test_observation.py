@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentdyno import SpecError
 from agentdyno.workloads.simulation.config import SimulationConfig
-from agentdyno.workloads.simulation.observation import CHANNELS, STORAGES, View, make_observer, scene
+from agentdyno.workloads.simulation.observation import CHANNELS, STORAGES, View, make_observer, planes, scene
 from agentdyno.workloads.simulation.observation.channels import (
     ALLIES,
     DANGER,
@@ -222,6 +222,23 @@ def test_an_index_finds_the_same_neighbours_as_comparing_all(
             patch.setattr(scene, "BRUTE_PAIRS", -1)
             indexed.observe(simulation.state, step)
         assert np.array_equal(all_compared.batch(), indexed.batch())
+
+
+def test_memory_that_is_moved_in_parts_is_the_same_while_agents_are_born_and_die(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = SimulationConfig(agents=60, steps=40)
+    simulation = Simulation(config)
+    whole, parts = (make_observer("dense", config.size, View(radius=3)) for _ in range(2))
+    for step in range(1, 41):
+        simulation.step()
+        whole.observe(simulation.state, step)
+        with monkeypatch.context() as patch:
+            patch.setattr(planes, "_PART_FLOATS", 7 * 3 * 49)
+            parts.observe(simulation.state, step)
+        assert np.array_equal(whole.batch(), parts.batch())
+    assert simulation.births > 0
+    assert simulation.deaths > 0
 
 
 @pytest.mark.parametrize("storage", ["sparse", "hybrid"])

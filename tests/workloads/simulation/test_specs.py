@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ NAMED = {
 }
 
 
-def quick(name: str, folder: Path, **changes: object) -> RunResult:
+def quick(name: str, folder: Path, **changes: Any) -> RunResult:
     store = f"sqlite:///{folder / 'dyno.db'}"
     return run_spec(FOLDER / "specs" / f"{name}.yaml", quick=True, store=store, **changes)
 

@@ -13,10 +13,11 @@ PARTS = ("gather", "decay", "scatter", "build")
 
 
 class ObservationProfiler(Experiment):
-    """The parts of a step's observations, each as mean seconds a step; ``rest_s`` is what no part accounts for.
+    """The parts of a step's observations, each as mean seconds a step.
 
     ``gather``: who is in whose window. ``decay``: moves and fades the memory, clears the step before. ``scatter``:
-    sets what is seen. ``build``: puts pictures together on demand, 0 in the dense storage.
+    sets what is seen. ``build``: puts pictures together on demand, 0 in the dense storage. ``rest_s`` is what
+    no part accounts for, ``world_s`` a step of the simulation itself.
     """
 
     metrics: ClassVar = {

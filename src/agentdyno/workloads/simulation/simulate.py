@@ -97,7 +97,8 @@ def simulate(config: SimulationConfig, *, observer: Observer | None = None, prag
     Without an ``observer``, one is made where the configuration names a storage of observations.
     """
     simulation = Simulation(config)
-    observer = observer or _configured_observer(config)
+    if observer is None:
+        observer = _configured_observer(config)
     observations = 0
     log = HistoryLog(config, pragmas) if config.database or config.use_in_memory_db else None
     times: list[float] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agentdyno.workloads.simulation.observation.base import Storage
-from agentdyno.workloads.simulation.observation.channels import CHANNELS, NOW, OBSTACLES, SELF, Ints, Picture, View
+from agentdyno.workloads.simulation.observation.channels import CHANNELS, OBSTACLES, SELF, Ints, Picture, View
 from agentdyno.workloads.simulation.observation.planes import Planes, flags
 from agentdyno.workloads.simulation.observation.scene import Scene
 
@@ -30,13 +30,11 @@ class Dense(Storage):
         return block
 
     def _fade(self, scene: Scene, step: int) -> None:
-        kept = self._planes.fade(scene.motion, step)
-        block = self._planes.block
-        if kept:
+        if self._planes.fade(scene.motion, step):
+            # Whoever has the row now: what was set the last time is cleared, so that everything else stays 0.
+            block = self._planes.everything
             block.reshape(-1)[self._set] = 0.0
-            block[self._walled[~flags(scene.walled, scene.count)[self._walled]], OBSTACLES] = 0.0
-        else:
-            block[:, :NOW] = 0.0
+            block[self._walled[~flags(scene.walled, len(block))[self._walled]], OBSTACLES] = 0.0
 
     def _take_up(self, scene: Scene) -> None:
         block, middle = self._planes.block, self.view.radius

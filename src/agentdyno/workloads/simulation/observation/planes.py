@@ -19,6 +19,9 @@ from agentdyno.workloads.simulation.observation.channels import (
 )
 from agentdyno.workloads.simulation.observation.scene import NOBODY, Motion, Scene
 
+_PART_FLOATS = 2**18
+"""Memory is moved in parts of so many numbers, so that the copy on the way stays small with any number of agents."""
+
 
 def blank(view: View) -> Picture:
     """``known_empty`` of an agent that sees nothing: 1 in every cell in sight but its own."""
@@ -46,26 +49,35 @@ class Planes:
         self.block = self._rows(0)
 
     @property
+    def everything(self) -> Picture:
+        """The block with the rows that nobody has at the moment."""
+        return self._rows(self._capacity)
+
+    @property
     def nbytes(self) -> int:
         return self._flat.nbytes
 
     def fade(self, motion: Motion, step: int) -> bool:
-        """Moves and fades the memory; whether the other channels are as they were, in the same rows."""
+        """Moves and fades the memory; whether the other channels are still what the caller made them, row by row."""
         count, before = motion.source.size, self.block.shape[0]
-        moved = self._moved(motion) if before and count else None
-        if moved is not None and step % FORGET_EVERY == 0:
-            moved[moved < FAINT] = 0.0
-        kept = motion.same and count == before
+        windows, kept = self._windows, count <= self._capacity
         if not kept:
-            if count > self._capacity:
-                self._reserve(count if self._capacity == 1 else count + count // 4)
-            self.block = self._rows(count)
+            self._reserve(count if self._capacity == 1 else count + count // 4)
+        self.block = self._rows(count)
         memory = self.block[:, self.channels - MEMORY :]
-        if moved is None:
+        if not before:
             memory[...] = 0.0
-        else:
-            np.multiply(moved.reshape(memory.shape), self._fading, out=memory)
-        memory[:, -1] += self._blank
+            memory[:, -1] += self._blank
+            return kept
+        # Agents only move up to the rows of the dead, so that a part written is never read by a later one.
+        size = max(1, _PART_FLOATS // (MEMORY * self.view.cells))
+        for first in range(0, count, size):
+            part = slice(first, first + size)
+            moved = self._moved(windows, motion.source[part], motion.dx[part], motion.dy[part])
+            if step % FORGET_EVERY == 0:
+                moved[moved < FAINT] = 0.0
+            np.multiply(moved, self._fading, out=memory[part])
+            memory[part, -1] += self._blank
         return kept
 
     def see(self, scene: Scene) -> None:
@@ -78,14 +90,13 @@ class Planes:
         at = self._place(scene.danger.at)
         flat[at] = np.maximum(flat[at], scene.danger.value)
 
-    def _moved(self, motion: Motion) -> Picture:
+    def _moved(self, windows: Picture, source: Ints, dx: Ints, dy: Ints) -> Picture:
         view = self.view
-        starts = view.cells + np.maximum(motion.source, 0) * self._stride + self._first
-        moved: Picture = self._windows[starts + motion.dy * view.side + motion.dx]
-        window = moved.reshape(-1, MEMORY, view.side, view.side)
-        _clear_entered(window, motion.dx)
-        _clear_entered(window.swapaxes(2, 3), motion.dy)
-        window[motion.source == NOBODY] = 0.0
+        starts = view.cells + np.maximum(source, 0) * self._stride + self._first
+        moved: Picture = windows[starts + dy * view.side + dx].reshape(-1, MEMORY, view.side, view.side)
+        _clear_entered(moved, dx)
+        _clear_entered(moved.swapaxes(2, 3), dy)
+        moved[source == NOBODY] = 0.0
         return moved
 
     def _place(self, at: Ints) -> Ints:

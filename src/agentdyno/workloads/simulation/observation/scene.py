@@ -31,12 +31,11 @@ NOBODY = -1
 @dataclass(frozen=True, slots=True)
 class Motion:
     """Per agent: its row at the step before (``NOBODY`` where it is new or came from beyond its window), and by how
-    many cells it has moved. ``same``: every agent is in the row it was in."""
+    many cells it has moved."""
 
     source: Ints
     dx: Ints
     dy: Ints
-    same: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +121,19 @@ class Eye:
 
     def _motion(self, ids: Ints, cx: Ints, cy: Ints) -> Motion:
         if ids.size == self._ids.size and np.array_equal(ids, self._ids):
-            source, same = np.arange(ids.size, dtype=np.int64), True
+            source: Ints = np.arange(ids.size, dtype=np.int64)
             dx, dy = cx - self._cx, cy - self._cy
         else:
-            same = False
             if not self._ids.size:
                 none = np.zeros(ids.size, dtype=np.int64)
-                return Motion(none + NOBODY, none, none, same)
+                return Motion(none + NOBODY, none, none)
             place = np.minimum(np.searchsorted(self._ids, ids), self._ids.size - 1)
             source = np.where(self._ids[place] == ids, place, NOBODY)
             dx, dy = cx - self._cx[place], cy - self._cy[place]
         far = (np.abs(dx) >= self.view.side) | (np.abs(dy) >= self.view.side)
         source = np.where(far, NOBODY, source)
         gone = source == NOBODY
-        return Motion(source, np.where(gone, 0, dx), np.where(gone, 0, dy), same)
+        return Motion(source, np.where(gone, 0, dx), np.where(gone, 0, dy))
 
     def _pairs(self, things: tuple[Floats, Floats], *, same: bool) -> tuple[Ints, Ints, Ints, Picture]:
         """Agent, thing, cell of the agent's window and weight, for everything in sight; ``same``: the things are the

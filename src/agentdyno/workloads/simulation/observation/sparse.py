@@ -49,18 +49,14 @@ class Sparse(OnDemand):
         self._food = self._unseen(food)
         known = self._faded(self._carried(self._known, KNOWN_EMPTY, motion, rows), forget)
         taken = self._carried(self._taken, KNOWN_EMPTY, motion, rows)
-        self._known = _sorted(self._unseen(known), self._left_behind(scene, taken.at))
+        self._known = _merged(self._unseen(known), self._left_behind(scene, taken.at))
 
     def _take_up(self, scene: Scene) -> None:
         self._scene = scene
         taken = np.unique(scene.taken)
         self._taken = Listed(taken, np.zeros(taken.size, dtype=np.float32))
-        self._food = _sorted(self._food, scene.food)
-        both = np.concatenate([self._danger.at, scene.danger.at])
-        at, group = np.unique(both, return_inverse=True)
-        value = np.zeros(at.size, dtype=np.float32)
-        np.maximum.at(value, group, np.concatenate([self._danger.value, scene.danger.value]))
-        self._danger = Listed(at, value)
+        self._food = _merged(self._food, scene.food)
+        self._danger = _greater(self._danger, scene.danger)
 
     def _fill(self, target: Picture, first: int, last: int) -> None:
         scene = self._scene
@@ -119,7 +115,7 @@ class Sparse(OnDemand):
         row, cell = np.concatenate(rows), np.concatenate(cells)
         inside = ~_beyond(scene, row, cell)
         at = row[inside] * view.floats + KNOWN_EMPTY * view.cells + cell[inside]
-        at = at[~np.isin(at, taken)]
+        at = np.sort(at[~np.isin(at, taken)])
         return Listed(at, np.full(at.size, self._gamma, dtype=np.float32))
 
     def _leaves_sight(self, dx: int, dy: int) -> Ints:
@@ -154,7 +150,18 @@ def _beyond(scene: Scene, row: Ints, cell: Ints) -> Flags:
     return out
 
 
-def _sorted(first: Listed, second: Listed) -> Listed:
-    at = np.concatenate([first.at, second.at])
-    order = np.argsort(at, kind="stable")
-    return Listed(at[order], np.concatenate([first.value, second.value])[order])
+def _merged(first: Listed, second: Listed) -> Listed:
+    """Both lists, ascending as they are, in one; they have no position in common."""
+    before = np.searchsorted(first.at, second.at)
+    return Listed(np.insert(first.at, before, second.at), np.insert(first.value, before, second.value))
+
+
+def _greater(old: Listed, new: Listed) -> Listed:
+    """Both lists in one, of two values at one position the greater."""
+    if not old.at.size:
+        return new
+    place = np.minimum(np.searchsorted(old.at, new.at), old.at.size - 1)
+    known = old.at[place] == new.at
+    value = old.value.copy()
+    value[place[known]] = np.maximum(value[place[known]], new.value[known])
+    return _merged(Listed(old.at, value), Listed(new.at[~known], new.value[~known]))
