@@ -96,6 +96,25 @@ def test_two_load_runs_are_compared_like_any_other(store: Store, tmp_path: Path,
     assert {"latency_p50_s", "ttft_p50_s"} <= judged
 
 
+def test_a_recorded_trace_is_replayed_request_by_request(store: Store, tmp_path: Path, server: RunningServer) -> None:
+    (tmp_path / "trace.csv").write_text(
+        "timestamp,input_length,output_length\n0.0,5,3\n0.1,50,2\n0.15,7,4\n0.4,9,1\n"
+    )
+    server.reset()
+    result = run(store, tmp_path, {"target": server.openai_url, "model": "m", "trace": "trace.csv"})
+    (scenario,) = stress_report(result).scenarios
+    assert (scenario.asked, scenario.outcomes) == (4, {"ok": 4})
+    assert result.arms[0].params["arrivals"] == "trace"
+
+
+def test_conversations_of_several_turns_are_held(store: Store, tmp_path: Path, server: RunningServer) -> None:
+    load = {"target": server.openai_url, "model": "m", "rate": 10, "duration_s": 1, "turns": 3, "think_s": 0.01}
+    (scenario,) = stress_report(run(store, tmp_path, load)).scenarios
+    opened = run(store, tmp_path, {**load, "turns": 1})
+    (single,) = stress_report(opened).scenarios
+    assert scenario.outcomes["ok"] > 1.5 * single.outcomes["ok"], "every conversation asks again"
+
+
 def test_an_agent_is_called_through_its_contract(store: Store, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
     load = {"target": "agent.py@answer", "rate": 40, "duration_s": 0.5, "input": "hello there"}
@@ -136,7 +155,7 @@ def test_an_interrupt_keeps_the_windows_that_were_measured(
 def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(
     store: Store, tmp_path: Path, server: RunningServer
 ) -> None:
-    stopped = []
+    stopped: list[str] = []
 
     def interrupt(progress: LoadProgress) -> None:
         if progress.window is not None and not stopped:

@@ -81,16 +81,15 @@ class Links:
 
     async def warm_up(self, wanted: int) -> str:
         """Opens connections until so many are idle, or for some seconds; returns what is wrong where that fails."""
-        self._idle = [link for link in self._idle if link.usable]
-        missing = min(wanted, self._settings.connections) - len(self._idle)
+        self._links = {link for link in self._links if link.usable}
         try:
             async with asyncio.timeout(min(WARM_UP_S, self._settings.timeout_s)):
-                while missing > 0:
-                    opened = await asyncio.gather(*(self.connect() for _ in range(min(missing, AT_ONCE))))
-                    self._idle += opened
-                    missing -= len(opened)
+                while (missing := min(wanted, self._settings.connections) - len(self._links)) > 0:
+                    await asyncio.gather(*(self.connect() for _ in range(min(missing, AT_ONCE))))
         except (OSError, ssl.CertificateError) as error:  # TimeoutError is an OSError
             return str(error) or type(error).__name__
+        finally:
+            self._idle = [link for link in self._links if link.usable and not link.busy]
         return ""
 
 

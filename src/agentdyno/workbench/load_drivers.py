@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.load.driver import Driver, Levers
-from agentdyno.load.trace import read_trace
 from agentdyno.model.load import LoadOptions
 from agentdyno.workbench.load_target import Subject, load_cases
 
@@ -22,7 +21,7 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
     """
     spec, subject = prepared.load, prepared.subject
-    trace = read_trace(prepared.trace) if prepared.trace is not None else None
+    trace = prepared.trace
     if subject.target is not None:
         from agentdyno.load.http_driver import HttpDriver
         from agentdyno.load.target_process import listening_pid

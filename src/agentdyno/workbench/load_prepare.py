@@ -18,6 +18,7 @@ from agentdyno.load.scenarios import (
     scenario_named,
     share_params,
 )
+from agentdyno.load.trace import Trace
 from agentdyno.model import Arm, RunWarning, Spec, Workspace
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
@@ -52,7 +53,7 @@ class PreparedLoad:
     workspace: Workspace
     environ: Mapping[str, str]
     warnings: tuple[RunWarning, ...] = ()
-    trace: Path | None = None
+    trace: Trace | None = None
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -102,7 +103,8 @@ def preparing_load(
     """Finds the target and the scenarios; starts the bundled model where it is the target, if ``start``."""
     spec = loaded.load
     subject = find_subject(spec, workspace, Path(loaded.settings.base_dir))
-    chosen, warnings = _possible(_choose(spec), subject)
+    trace = _trace(spec)
+    chosen, warnings = _possible(_choose(spec, trace), subject)
     arms = [
         Arm(
             arm_id=digest(["load", subject.label, item.scenario.name, to_plain(_arm_params(item, spec))], 16),
@@ -129,14 +131,14 @@ def preparing_load(
             workspace=workspace,
             environ=environ,
             warnings=tuple(warnings),
-            trace=Path(spec.trace) if spec.trace else None,
+            trace=trace,
         )
 
 
-def _choose(spec: LoadSpec) -> list[_Chosen]:
+def _choose(spec: LoadSpec, trace: Trace | None) -> list[_Chosen]:
     """The scenarios asked for, each with a value for every parameter; all eight where nothing was said."""
-    if spec.trace:
-        return [_Chosen(custom((Stage("trace", _trace_length_s(spec), rate=1.0),), Arrivals.TRACE))]
+    if trace is not None:
+        return [_Chosen(custom(trace.stages(), Arrivals.TRACE))]
     if spec.stages:
         _refuse_params(spec)
         return [_Chosen(custom(spec.stages, spec.arrivals, spec.gamma_shape))]
@@ -195,10 +197,12 @@ def _refuse_params(spec: LoadSpec) -> None:
         )
 
 
-def _trace_length_s(spec: LoadSpec) -> float:
+def _trace(spec: LoadSpec) -> Trace | None:
+    if not spec.trace:
+        return None
     from agentdyno.load.trace import read_trace
 
-    return read_trace(Path(spec.trace)).duration_s
+    return read_trace(Path(spec.trace))
 
 
 def _said(stage: Stage) -> str:
