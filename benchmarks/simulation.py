@@ -16,8 +16,12 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
+
+import numpy as np
+from scipy.spatial import cKDTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
@@ -108,21 +112,30 @@ def print_redis(rounds: int, quick: bool) -> None:
 def print_spatial(rounds: int, sizes: list[int]) -> None:
     experiment, context = SpatialPerformanceAnalyzer("radius", sizes=sizes), ExperimentContext()
     experiment.setup(context)
+    trees = {size: cKDTree(np.column_stack([task.x, task.y])) for size, task in experiment.tasks.items()}
     figures: dict[str, list[float]] = defaultdict(list)
     for number in range(rounds + 1):
-        for name, value in experiment.execute_once(context).items():
-            if number:
+        turn = experiment.execute_once(context)
+        for size, task in experiment.tasks.items():
+            began = time.perf_counter()
+            trees[size].query_ball_point(np.column_stack([task.ask_x, task.ask_y]), task.radius)
+            turn[f"bare_{size}_s"] = time.perf_counter() - began
+        if number:
+            for name, value in turn.items():
                 figures[name].append(value)
     rows = []
     for size in sizes:
         grid, scipy = (statistics.median(figures[f"{name}_{size}_s"]) for name in ("hash_grid", "scipy"))
         ratio = statistics.median(figures[f"grid_over_scipy_{size}"])
         others = (statistics.median(figures[f"{name}_{size}_s"]) / scipy for name in ("kd_tree", "quad_tree"))
+        bare = statistics.median(
+            a / b for a, b in zip(figures[f"hash_grid_{size}_s"], figures[f"bare_{size}_s"], strict=True)
+        )
         rows.append(
             (
-                *(f"{size:,}", f"{grid * 1e3:.3f}", f"{scipy * 1e3:.3f}", f"{ratio:.2f}x"),
+                *(f"{size:,}", f"{grid * 1e3:.3f}", f"{scipy * 1e3:.3f}", f"{ratio:.2f}x", f"{bare:.2f}x"),
                 *(f"{other:.2f}x" for other in others),
-                met(ratio <= RATIO_GOAL),
+                met(ratio <= RATIO_GOAL and bare <= RATIO_GOAL),
             )
         )
     exponents = []
@@ -130,8 +143,15 @@ def print_spatial(rounds: int, sizes: list[int]) -> None:
         law = growth(sizes, [statistics.median(figures[f"{name}_{size}_s"]) for size in sizes])
         interval = "" if law.interval is None else f" [{law.interval[0]:.2f}, {law.interval[1]:.2f}]"
         exponents.append(f"{name} {law.exponent:.2f}{interval}")
-    header = ("points", "hash grid ms", "cKDTree ms", "grid over", "kd_tree", "quad_tree", f"grid <= {RATIO_GOAL:g}x")
-    notes = [f"Every point asks, in one batch; median of {rounds} turns; answers are equal.", *exponents]
+    header = (
+        *("points", "hash grid ms", "cKDTree ms", "grid over it", "over the bare call", "kd_tree", "quad_tree"),
+        f"grid <= {RATIO_GOAL:g}x",
+    )
+    notes = [
+        f"Every point asks, in one batch; median of {rounds} turns; answers are equal. cKDTree's time includes putting its",
+        "lists into the arrays that all indexes answer with; the bare call is query_ball_point alone.",
+        *exponents,
+    ]
     print_table("batched searches in discs", header, rows, notes)
 
 

@@ -565,8 +565,8 @@ def test_the_metrics_reference_names_every_built_in_metric() -> None:
 
 def test_the_metrics_reference_names_every_reading_of_a_window_of_load() -> None:
     section = (DOCS / "reference" / "metrics.md").read_text().partition("\n## Of load\n")[2].partition("\n## ")[0]
-    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| `")]
-    named = {name: row[2].strip() for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
+    named = {name: row[3].strip() for row in rows for name in re.findall(r"`(\w+)`", row[1])}
     better = {Direction.HIGHER: "higher", Direction.LOWER: "lower", Direction.UNKNOWN: ""}
     assert named == {name: better[metric.direction] for name, metric in LOAD_METRICS.items()}
 
@@ -580,7 +580,7 @@ def test_the_pages_about_models_name_every_figure_and_parameter() -> None:
         for name in module.METRICS:
             assert f"`{name}`" in page, f"the figure {name} is not described"
             assert f"`{name}`" in reference, f"the figure {name} is not named in the reference"
-        for option in signature_of(kind.__init__, skip_first=True)[0]:  # type: ignore[misc]
+        for option in signature_of(kind.__init__, skip_first=True)[0]:
             assert f"`{option.name}`" in page, f"the parameter {option.name} is not described"
 
 

@@ -81,6 +81,10 @@ def test_quick_and_the_command_line_change_what_the_file_says(tmp_path: Path) ->
         ({"target": "a", "prompt_words": "many"}, "expected words or a mapping"),
         ({"target": "a", "prompt_words": {"low": 9, "high": 3}}, "expected at least low"),
         ({"target": "a", "method": "BREW"}, "method"),
+        ({"target": "a", "shape": "ramp", "to": 5}, "expected where the ramp begins"),
+        ({"target": "a", "shape": "ramp", "rate": 5}, "expected where the ramp goes"),
+        ({"target": "a", "shape": "saw", "rate": 5}, "shape"),
+        ({"target": "a", "rate": 5, "to": 9}, "expected a shape"),
         ({"target": "a", "timeout_s": -1}, "timeout_s"),
     ],
 )
@@ -119,6 +123,8 @@ shapes = st.one_of(
     st.just({"find_limit": True, "rate": 20.0}),
     st.just({"stages": [{"label": "x", "duration_s": 2.0, "rate": 1.0, "rate_to": 3.0}]}),
     st.just({"rate": 5.0, "arrivals": "gamma", "burstiness": 0.5}),
+    st.just({"shape": "step", "rate": 5.0, "to": 50.0, "count": 3, "duration_s": 9.0}),
+    st.just({"shape": "ramp", "concurrency": 1, "to": 8.0}),
 )
 
 

@@ -214,6 +214,23 @@ def test_a_scenario_that_the_target_does_not_allow_is_left_out_and_said(tmp_path
         pass
 
 
+def test_shapes_become_stages(tmp_path: Path) -> None:
+    def lines(**load: object) -> list[str]:
+        loaded = parse_load({"load": {"target": "http://127.0.0.1:9/v1", "duration_s": 6, **load}})
+        with preparing_load(loaded, workspace(tmp_path), start=False) as prepared:
+            return [line.strip() for line in prepared.plan_lines()[1:]]
+
+    assert lines(shape="ramp", rate=10, to=40) == ["ramp: 10 to 40 requests/s for 6 s"]
+    assert lines(shape="step", rate=10, to=30, count=3) == [
+        "level 1: 10 requests/s for 2 s",
+        "level 2: 20 requests/s for 2 s",
+        "level 3: 30 requests/s for 2 s",
+    ]
+    assert lines(shape="spike", concurrency=1, to=8)[1] == "spike: 8 in flight for 2 s"
+    assert len(lines(shape="sawtooth", rate=1, to=5, count=4)) == 4
+    assert lines(shape="soak", rate=7) == ["steady: 7 requests/s for 6 s"]
+
+
 def test_unknown_scenarios_and_parameters_are_refused_with_the_nearest(tmp_path: Path) -> None:
     for load in ({"scenarios": "spike_lod"}, {"scenarios": "spike_load", "params": {"spike_rat": 3}}):
         loaded = parse_load({"load": {"target": "http://127.0.0.1:9/v1", **load}})

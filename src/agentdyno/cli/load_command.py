@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PLAIN = (
     *("model", "dialect", "api_key_env", "profile", "rate", "concurrency", "arrivals", "burstiness", "trace", "slo"),
     *("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "prompt", "prompt_words"),
-    *("output_tokens", "turns", "think_s", "method", "ca_file", "duration_s"),
+    *("output_tokens", "turns", "think_s", "method", "ca_file", "duration_s", "shape", "to", "count"),
 )
 """Options that stand in a file under the same name."""
 _FLAGS = ("find_limit", "insecure", "own_target")
@@ -33,6 +33,7 @@ _FLAGS = ("find_limit", "insecure", "own_target")
     "  dyno load http://127.0.0.1:8000/v1 --rate 1000 --arrivals poisson \\\n"
     "            --duration 300 --processes 2\n"
     "  dyno load http://127.0.0.1:9000/health --method GET --concurrency 8\n"
+    "  dyno load URL --shape ramp --rate 10 --to 200 --duration 60\n"
     "  dyno load URL --trace trace.csv                     what was recorded, again\n"
     "  dyno load URL --rate 50 --print-spec > load.yaml    then: dyno run load.yaml"
 )
@@ -43,6 +44,13 @@ _FLAGS = ("find_limit", "insecure", "own_target")
 @click.option("--slo", metavar="LIST", help='Objectives, such as "ttft_p95<200ms, error_rate<1%".')
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Requests a second: open loop.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Requests in flight: closed loop.")
+@click.option(
+    "--shape",
+    type=click.Choice(["soak", "ramp", "step", "spike", "sawtooth"]),
+    help="A usual course, from --rate or --concurrency to --to.",
+)
+@click.option("--to", type=click.FloatRange(min=0), help="Where a shape goes: its end, or its peak.")
+@click.option("--count", type=click.IntRange(min=1), help="Steps or teeth of a shape.  [default: 5]")
 @click.option("--duration", "duration_s", type=click.FloatRange(min=0, min_open=True), help="Seconds.  [default: 10]")
 @click.option("--arrivals", type=click.Choice(["constant", "poisson", "gamma"]), help="How requests come.")
 @click.option("--burstiness", type=float, help="Shape of gamma arrivals: 1 is Poisson, less is burstier.")

@@ -6,8 +6,6 @@ Durations are seconds; every shape lasts exactly as long as it is told to.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from agentdyno.errors import SpecError
 from agentdyno.model.load import Stage
@@ -68,7 +66,3 @@ def _stage(label: str, duration_s: float, level: float, level_to: float | None, 
     return Stage(label, duration_s, rate=level, rate_to=level_to)
 
 
-SHAPES: Mapping[str, Callable[..., tuple[Stage, ...]]] = MappingProxyType(
-    {"soak": soak, "ramp": ramp, "step": steps, "spike": spike, "sawtooth": sawtooth}
-)
-"""By the name that a spec uses."""

@@ -261,9 +261,23 @@ class LoadOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """A usual course of load by name: ``soak``, ``ramp``, ``step``, ``spike`` or ``sawtooth``, from ``level`` to
+    ``to`` (requests a second, or in flight where ``closed``) in ``duration_s``, with ``count`` steps or teeth."""
+
+    name: str
+    level: float
+    to: float
+    duration_s: float
+    count: int = 5
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LoadSpec:
-    """A load run as its file says it. Either ``scenarios`` (by name), or ``stages`` of one's own (``scenario`` is
-    then ``custom``), or ``find_limit``. ``rate`` scales the scenarios: requests a second that the target is used to.
+    """A load run as its file says it. Either ``scenarios`` (by name), or ``stages`` or a ``shape`` of one's own
+    (``scenario`` is then ``custom``), or ``find_limit``. ``rate`` scales the scenarios: requests a second that
+    the target is used to.
     """
 
     target: str
@@ -273,6 +287,7 @@ class LoadSpec:
     scenarios: tuple[str, ...] = ()
     profile: str = "standard"
     stages: tuple[Stage, ...] = ()
+    shape: Shape | None = None
     arrivals: Arrivals = Arrivals.POISSON
     gamma_shape: float = 1.0
     trace: str = ""

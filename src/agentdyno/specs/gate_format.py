@@ -144,4 +144,8 @@ def _default_tolerance(metric: str) -> float:
 def _is_judged(name: str) -> bool:
     if name in AGENT_METRICS or (name.startswith(RETURNED) and len(name) > len(RETURNED) and name.isprintable()):
         return True
-    return name != "score" and known_metric(name).direction is not Direction.UNKNOWN
+    if name != "score" and known_metric(name).direction is not Direction.UNKNOWN:
+        return True
+    from agentdyno.analysis.window_readings import LOAD_METRICS
+
+    return name in LOAD_METRICS and LOAD_METRICS[name].direction is not Direction.UNKNOWN

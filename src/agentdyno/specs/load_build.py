@@ -10,7 +10,7 @@ from typing import Any
 from agentdyno.analysis.objectives import format_slo, parse_slo
 from agentdyno.errors import SpecError
 from agentdyno.model.codec import from_plain, to_plain
-from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadSpec, PromptLengths, Sessions, Stage
+from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadSpec, PromptLengths, Sessions, Shape, Stage
 from agentdyno.model.spec import Entry, Spec
 from agentdyno.specs.overrides import COMMAND_LINE
 from agentdyno.specs.problems import Problem, got, spec_error
@@ -135,7 +135,8 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         dialect=Dialect(load["dialect"]) if load.get("dialect") else None,
         key_env=load.get("api_key_env", ""),
         scenarios=tuple(load.get("scenarios", ())),
-        stages=_stages(load),
+        stages=() if load.get("shape") else _stages(load),
+        shape=_shape_of(load),
         arrivals=_arrivals(load),
         gamma_shape=load.get("burstiness", 1.0),
         trace=trace,
@@ -172,6 +173,7 @@ def _problems(load: Mapping[str, Any]) -> list[Problem]:
         found.append(
             Problem("load.concurrency", "expected a rate or a concurrency, got both", "Remove one of the two.")
         )
+    found += _shape_problems(load)
     stages = load.get("stages", ())
     if any(row.get("concurrency") or row.get("concurrency_to") for row in stages) and any(
         row.get("rate") or row.get("rate_to") for row in stages
@@ -183,6 +185,38 @@ def _problems(load: Mapping[str, Any]) -> list[Problem]:
     if lengths.get("low", 1) > lengths.get("high", 4096):
         found.append(Problem("load.prompt_words.high", "expected at least low", "Raise high or lower low."))
     return found
+
+
+def _shape_problems(load: Mapping[str, Any]) -> list[Problem]:
+    shape = load.get("shape")
+    if not shape:
+        extra = [key for key in ("to", "count") if load.get(key) is not None]
+        return [
+            Problem(f"load.{key}", f"expected a shape with {key}, got none", "Add `shape: ramp`.") for key in extra
+        ]
+    other = [key for key in ("stages", "scenarios", "trace", "find_limit") if load.get(key)]
+    if other:
+        return [Problem("load.shape", f"expected shape or {other[0]}, got both", "Remove one of the two.")]
+    if not load.get("rate") and not load.get("concurrency"):
+        return [Problem("load.rate", f"expected where the {shape} begins, got nothing", "Add a rate or concurrency.")]
+    if shape != "soak" and load.get("to") is None:
+        return [Problem("load.to", f"expected where the {shape} goes, got nothing", "Add `to:`, as in `to: 500`.")]
+    return []
+
+
+def _shape_of(load: Mapping[str, Any]) -> Shape | None:
+    if not load.get("shape"):
+        return None
+    closed = bool(load.get("concurrency"))
+    level = float(load["concurrency"] if closed else load["rate"])
+    return Shape(
+        load["shape"],
+        level,
+        float(load.get("to", level)),
+        float(load.get("duration_s", DEFAULT_DURATION_S)),
+        load.get("count", 5),
+        closed,
+    )
 
 
 def _stages(load: Mapping[str, Any]) -> tuple[Stage, ...]:
@@ -215,7 +249,11 @@ def _options(load: Mapping[str, Any]) -> LoadOptions:
 
 
 def _shape(spec: LoadSpec) -> dict[str, object]:
-    """The stages, or the one rate or concurrency that they come from."""
+    """The stages, or the shape, rate or concurrency that they come from."""
+    if spec.shape is not None:
+        shape = spec.shape
+        level = {"concurrency": round(shape.level)} if shape.closed else {"rate": shape.level}
+        return {"shape": shape.name, **level, "to": shape.to, "duration_s": shape.duration_s, "count": shape.count}
     if len(spec.stages) == 1:
         (only,) = spec.stages
         if only == Stage("steady", only.duration_s, rate=only.rate):

@@ -92,6 +92,13 @@ class LoadFields(FileModel):
     stages: list[StageModel] = Field(
         default_factory=list, max_length=1000, description="A shape of one's own", examples=[[{"duration_s": 10}]]
     )
+    shape: Literal["soak", "ramp", "step", "spike", "sawtooth"] | None = Field(
+        default=None, description="A usual course, from rate or concurrency to `to`", examples=["ramp"]
+    )
+    to: Annotated[float, Field(ge=0, le=1_000_000)] | None = Field(
+        default=None, description="Where a shape goes: its end, or its peak", examples=[500]
+    )
+    count: int = Field(default=5, ge=1, le=1000, description="Steps or teeth of a shape", examples=[5])
     rate: Rate | None = Field(default=None, description="Requests a second", examples=[1000])
     duration_s: Seconds | None = Field(default=None, description="How long, with rate or concurrency", examples=[300])
     concurrency: Annotated[int, Field(ge=1, le=100_000)] | None = Field(

@@ -18,6 +18,7 @@ from agentdyno.load.scenarios import (
     scenario_named,
     share_params,
 )
+from agentdyno.load.shapes import ramp, sawtooth, soak, spike, steps
 from agentdyno.load.trace import Trace
 from agentdyno.model import Arm, RunWarning, Spec, Workspace
 from agentdyno.model.codec import to_plain
@@ -81,7 +82,7 @@ class PreparedLoad:
             lines.append(f"{job.scenario.name}: {job.scenario.description}")
             lines += [f"    {name}: {value}" for name, value in job.params.items()]
             if job.scenario.name == "custom":
-                lines += [f"    {_said(stage)}" for stage in self.load.stages]
+                lines += [f"    {_said(stage)}" for stage in _stages(self.load)]
         return lines
 
 
@@ -139,9 +140,9 @@ def _choose(spec: LoadSpec, trace: Trace | None) -> list[_Chosen]:
     """The scenarios asked for, each with a value for every parameter; all eight where nothing was said."""
     if trace is not None:
         return [_Chosen(custom(trace.stages(), Arrivals.TRACE))]
-    if spec.stages:
+    if spec.stages or spec.shape is not None:
         _refuse_params(spec)
-        return [_Chosen(custom(spec.stages, spec.arrivals, spec.gamma_shape))]
+        return [_Chosen(custom(_stages(spec), spec.arrivals, spec.gamma_shape))]
     if spec.find_limit:
         return [_Chosen(FIND_LIMIT, resolve_params(FIND_LIMIT, spec.profile, spec.params, spec.rate))]
     names = list(spec.scenarios) or [ALL]
@@ -182,9 +183,25 @@ def _arm_params(item: _Chosen, spec: LoadSpec) -> dict[str, object]:
     """What makes an arm: two runs with the same are compared with each other."""
     params: dict[str, object] = dict(item.params)
     if item.scenario.name == "custom":
-        params["shape"] = [_said(stage) for stage in spec.stages] or ["trace"]
+        params["shape"] = [_said(stage) for stage in _stages(spec)] or ["trace"]
         params["arrivals"] = spec.arrivals.value
     return params
+
+
+def _stages(spec: LoadSpec) -> tuple[Stage, ...]:
+    shape = spec.shape
+    if shape is None:
+        return spec.stages
+    if shape.name == "soak":
+        return soak(shape.level, shape.duration_s, closed=shape.closed)
+    if shape.name == "ramp":
+        return ramp(shape.level, shape.to, shape.duration_s, closed=shape.closed)
+    if shape.name == "step":
+        return steps(shape.level, shape.to, shape.count, shape.duration_s, closed=shape.closed)
+    if shape.name == "sawtooth":
+        return sawtooth(shape.level, shape.to, shape.count, shape.duration_s, closed=shape.closed)
+    third = shape.duration_s / 3
+    return spike(shape.level, shape.to, third, third, third, closed=shape.closed)
 
 
 def _refuse_params(spec: LoadSpec) -> None:

@@ -275,6 +275,5 @@ def test_a_comparison_that_cannot_be_made_says_which_field_is_wrong(
     assert fields(refused(seeded.client.send("POST", "/benchmarks/compare", json=body), status)) == [field]
 
 
-def test_stress_tests_and_profiles_are_empty_lists_for_now(seeded: Seeded) -> None:
-    assert seeded.client.ok("/api/stress") == {"items": []}
+def test_profiles_are_an_empty_list_for_now(seeded: Seeded) -> None:
     assert seeded.client.ok("/api/profiles") == {"items": []}

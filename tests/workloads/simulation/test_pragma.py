@@ -67,6 +67,16 @@ def test_the_check_sees_what_a_journal_in_memory_alone_leaves_behind(tmp_path: P
     assert damage(tmp_path / "a.db") is not None
 
 
+@pytest.mark.parametrize(("rows", "open_rows"), [(COMMITTED - 1, 0), (COMMITTED, 1), (COMMITTED + 5, 5)])
+def test_a_lost_commit_and_half_a_transaction_are_damage(rows: int, open_rows: int, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as link:
+        link.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, change INTEGER)")
+        changes = [(-1,)] * open_rows + [(0,)] * (rows - open_rows)
+        link.executemany("INSERT INTO entries (change) VALUES (?)", changes)
+        link.commit()
+    assert f"{rows} rows instead of {COMMITTED}, {open_rows} of them" in (damage(tmp_path / "a.db") or "")
+
+
 def test_a_writer_that_cannot_write_is_no_success(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"before it could be killed: [\s\S]*unable to open"):
         survives(tmp_path / "missing", "balanced")

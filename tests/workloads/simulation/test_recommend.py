@@ -6,10 +6,11 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from agentdyno import RunError, run_spec
+from agentdyno import RunError, Verdict, run_spec
 from agentdyno.workloads.simulation import recommend
 from agentdyno.workloads.simulation.config import SimulationConfig
 from agentdyno.workloads.simulation.recommend import (
@@ -74,12 +75,12 @@ def test_it_is_derived_from_a_run_size_by_size(tmp_path: Path, monkeypatch: pyte
     spec = {
         "experiment": "memory_db",
         "params": {"mode": ["disk", "memory_persist"], "agents": [5, 8], "steps": 3},
-        "iterations": {"warmup": 0, "measured": 6},
+        "iterations": {"warmup": 0, "measured": 12},
         "isolation": "inline",
     }
     result = run_spec(spec, store=store, output_dir=str(tmp_path / "runs"))
     found = derive(result, store)
-    assert [(item.agents, item.steps, item.samples) for item in found.measured] == [(5, 3, 6), (8, 3, 6)]
+    assert [(item.agents, item.steps, item.samples) for item in found.measured] == [(5, 3, 12), (8, 3, 12)]
     assert found.in_memory == all(item.verdict == "better" for item in found.measured)
     assert found.machine_id == result.environment.machine_id
     assert all(item.interval[0] <= item.ratio <= item.interval[1] for item in found.measured)
@@ -93,6 +94,51 @@ def test_a_run_of_something_else_gives_none(tmp_path: Path) -> None:
     spec = {"experiment": "busy", "iterations": {"warmup": 0, "measured": 1}, "isolation": "inline"}
     result = run_spec(spec, store=store, output_dir=str(tmp_path / "runs"))
     with pytest.raises(RunError, match="does not compare disk with memory_persist"):
+        derive(result, store)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "in_memory"),
+    [
+        ((Verdict.BETTER, Verdict.BETTER), True),
+        ((Verdict.BETTER, Verdict.INCONCLUSIVE), False),
+        ((Verdict.WORSE, Verdict.BETTER), False),
+    ],
+)
+def test_the_history_is_kept_in_memory_where_every_size_was_faster_so(
+    verdicts: tuple[Verdict, ...], in_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = iter(verdicts)
+
+    def compared(baseline: str, candidate: str, *, store: str | None) -> SimpleNamespace:
+        assert (baseline[:8], candidate[:8]) == ("run:disk", "run:memo")
+        row = SimpleNamespace(
+            metric=SimpleNamespace(name="duration_s"),
+            **{"ratio": 0.9, "interval": (0.8, 0.95), "verdict": next(told)},
+            **{"baseline": 1.0, "candidate": 0.9, "candidate_n": 30},
+        )
+        return SimpleNamespace(arms=(SimpleNamespace(metrics=(row,)),))
+
+    arms = [
+        SimpleNamespace(arm_id=f"{mode}-{agents}", name=mode, params={"mode": mode, "agents": agents, "steps": 9})
+        for mode in ("disk", "memory_persist")
+        for agents in (10, 20)
+    ]
+    monkeypatch.setattr(recommend, "compare", compared)
+    result = SimpleNamespace(run_id="run", arms=arms, environment=SimpleNamespace(machine_id="m"))
+    assert derive(result).in_memory is in_memory  # type: ignore[arg-type]
+
+
+def test_too_few_samples_give_no_recommendation(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'dyno.db'}"
+    spec = {
+        "experiment": "memory_db",
+        "params": {"mode": ["disk", "memory_persist"], "agents": 5, "steps": 2},
+        "iterations": {"warmup": 0, "measured": 2},
+        "isolation": "inline",
+    }
+    result = run_spec(spec, store=store, output_dir=str(tmp_path / "runs"))
+    with pytest.raises(RunError, match="too few samples"):
         derive(result, store)
 
 

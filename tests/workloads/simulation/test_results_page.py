@@ -16,7 +16,7 @@ TINY: dict[str, tuple[str, dict[str, object], int]] = {
     "memory_db_baseline": (
         "memory_db",
         {"mode": ["disk", "memory", "memory_persist"], "agents": [5, 8], "steps": 2},
-        6,
+        12,
     ),
     "observation_baseline": ("observation_flow", {"agents": 20, "radius": 3, "steps": 2}, 2),
     "spatial_performance_analyzer_baseline": ("spatial_performance_analyzer", {"sizes": [50, 100, 200]}, 6),
@@ -89,6 +89,15 @@ def test_what_is_saved_has_the_interval_of_the_comparison_turned_round(
     saved = f"{percent(1 - found[0].value)} [{percent(1 - high)}, {percent(1 - low)}]"
     joined = " ".join(page.split())
     assert f"{saved} at 8 agents × 2 steps ({found[1]})" in joined
+
+
+def test_an_interval_without_an_end_is_left_out(page: str, stored: tuple[str, dict[str, RunResult]]) -> None:
+    store, runs = stored
+    source = Source(runs["pragma_profile_baseline"], store)
+    found = source.ratio(source.arm(profile="balanced"), source.arm(profile="memory"), "result.ops_per_s")
+    assert found is not None
+    assert found[0].interval is None
+    assert "inf" not in re.findall(r"\w+", page)
 
 
 def test_ratios_of_indexes_are_medians_of_ratios_within_an_iteration(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -107,8 +108,12 @@ def derive(result: RunResult, store: str | None = None) -> Recommendation:
             continue
         found = compare(f"{result.run_id}:{disk.arm_id}", f"{result.run_id}:{kept.arm_id}", store=store)
         row = next(item for arm in found.arms for item in arm.metrics if item.metric.name == "duration_s")
-        if row.ratio is None or row.interval is None:
-            continue
+        if row.ratio is None or row.interval is None or not all(map(math.isfinite, row.interval)):
+            raise RunError(
+                f"run {result.run_id} has too few samples to say how sure its gain is",
+                where=disk.name,
+                remedy="Take more iterations; workload:simulation/memory_db_baseline has enough.",
+            )
         measured.append(
             Measured(
                 result.run_id,

@@ -76,7 +76,10 @@ class Source:
         found = compare(first, second, store=self.store)
         for row in (row for arm in found.arms for row in arm.metrics if row.metric.name == metric):
             if row.ratio is not None:
-                return Estimate(row.ratio, row.interval), "" if row.verdict is None else row.verdict.value
+                # With few samples the interval has no end.
+                bounded = row.interval is not None and all(map(math.isfinite, row.interval))
+                verdict = "" if row.verdict is None else row.verdict.value
+                return Estimate(row.ratio, row.interval if bounded else None), verdict
         return None
 
 
