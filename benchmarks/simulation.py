@@ -148,8 +148,8 @@ def print_spatial(rounds: int, sizes: list[int]) -> None:
         f"grid <= {RATIO_GOAL:g}x",
     )
     notes = [
-        f"Every point asks, in one batch; median of {rounds} turns; answers are equal. cKDTree's time includes putting its",
-        "lists into the arrays that all indexes answer with; the bare call is query_ball_point alone.",
+        f"Every point asks, in one batch; median of {rounds} turns; answers are equal. cKDTree's time includes",
+        "putting its lists into the arrays that all indexes answer with; the bare call is query_ball_point alone.",
         *exponents,
     ]
     print_table("batched searches in discs", header, rows, notes)

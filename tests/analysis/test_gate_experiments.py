@@ -133,3 +133,15 @@ def test_arms_without_a_partner_are_told_and_none_at_all_is_not_comparable() -> 
     assert [item.message for item in report.warnings] == ["only the baseline has old", "only the candidate has new"]
     with pytest.raises(NotComparable):
         gate(arms=())
+
+
+def test_another_metric_can_be_the_critical_one() -> None:
+    latency = found(metric=Metric("latency_p99_s", "s", Direction.LOWER))
+    made = Comparison("before", "after", False, (ArmComparison("spike", "b", "c", metrics=(latency,)),))
+    report = judge_experiments(made, GatePolicy(), name="load", critical="latency_p99_s")
+    assert report.verdict is GateVerdict.BLOCK
+    assert report.rows[0].rule.tier is Tier.CRITICAL
+    nothing = Comparison("before", "after", False, (ArmComparison("spike", "b", "c", metrics=()),))
+    missing = judge_experiments(nothing, GatePolicy(), critical="latency_p99_s")
+    assert missing.verdict is GateVerdict.INCONCLUSIVE
+    assert missing.summary.endswith("latency_p99_s is not known on both sides of spike")

@@ -143,6 +143,7 @@ def test_a_folder_without_a_file_and_an_empty_file_are_workspaces_too(tmp_path: 
         ("gate: {metrics: {result.: off}}", "gate.metrics.'result.'", "unknown metric", "result.NAME"),
         ("gate: {metrics: {score: off}}", "gate.metrics.score", "unknown metric", "result.NAME"),
         ("gate: {metrics: {rss_bytes: off}}", "gate.metrics.rss_bytes", "unknown metric", "peak_rss_bytes"),
+        ("gate: {metrics: {lag_p99_s: off}}", "gate.metrics.lag_p99_s", "unknown metric", "result.NAME"),
         ("gate: {metrics: {accuracy: criticl}}", "gate.metrics.accuracy", "expected critical", "critical"),
         ("gate: {metrics: {accuracy: 0.02}}", "gate.metrics.accuracy", "expected a tier", "tolerance: 0.02"),
         ("gate: {metrics: {accuracy: {teir: off}}}", "gate.metrics.accuracy.teir", "unknown key 'teir'", "tier"),

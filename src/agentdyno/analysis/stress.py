@@ -23,7 +23,7 @@ from agentdyno.analysis.stress_soak import read_custom, read_soak
 from agentdyno.analysis.stress_steps import StepOutcome, split_steps
 from agentdyno.analysis.stress_words import DESCRIPTIONS
 from agentdyno.model.codec import from_plain
-from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
+from agentdyno.model.load import Histogram, Objective, SelfCheck, TokenSource, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import ArmResult, RunResult, RunWarning
 from agentdyno.model.stress import BreakingPoint, CurvePoint, ScenarioReport, StressReport, TimePoint
@@ -120,6 +120,8 @@ def scenario_report(arm: ArmResult, windows: Sequence[Window], objectives: tuple
         client_limited=bool(reading.client_reason),
         client_reason=reading.client_reason,
         closed_loop=any(axis_of(step) in (CONCURRENCY, SIZE) for step in course.steps),
+        token_source=_weakest(windows),
+        chunks_are_tokens=_one_token_a_chunk(windows),
         provenance=Provenance.SIMULATED if any(window.simulated for window in windows) else Provenance.MEASURED,
         warnings=(*reading.warnings, *_warnings(course, arm)),
     )
@@ -134,6 +136,17 @@ def _objectives(course: Course, reading: Reading) -> dict[str, tuple[float | Non
         name: (seen, None if seen is None or judgement.client else name not in judgement.missed)
         for name, (seen, _) in judgement.values.items()
     }
+
+
+def _weakest(windows: Sequence[Window]) -> str:
+    """The least trustworthy source that a count of tokens comes from."""
+    seen = {window.token_source for window in windows if window.token_source is not None}
+    return next((source.value for source in reversed(TokenSource) if source in seen), "")
+
+
+def _one_token_a_chunk(windows: Sequence[Window]) -> bool | None:
+    known = [window.chunks_are_tokens for window in windows if window.chunks_are_tokens is not None]
+    return all(known) if known else None
 
 
 def distributions(windows: Sequence[Window]) -> dict[str, Histogram]:

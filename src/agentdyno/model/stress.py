@@ -101,7 +101,9 @@ class ScenarioReport:
     """One scenario. ``figures`` are its own numbers by name (``recovery_half_life_s``, ``rss_slope_bytes_per_s``,
     ``retry_after_kept_rate``…), unknown ones left out; ``score`` is 0 to 100, null where it could not be judged;
     ``outcomes`` counts all requests by outcome; ``phases`` are (label, from, to) in seconds, for shading;
-    ``distributions`` are of all successes, by ``latency``, ``ttft``, ``itl``."""
+    ``distributions`` are of all successes, by ``latency``, ``ttft``, ``itl``. ``token_source`` is where counts of
+    tokens come from, and ``chunks_are_tokens`` whether a chunk is one token: where it is not, the gaps are between
+    chunks and say nothing about tokens."""
 
     scenario: str
     target: str
@@ -128,6 +130,8 @@ class ScenarioReport:
     client_limited: bool = False
     client_reason: str = ""
     closed_loop: bool = False
+    token_source: str = ""
+    chunks_are_tokens: bool | None = None
     provenance: Provenance = Provenance.MEASURED
     warnings: tuple[RunWarning, ...] = ()
 

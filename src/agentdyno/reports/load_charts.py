@@ -156,7 +156,8 @@ def distribution_chart(report: ScenarioReport) -> Figure:
         axes.set_axis_off()
         axes.text(0.5, 0.5, "no request succeeded", ha="center", va="center", color=MUTED, transform=axes.transAxes)
         return figure
-    titles = {"ttft": "time to first token", "itl": "gap between chunks", "latency": "latency"}
+    gap = "gap between tokens" if report.chunks_are_tokens else "gap between chunks"
+    titles = {"ttft": "time to first token", "itl": gap, "latency": "latency"}
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         _draw_histogram(axes, report.distributions[name])
         axes.set_title(titles[name], fontsize=9.5, color=INK, loc="left")

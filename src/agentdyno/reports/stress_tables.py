@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from agentdyno.model.load import Outcome
 from agentdyno.model.metric import format_value
 from agentdyno.model.stress import BreakingPoint, LimitedBy, ScenarioReport, StressReport
@@ -120,7 +122,16 @@ def _times(report: StressReport) -> Table:
         )
         for item in report.scenarios
     )
-    return Table("Rates and times", columns, rows)
+    return Table("Rates and times", columns, rows, tuple(_token_notes(report)))
+
+
+def _token_notes(report: StressReport) -> Iterator[str]:
+    sources = {"usage": "the server's usage", "ollama": "Ollama's eval_count", "chunks": "counting chunks"}
+    told = [sources.get(name, name) for name in dict.fromkeys(item.token_source for item in report.scenarios) if name]
+    if told:
+        yield f"Tokens are from {' and '.join(told)}."
+    if any(item.chunks_are_tokens is False for item in report.scenarios):
+        yield "A chunk is not one token here: itl is the time between chunks, tpot the time per token."
 
 
 def _requests(report: StressReport) -> Table:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentdyno.analysis.gate_experiments import judge_experiments
 from agentdyno.errors import SpecError
 from agentdyno.model import Comparison, Findings, RunResult, Spec
-from agentdyno.model.gate import GatePolicy, GateReport
+from agentdyno.model.gate import GatePolicy, GateReport, GateVerdict
 from agentdyno.store import Store
 from agentdyno.workbench.judge import compare_operands, findings_for
 from agentdyno.workbench.operands import Results, is_file
@@ -18,6 +18,8 @@ from agentdyno.workbench.sides import Say
 
 LOAD_CRITICAL = "latency_p99_s"
 """What blocks a load run where the policy says nothing about it."""
+CLIENT_LIMITED = "client-limited"
+"""The warning of such a run."""
 
 
 def check_load(
@@ -34,7 +36,21 @@ def check_load(
     result = measure()
     after = Results(lambda: store).operand(result.run_id)
     compared = compare_operands(before, after, store)
-    return judge_experiments(compared, policy, name=name, critical=LOAD_CRITICAL), result
+    report = judge_experiments(compared, policy, name=name, critical=LOAD_CRITICAL)
+    return _without_slow_clients(report, before.result, after.result), result
+
+
+def _without_slow_clients(report: GateReport, before: RunResult, after: RunResult) -> GateReport:
+    """A run whose client was the limit says nothing about the target: it neither passes nor blocks."""
+    limited = [
+        side
+        for side, run in (("baseline", before), ("candidate", after))
+        if any(warning.code == CLIENT_LIMITED for warning in run.warnings)
+    ]
+    if not limited:
+        return report
+    told = f"the client was the limit in the {' and the '.join(limited)}: nothing is said about the target"
+    return replace(report, verdict=GateVerdict.INCONCLUSIVE, summary=told)
 
 
 def check_spec(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -23,16 +24,23 @@ SLO = (Objective("error_rate", 0.01),)
 @pytest.fixture(scope="module")
 def windows() -> RunResult:
     """A target that serves 50 a second, asked 20 a second for three seconds."""
-    found, params = windows_from(own_load(Stage("steady", 3.0, rate=20.0)), QueueModel(slots=1, service_s=0.02), slo=SLO)
+    found, params = windows_from(
+        own_load(Stage("steady", 3.0, rate=20.0)), QueueModel(slots=1, service_s=0.02), slo=SLO
+    )
     return result_of([arm_of("custom", found, params)], SLO)
 
 
-def stored(room: Room, result: RunResult, run_id: str, agent: str, status: RunStatus = RunStatus.COMPLETE) -> None:
-    """The load run as it would be after it was measured and closed."""
-    samples = tuple(dataclasses.replace(item, arm_id=f"{run_id}-a") for item in result.arms[0].samples)
+def name(number: int) -> str:
+    return str(UUID(int=number))
+
+
+def stored(room: Room, result: RunResult, number: int, agent: str, status: RunStatus = RunStatus.COMPLETE) -> None:
+    """The load run as it is after it was measured and closed."""
+    run_id = name(number)
+    samples = tuple(dataclasses.replace(item, arm_id=f"arm-{number}") for item in result.arms[0].samples)
     arm = dataclasses.replace(
         result.arms[0],
-        arm_id=f"{run_id}-a",
+        arm_id=f"arm-{number}",
         agent=agent,
         params={**result.arms[0].params, "target": agent},
         samples=samples,
@@ -44,7 +52,7 @@ def stored(room: Room, result: RunResult, run_id: str, agent: str, status: RunSt
         room.store.append(run_id, sample)
     room.store.commit()
     if status is not RunStatus.RUNNING:
-        closed = dataclasses.replace(header, status=status, finished_at=int(run_id[1:]), arms=(arm,))
+        closed = dataclasses.replace(header, status=status, finished_at=number, arms=(arm,))
         room.store.finish_run(closed, folder=Path(room.folder))
 
 
@@ -57,9 +65,9 @@ def test_there_is_nothing_where_no_load_was_run(seeded: Seeded) -> None:
 
 
 def test_a_load_run_is_a_report_with_windows_over_time(room: Room, windows: RunResult) -> None:
-    stored(room, windows, "r1", "sage@1")
+    stored(room, windows, 1, "sage@1")
     (report,) = client_of(room).ok("/api/stress")["items"]
-    assert (report["agent_id"], report["run_id"], report["finished_at"]) == ("sage@1", "r1", 1)
+    assert (report["agent_id"], report["run_id"], report["finished_at"]) == ("sage@1", name(1), 1)
     assert report["objectives"] == to_plain(SLO)
     (scenario,) = report["scenarios"]
     assert scenario["scenario"] == "custom"
@@ -74,23 +82,23 @@ def test_a_load_run_is_a_report_with_windows_over_time(room: Room, windows: RunR
 
 def test_reports_come_newest_first_of_one_target_and_no_more_than_asked_for(room: Room, windows: RunResult) -> None:
     for number, agent in enumerate(("sage@1", "other", "sage@1", "sage@2"), start=1):
-        stored(room, dataclasses.replace(windows, started_at=number), f"r{number}", agent)
+        stored(room, dataclasses.replace(windows, started_at=number), number, agent)
     client = client_of(room)
     assert agents(client) == ["sage@2", "sage@1", "other", "sage@1"]
-    assert [item["run_id"] for item in client.ok("/api/stress", agent_id="sage@1")["items"]] == ["r3", "r1"]
+    assert [item["run_id"] for item in client.ok("/api/stress", agent_id="sage@1")["items"]] == [name(3), name(1)]
     assert agents(client, limit=1) == ["sage@2"]
     assert agents(client, agent_id="nobody") == []
 
 
 def test_a_run_that_still_goes_on_is_not_shown_and_one_cut_short_is(room: Room, windows: RunResult) -> None:
-    stored(room, windows, "r1", "going", RunStatus.RUNNING)
-    stored(room, windows, "r2", "cut", RunStatus.PARTIAL)
+    stored(room, windows, 1, "going", RunStatus.RUNNING)
+    stored(room, windows, 2, "cut", RunStatus.PARTIAL)
     assert agents(client_of(room)) == ["cut"]
 
 
 @pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 21}, {"limit": "x"}, {"agent_id": "a" * 10_000}])
 def test_a_question_that_makes_no_sense_is_refused(seeded: Seeded, query: dict[str, object]) -> None:
-    refused(seeded.client.get("/api/stress", **query), 422)
+    refused(seeded.client.send("GET", "/api/stress", params=query), 422)
 
 
 def test_a_key_that_may_read_is_enough(room: Room) -> None:

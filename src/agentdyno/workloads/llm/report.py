@@ -161,7 +161,34 @@ class LlmReporter:
             comparison = output_dir / "comparison_report.md"
             comparison.write_text(comparison_text(result, found), encoding="utf-8")
             written += [metrics, comparison]
+            laws = scalings(found)
+            if laws:
+                written.append(_picture(laws, output_dir / "speedup.png"))
         return written
+
+
+def _picture(laws: Sequence[Scaling], path: Path) -> Path:
+    """Speed-up against the number of agents, with the ideal and the fitted law of each scenario."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    most = max(agents for law in laws for agents, _ in law.points)
+    grid = [1 + (most - 1) * step / 100 for step in range(101)]
+    axes.plot(grid, grid, color="0.5", linestyle=":", label="ideal")
+    for law in laws:
+        fit = law.usl or law.amdahl
+        single = fit.single if fit is not None else law.points[0][1] / law.points[0][0]
+        line = axes.plot(
+            [n for n, _ in law.points], [rate / single for _, rate in law.points], "o", label=law.scenario
+        )
+        if fit is not None:
+            axes.plot(grid, [fit.throughput(n) / single for n in grid], color=line[0].get_color(), alpha=0.7)
+    axes.set_xlabel("agents")
+    axes.set_ylabel("speed-up")
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=120)
+    return path
 
 
 def _metrics(result: RunResult, found: Sequence[Configuration]) -> dict[str, object]:

@@ -136,7 +136,8 @@ def spatial(source: Source) -> Iterator[str]:
         "Every point asks for all points within a radius, in one batch, in a world of constant density; all indexes",
         "give equal answers, which is checked. Ratios are of times in the same iteration: below 1 is faster than",
         "SciPy's cKDTree, whose time includes putting its lists into the arrays that all indexes answer with",
-        "(`benchmarks/simulation.py` shows its bare call as well). An exponent is that of a power law through the medians at all sizes, with Student's",
+        "(`benchmarks/simulation.py` shows its bare call as well). An exponent is that of a power law through the",
+        "medians at all sizes, with Student's",
         "interval: it is wide where the law does not fit.",
     )
     for operation in source.values("operation"):
