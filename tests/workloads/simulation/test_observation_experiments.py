@@ -50,7 +50,7 @@ def test_perception_tells_the_interpolation_from_the_pictures(interpolation: str
 def test_the_parts_of_a_step_and_the_rest_make_up_the_step(storage: str) -> None:
     figures, _ = run(ObservationProfiler(agents=20, radius=3, storage=storage, steps=3))  # type: ignore[arg-type]
     parts = sum(figures[f"{part}_s"] for part in PARTS)
-    assert parts + figures["rest_s"] == pytest.approx(figures["step_s"])
+    assert parts + figures["rest_s"] == pytest.approx(figures["step_s"], abs=1e-4)
     assert figures["rest_s"] >= 0
     assert (figures["build_s"] > 0) == (storage != "dense")
 

@@ -148,12 +148,14 @@ def test_nobody_else_may_use_the_server(server: RedisServer) -> None:
     assert all(server.password not in word for word in psutil.Process(server.pid).cmdline())
 
 
-def test_a_server_ends_with_the_process_that_started_it() -> None:
+def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     code = (
         "import sys, time; from agentdyno.workloads.simulation.redis_server import RedisServer;"
-        "print(RedisServer().pid, flush=True); time.sleep(60)"
+        "server = RedisServer(); print(server.pid, flush=True); time.sleep(60)"
     )
-    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    # Its folder is left over when it is killed: here it is one that the tests clear away.
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environ)
     assert owner.stdout is not None
     pid = int(owner.stdout.readline())
     os.kill(owner.pid, signal.SIGKILL)

@@ -60,7 +60,9 @@ class MemoryDb(Experiment):
         outcome = simulate(replace(self.config, database=str(path)))
         self._check(outcome, path)
         _read_back(outcome, path)
-        context.observe(storage=outcome.storage, journal_mode=outcome.journal_mode, on_disk=path.exists())
+        kept = path.exists()
+        seen = outcome.storage if not kept or outcome.storage == "disk" else f"{outcome.storage}_persist"
+        context.observe(mode=seen, storage=outcome.storage, journal_mode=outcome.journal_mode, on_disk=kept)
         self.number = 0
 
     def execute_once(self, context: ExperimentContext) -> dict[str, Any]:  # noqa: ARG002
