@@ -1,10 +1,10 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check dashboard format soak bench clean
+.PHONY: help demo test check dashboard format soak bench results clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
-BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py evaluate.py store.py calibration.py sequential.py gate.py api.py)
+BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py evaluate.py store.py calibration.py sequential.py gate.py api.py load.py breaking_point.py simulation.py)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,9 +50,14 @@ soak:  ## The long fault campaigns (kill -9 at 50 random moments; 200 jobs while
 
 bench:  ## Ours beside peers: prints ratio tables
 	@scripts/install.sh dev,peers
+	@scripts/load_peers.sh
 	@for script in $(BENCHMARKS); do echo "== $$script"; $(RUN)/python $$script || exit 1; done
 	@scripts/changepoint_peers.sh
 	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py
 
+results:  ## Measure the simulation workloads anew and write docs/results
+	@scripts/install.sh dev
+	@scripts/simulation_results.sh
+
 clean:  ## Remove .venv and caches
-	rm -rf .venv .venv-changepoints dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-changepoints .venv-load dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

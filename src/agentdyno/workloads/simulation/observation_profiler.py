@@ -55,4 +55,9 @@ class ObservationProfiler(Experiment):
             "build_s": stats.build_s / steps,
         }
         step_s = sum(done.step_s) / steps
-        return {**parts, "rest_s": max(0.0, step_s - sum(parts.values())), "step_s": step_s, "world_s": done.world_s / steps}
+        return {
+            **parts,
+            "rest_s": max(0.0, step_s - sum(parts.values())),
+            "step_s": step_s,
+            "world_s": done.world_s / steps,
+        }
