@@ -74,6 +74,13 @@ def test_rates_and_times_have_the_columns_that_anything_is_known_of() -> None:
     ]
 
 
+def test_where_tokens_come_from_is_said() -> None:
+    assert tables()["Rates and times"].notes == ()
+    counted = tables(one(token_source="chunks", chunks_are_tokens=False))["Rates and times"].notes
+    assert counted[0] == "Tokens are from counting chunks."
+    assert counted[1].startswith("A chunk is not one token here")
+
+
 def test_requests_are_counted_by_the_outcomes_that_there_were() -> None:
     table = tables()["Requests"]
     assert [column.header for column in table.columns][:4] == ["scenario", "asked", "late", "unsent"]

@@ -141,7 +141,8 @@ def test_the_reporter_writes_raw_figures_and_the_configurations_side_by_side(
     place = {"agent": "openai:m", "endpoints": servers[0].openai_url, "agents": [1, 2, 4]}
     result = measured(tmp_path, "llm_multi_agent", place, iterations=2)
     written = LlmReporter().write(Report((result,), Findings()), tmp_path)
-    assert [path.name for path in written] == ["metrics.json", "comparison_report.md"]
+    assert [path.name for path in written] == ["metrics.json", "comparison_report.md", "speedup.png"]
+    assert (tmp_path / "speedup.png").read_bytes().startswith(b"\x89PNG")
 
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     assert metrics["simulated"] is True
