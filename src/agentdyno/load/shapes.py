@@ -64,5 +64,3 @@ def _stage(label: str, duration_s: float, level: float, level_to: float | None, 
         whole_to = None if level_to is None else round(level_to)
         return Stage(label, duration_s, concurrency=round(level), concurrency_to=whole_to)
     return Stage(label, duration_s, rate=level, rate_to=level_to)
-
-
