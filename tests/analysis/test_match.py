@@ -10,7 +10,7 @@ import pytest
 from agentdyno.analysis.compare import Judging
 from agentdyno.analysis.match import Operand, compare, compare_sides, pair_arms
 from agentdyno.errors import NotComparable
-from agentdyno.model import ArmResult, Comparison, Order, Side, Verdict
+from agentdyno.model import ArmResult, Comparison, Order, RunWarning, Side, Verdict
 
 from .builders import ENVIRONMENT, arm, noisy, operand, result, two_sided
 
@@ -51,6 +51,14 @@ def test_arms_without_a_partner_are_listed_and_not_forced_together() -> None:
     assert [item.name for item in found.arms] == ["sort size=2"]
     assert found.only_in_baseline == ("sort size=1",)
     assert found.only_in_candidate == ("sort size=3",)
+
+
+def test_a_load_whose_client_was_too_slow_is_told_in_the_comparison() -> None:
+    plain, slow = operand("old", named()), operand("new", named())
+    told = RunWarning("client-limited", "the client was the limit")
+    slow = replace(slow, result=replace(slow.result, warnings=(told,)))
+    assert "client-limited" in codes(compare(plain, slow, Judging()))
+    assert "client-limited" not in codes(compare(plain, plain, Judging()))
 
 
 def test_nothing_in_common_is_not_comparable() -> None:

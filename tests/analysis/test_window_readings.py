@@ -53,7 +53,7 @@ def test_rates_are_per_second_of_the_window() -> None:
         "throughput_per_s": 45.0,
         "goodput_per_s": 40.0,
         "tokens_per_s": 250.0,
-        "error_rate": 4 / 104,
+        "error_rate": 10 / 110,
         "late": 3,
         "unsent": 6,
         "in_flight": 5,

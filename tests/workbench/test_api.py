@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno import NotComparable, SpecError, Verdict, compare, run_spec
+from agentdyno import NotComparable, SpecError, Verdict, compare, load_run, run_spec
 from agentdyno.specs import parse_spec
 
 
@@ -37,6 +37,19 @@ def test_overrides_are_those_of_the_command_line(store: str) -> None:
     assert [(arm.params["n"], arm.samples_total) for arm in result.arms] == [(7, 4)]
     with pytest.raises(SpecError, match="nonsense"):
         run_spec(spec(store, 100), store=store, nonsense=1)
+
+
+def test_reports_that_a_spec_names_are_written_with_the_run(store: str) -> None:
+    result = run_spec({**spec(store, 100), "iterations": 3, "reports": ["md"]}, store=store)
+    assert (Path(result.spec.output_dir or "") / result.run_id / "report.md").is_file()
+    with pytest.raises(SpecError, match="no report format"):
+        run_spec({**spec(store, 100), "reports": ["mdd"]}, store=store)
+
+
+def test_a_run_is_loaded_by_the_beginning_of_its_id(store: str) -> None:
+    made = run_spec({**spec(store, 100), "iterations": 3}, store=store)
+    assert load_run(made.run_id[:13], store=store).run_id == load_run("last", store=store).run_id == made.run_id
+    assert len(load_run("last", store=store).arms[0].samples) == 3
 
 
 def test_a_spec_at_hand_is_complete(store: str) -> None:

@@ -114,6 +114,10 @@ def _differing(first: Mapping[str, object], second: Mapping[str, object]) -> dic
     }
 
 
+def _client_limited(result: RunResult) -> bool:
+    return any(warning.code == "client-limited" for warning in result.warnings)
+
+
 def _warnings(
     baseline: RunResult, candidate: RunResult, judging: Judging, arms: Sequence[ArmComparison]
 ) -> tuple[RunWarning, ...]:
@@ -143,6 +147,15 @@ def _warnings(
                 "not-calibrated",
                 "this machine's own noise is not known; only the tolerance guards against false alarms",
                 "`dyno doctor --calibrate` measures it once.",
+            )
+        )
+    limited = [result.run_id[:13] for result in (baseline, candidate) if _client_limited(result)]
+    if limited:
+        warnings.append(
+            RunWarning(
+                "client-limited",
+                f"the client was too slow in {' and '.join(dict.fromkeys(limited))}: differences may be its own",
+                "Measure again with more --processes, or on a machine with free cores.",
             )
         )
     for arm in arms:

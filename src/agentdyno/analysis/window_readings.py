@@ -24,7 +24,8 @@ def window_readings(window: Window) -> dict[str, float]:
     """The readings of one window: seconds, requests or tokens a second, shares of 1, bytes. Unknown is left out.
 
     Rates are per second of the window; ``delivered_per_s`` counts what was sent, ``throughput_per_s`` the successes
-    that ended in it, ``goodput_per_s`` those due in it that met every objective. ``error_rate`` is of what was sent.
+    that ended in it, ``goodput_per_s`` those due in it that met every objective. ``error_rate`` is of what was asked:
+    what failed, and what was never sent.
     """
     readings: dict[str, float] = {}
     if window.duration_s > 0.0:
@@ -35,9 +36,8 @@ def window_readings(window: Window) -> dict[str, float]:
             readings["goodput_per_s"] = window.slo_met / window.duration_s
         if window.output_tokens is not None:
             readings["tokens_per_s"] = window.output_tokens / window.duration_s
-    ended = sum(window.outcomes.values())
-    if ended:
-        readings["error_rate"] = window.failed / ended
+    if window.asked:
+        readings["error_rate"] = (window.failed + window.unsent) / window.asked
     for name, percents in _QUANTILES:
         times: Histogram = getattr(window, name)
         for percent in percents:

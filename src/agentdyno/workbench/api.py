@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.analysis.match import Operand
+from agentdyno.contracts import Report
 from agentdyno.errors import SpecError
 from agentdyno.model import Comparison, Progress, RunResult, Spec
 from agentdyno.registry.local import file_being_loaded
 from agentdyno.specs import Overrides, load_spec, parse_spec
 from agentdyno.store import Store
-from agentdyno.workbench.judge import compare_operands
+from agentdyno.workbench.judge import compare_operands, findings_for
 from agentdyno.workbench.location import project_store
 from agentdyno.workbench.operands import Results
 from agentdyno.workbench.prepare import prepare
-from agentdyno.workbench.run import Runner
+from agentdyno.workbench.reporting import check_formats, write_reports
+from agentdyno.workbench.resolve import import_paths
+from agentdyno.workbench.run import Runner, run_folder
 
 
 def run_spec(
@@ -52,8 +55,13 @@ def run_spec(
         loaded = replace(loaded, against=against)
     url = store or project_store(Path.cwd(), os.environ)
     prepared = prepare(loaded, overridden=changes.params)
+    formats = check_formats(",".join(loaded.reports), import_paths(loaded))
     with Store.open(url) as opened:
-        return Runner(opened, output_root(url), on_progress).start(prepared)
+        result = Runner(opened, output_root(url), on_progress).start(prepared)
+        if formats:
+            report = Report((result,), findings_for(result, opened))
+            write_reports(report, formats, run_folder(result.spec, result.run_id))
+        return result
 
 
 def compare(

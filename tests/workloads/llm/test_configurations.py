@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentdyno import SpecError
+from agentdyno.servers.simulated import Behaviour, simulated_server
 from agentdyno.workloads.llm.multi_agent import MultiAgent, configurations, cpus_for
 from agentdyno.workloads.llm.serving import Choice, Serving, choose
 
@@ -55,6 +56,13 @@ def test_an_option_that_the_server_would_ignore_is_refused() -> None:
     serving = Serving(Choice("openai", "http://127.0.0.1:1/v1", "m"), {"num_gpu": 80})
     with pytest.raises(SpecError, match="takes no num_gpu"):
         serving.open()
+
+
+def test_a_server_without_a_named_model_is_asked_for_one() -> None:
+    with simulated_server(Behaviour(models=("first", "second"))) as server:
+        serving = Serving(choose(server.openai_url))
+        serving.open()
+        assert serving.model_name == "first"
 
 
 def test_gpu_layers_of_the_bundled_model_are_refused() -> None:

@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentdyno import ChatModel, ChatReply, LocalModel, RunError, SpecError
 
@@ -79,6 +79,10 @@ class Serving:
         if self.choice.protocol == "local":
             self._start_local()
         self._model = self._client()
+        if self.choice.protocol == "openai" and not self.choice.model:
+            names = asyncio.run(self._named())
+            self.choice = replace(self.choice, model=names[0] if names else "")
+            self._model = self._client()
 
     def close(self) -> None:
         if self._local is not None:
@@ -135,6 +139,14 @@ class Serving:
             found = settings.get("n_ctx") if isinstance(settings, dict) else None
             return {"num_ctx": found} if found is not None else {}
         return {}
+
+    async def _named(self) -> tuple[str, ...]:
+        """The models that the server offers; none where it does not say."""
+        if self._model is None:
+            return ()
+        names = await self._model.models()
+        await self._model.close()
+        return names
 
     def _start_local(self) -> None:
         if self.options.get("num_gpu"):
