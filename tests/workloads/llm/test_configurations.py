@@ -7,7 +7,7 @@ import pytest
 from agentdyno import SpecError
 from agentdyno.servers.simulated import Behaviour, simulated_server
 from agentdyno.workloads.llm.multi_agent import MultiAgent, configurations, cpus_for
-from agentdyno.workloads.llm.serving import Choice, Serving, choose
+from agentdyno.workloads.llm.serving import Choice, Serving, ask_once, choose
 
 TUNED = {"num_gpu": 80, "temperature": 0.8}
 
@@ -59,10 +59,11 @@ def test_an_option_that_the_server_would_ignore_is_refused() -> None:
 
 
 def test_a_server_without_a_named_model_is_asked_for_one() -> None:
-    with simulated_server(Behaviour(models=("first", "second"))) as server:
+    with simulated_server(Behaviour(output_tokens=2)) as server:
         serving = Serving(choose(server.openai_url))
         serving.open()
-        assert serving.model_name == "first"
+        assert serving.model_name.startswith("simulated")
+        assert ask_once(serving, "Hi")[0].text
 
 
 def test_gpu_layers_of_the_bundled_model_are_refused() -> None:
