@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentdyno.agents.chat_model import ChatModel, ChatReply
     from agentdyno.agents.recorder import tool_call
+    from agentdyno.analysis.stress import stress_report
     from agentdyno.contracts import (
         Agent,
         CaseFailed,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from agentdyno.specs.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
-    from agentdyno.workbench.api import compare, load_run, run_spec
+    from agentdyno.workbench.api import compare, load_run, run_load, run_spec
     from agentdyno.workbench.asking import (
         compare_agents,
         cost,
@@ -86,6 +87,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "agentdyno.agents.chat_model": ("ChatModel", "ChatReply"),
     "agentdyno.agents.recorder": ("tool_call",),
+    "agentdyno.analysis.stress": ("stress_report",),
     "agentdyno.contracts": (
         "Agent",
         "CaseFailed",
@@ -143,7 +145,7 @@ _HOMES = {
     "agentdyno.specs.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.usl": ("ScalingFit", "fit_amdahl", "fit_usl"),
-    "agentdyno.workbench.api": ("compare", "load_run", "run_spec"),
+    "agentdyno.workbench.api": ("compare", "load_run", "run_load", "run_spec"),
     "agentdyno.workbench.asking": (
         "compare_agents",
         "cost",
@@ -227,8 +229,10 @@ __all__ = [
     "register_scorer",
     "regressions",
     "reliability",
+    "run_load",
     "run_spec",
     "scorer",
+    "stress_report",
     "tool_call",
 ]
 

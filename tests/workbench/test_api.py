@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno import NotComparable, SpecError, Verdict, compare, load_run, run_spec
+from agentdyno import NotComparable, SpecError, Verdict, compare, load_run, run_load, run_spec, stress_report
 from agentdyno.specs import parse_spec
 
 
@@ -50,6 +50,16 @@ def test_a_run_is_loaded_by_the_beginning_of_its_id(store: str) -> None:
     made = run_spec({**spec(store, 100), "iterations": 3}, store=store)
     assert load_run(made.run_id[:13], store=store).run_id == load_run("last", store=store).run_id == made.run_id
     assert len(load_run("last", store=store).arms[0].samples) == 3
+
+
+def test_a_load_is_run_from_python(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(store).parent
+    monkeypatch.chdir(folder)
+    (folder / "agent.py").write_text("def answer(text):\n    return text\n")
+    asked = {"target": "agent.py@answer", "input": "hi", "concurrency": 1, "duration_s": 0.3}
+    report = stress_report(run_load({"load": asked}, store=store))
+    assert report.scenarios[0].outcomes["ok"] > 0
+    assert report.scenarios[0].closed_loop
 
 
 def test_a_spec_at_hand_is_complete(store: str) -> None:

@@ -86,6 +86,27 @@ def compare(
             item.close()
 
 
+def run_load(
+    load: str | os.PathLike[str] | Mapping[str, object], *, store: str | None = None, quick: bool = False
+) -> RunResult:
+    """Puts a target under load: a load file, or a mapping of its form (``{"load": {"target": …, "rate": 50}}``).
+
+    The result is in the store and in ``<output_dir>/<run_id>/result.json``; ``stress_report`` says what it means.
+    """
+    from agentdyno.specs import load_workspace
+    from agentdyno.specs.load_build import load_load, parse_load
+    from agentdyno.workbench.load_prepare import preparing_load
+    from agentdyno.workbench.loading import LoadRunner
+
+    if isinstance(load, Mapping):
+        loaded = parse_load(load, source="load", base_dir=Path.cwd(), quick=quick)
+    else:
+        loaded = load_load(Path(load), quick=quick)
+    url = store or project_store(Path.cwd(), os.environ)
+    with preparing_load(loaded, load_workspace(Path.cwd())) as prepared, Store.open(url) as opened:
+        return LoadRunner(opened, output_root(url)).start(prepared)
+
+
 def load_run(reference: str, *, store: str | None = None) -> RunResult:
     """A run of the store with all its samples: by its id, the beginning of it, ``last`` or ``last~1``."""
     url = store or project_store(Path.cwd(), os.environ)
