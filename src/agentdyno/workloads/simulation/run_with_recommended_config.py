@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = get_recommended_config(given.agents, given.steps, str(Path(given.output) / "simulation.db"))
         outcome = simulate(config)
     except DynoError as error:
-        click.echo(f"error: {error}" + (f"\n  {error.remedy}" if error.remedy else ""), err=True)
+        click.echo(f"error: {error}", err=True)
         return 2
     click.echo(
         f"{outcome.steps} steps in {sum(outcome.step_s) + outcome.persist_s:.3f} s, {outcome.agents} agents left, "
