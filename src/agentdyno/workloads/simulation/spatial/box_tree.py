@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agentdyno.workloads.simulation.spatial.compressed import Floats, Ints, compress, ranges
+from agentdyno.workloads.simulation.spatial.compressed import Floats, Ints, compress, in_boxes, in_discs, ranges
 from agentdyno.workloads.simulation.spatial.growing import nearest_by_discs
 
 LEAF = 16
@@ -60,20 +60,26 @@ class BoxTree:
         from agentdyno.workloads.simulation.spatial import check_radius
 
         reach = check_radius(radius)
-        owners, places = self._candidates(x - reach, y - reach, x + reach, y + reach, disc=(x, y, reach**2))
-        dx, dy = self._sorted_x[places] - x[owners], self._sorted_y[places] - y[owners]
-        inside = np.flatnonzero(dx * dx + dy * dy <= reach**2)
-        return compress(owners[inside], self._order[places[inside]], x.size, self._x.size)
+        pairs = in_discs(
+            self._candidates(x - reach, y - reach, x + reach, y + reach, disc=(x, y, reach**2)),
+            (self._sorted_x, self._sorted_y),
+            (x, y),
+            reach,
+        )
+        return self._answer(pairs, x.size)
 
     def rectangle(self, left: Floats, bottom: Floats, right: Floats, top: Floats) -> tuple[Ints, Ints]:
-        owners, places = self._candidates(left, bottom, right, top)
-        px, py = self._sorted_x[places], self._sorted_y[places]
-        fits = (px >= left[owners]) & (px <= right[owners]) & (py >= bottom[owners]) & (py <= top[owners])
-        inside = np.flatnonzero(fits)
-        return compress(owners[inside], self._order[places[inside]], left.size, self._x.size)
+        pairs = in_boxes(
+            self._candidates(left, bottom, right, top), (self._sorted_x, self._sorted_y), (left, bottom, right, top)
+        )
+        return self._answer(pairs, left.size)
 
     def nearest(self, x: Floats, y: Floats, count: int) -> tuple[Ints, Floats]:
         return nearest_by_discs(self, (self._x, self._y), (x, y), count, self._first_radius(count))
+
+    def _answer(self, pairs: tuple[Ints, Ints], questions: int) -> tuple[Ints, Ints]:
+        owners, places = pairs
+        return compress(owners, self._order[places], questions, self._x.size)
 
     def bytes(self) -> int:
         held = [self._x, self._y, self._order, self._sorted_x, self._sorted_y, self._boxes]

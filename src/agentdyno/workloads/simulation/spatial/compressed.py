@@ -30,3 +30,25 @@ def compress(owners: Ints, indices: Ints, questions: int, points: int) -> tuple[
     indptr = np.zeros(questions + 1, dtype=np.int64)
     np.cumsum(np.bincount(owners, minlength=questions), out=indptr[1:])
     return indptr, keys % max(points, 1)
+
+
+def in_discs(
+    pairs: tuple[Ints, Ints], points: tuple[Floats, Floats], asked: tuple[Floats, Floats], reach: float
+) -> tuple[Ints, Ints]:
+    """Of pairs of question and point those whose point is no farther than ``reach``."""
+    owners, places = pairs
+    dx, dy = points[0][places] - asked[0][owners], points[1][places] - asked[1][owners]
+    inside = np.flatnonzero(dx * dx + dy * dy <= reach**2)
+    return owners[inside], places[inside]
+
+
+def in_boxes(
+    pairs: tuple[Ints, Ints], points: tuple[Floats, Floats], boxes: tuple[Floats, Floats, Floats, Floats]
+) -> tuple[Ints, Ints]:
+    """Of pairs of question and point those whose point is in the box (left, bottom, right, top) of its question."""
+    owners, places = pairs
+    left, bottom, right, top = boxes
+    px, py = points[0][places], points[1][places]
+    fits = (px >= left[owners]) & (px <= right[owners]) & (py >= bottom[owners]) & (py <= top[owners])
+    inside = np.flatnonzero(fits)
+    return owners[inside], places[inside]

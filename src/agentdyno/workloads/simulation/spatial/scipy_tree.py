@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from agentdyno.workloads.simulation.spatial import Floats, Ints, check_radius
-from agentdyno.workloads.simulation.spatial.compressed import compress
+from agentdyno.workloads.simulation.spatial.compressed import compress, in_boxes, in_discs
 
 
 class ScipyTree:
@@ -33,10 +33,8 @@ class ScipyTree:
     def radius(self, x: Floats, y: Floats, radius: float) -> tuple[Ints, Ints]:
         reach = check_radius(radius)
         found = self._asked().query_ball_point(np.column_stack([x, y]), reach * (1.0 + 1e-12))
-        owners, places = self._pairs(found, x.size)
-        dx, dy = self._points[places, 0] - x[owners], self._points[places, 1] - y[owners]
-        inside = np.flatnonzero(dx * dx + dy * dy <= reach**2)
-        return compress(owners[inside], places[inside], x.size, len(self._points))
+        pairs = in_discs(self._pairs(found, x.size), (self._points[:, 0], self._points[:, 1]), (x, y), reach)
+        return self._answer(pairs, x.size)
 
     def nearest(self, x: Floats, y: Floats, count: int) -> tuple[Ints, Floats]:
         """SciPy's choice among equally near points is its own; they are put in order here."""
@@ -54,11 +52,14 @@ class ScipyTree:
         x, y = (left + right) / 2.0, (bottom + top) / 2.0
         reach = np.hypot(right - left, top - bottom) / 2.0 * (1.0 + 1e-12) + 1e-12
         found = self._asked().query_ball_point(np.column_stack([x, y]), reach)
-        owners, places = self._pairs(found, left.size)
-        px, py = self._points[places, 0], self._points[places, 1]
-        fits = (px >= left[owners]) & (px <= right[owners]) & (py >= bottom[owners]) & (py <= top[owners])
-        inside = np.flatnonzero(fits)
-        return compress(owners[inside], places[inside], left.size, len(self._points))
+        pairs = in_boxes(
+            self._pairs(found, left.size), (self._points[:, 0], self._points[:, 1]), (left, bottom, right, top)
+        )
+        return self._answer(pairs, left.size)
+
+    def _answer(self, pairs: tuple[Ints, Ints], questions: int) -> tuple[Ints, Ints]:
+        owners, places = pairs
+        return compress(owners, places, questions, len(self._points))
 
     def bytes(self) -> int:
         """The points, the tree's copy of them, its order, and nodes of about 72 bytes with 16 points each."""
