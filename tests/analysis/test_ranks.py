@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentdyno.analysis.board_means import case_errors, floats, owners_of, pooled, share_errors
@@ -71,6 +71,15 @@ def test_intervals_are_two_standard_errors_wide_and_stay_within_bounds() -> None
     half = 1.959964 * 0.1 * math.sqrt(0.09 + 0.04 + 0.04 + 0.0225 + 0.0225)
     assert first["overall"].interval == pytest.approx((0.502 - half, 0.502 + half))
     assert set(second.values()) == {RankedScore(None)}
+
+
+def test_a_perfect_score_ends_at_one_though_the_sum_of_its_weights_is_rounded_up() -> None:
+    (agent,) = board(([1.0, 1.0, 1.0, NAN, NAN], 0.01))
+    weights = [WEIGHTS[name] for name in DIMENSIONS[:3]]
+    assert sum(weight / sum(weights) for weight in weights) > 1, "the case that was once shown as 1.0000000000000002"
+    assert agent["overall"].score == 1.0
+    assert agent["overall"].interval is not None
+    assert agent["overall"].interval[1] == 1.0
 
 
 def test_agents_far_apart_have_exact_ranks() -> None:
@@ -147,6 +156,7 @@ def test_a_dimension_without_weight_moves_no_overall_score() -> None:
     st.lists(st.tuples(*([SCORES] * 5)), max_size=8),
     st.sampled_from([0.0, 0.01, 0.2, 5.0, NAN]),
 )
+@example([(1.0, 1.0, 1.0, NAN, NAN)], 0.01)
 def test_every_interval_holds_its_score_and_its_rank(rows: list[tuple[float, ...]], error: float) -> None:
     scores = np.array(rows).reshape(len(rows), 5)
     for row, agent in zip(rows, ranked_scores(scores, np.full_like(scores, error), WEIGHTS), strict=True):

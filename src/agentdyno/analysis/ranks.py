@@ -51,7 +51,8 @@ def ranked_scores(
     totals = weighed.sum(axis=1, keepdims=True)
     shares = weighed / np.where(totals > 0, totals, np.nan)
     counts = shares > 0
-    whole = (shares * np.where(counts, scores, 0.0)).sum(axis=1)
+    # A mean of scores in 0..1 lies there too; the rounding of its sum may put it outside by a last digit.
+    whole = np.clip((shares * np.where(counts, scores, 0.0)).sum(axis=1), 0.0, 1.0)
     spread = np.sqrt(((shares * np.where(counts, errors, 0.0)) ** 2).sum(axis=1))
     trusted = ~np.isnan(errors) & ~np.isnan(scores)
     every = np.column_stack([scores, whole])
