@@ -35,10 +35,10 @@ from benchmarks.bench_conclusions import BATCH, NOW_MS, SUITE, Shape, made
 from benchmarks.ratio_table import PYTHON, met, print_heading, print_table
 
 from agentdyno.model import Case, Workspace
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import parse_suite
 from agentdyno.store import Store
-from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
-from agentdyno.workbench.suite_run import SuiteRunner
 
 AGENTS, VERSIONS = 50, 4
 CASES = 200

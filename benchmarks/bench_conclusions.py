@@ -25,10 +25,10 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
 
+from agentdyno.findings.board.ask import Boards
+from agentdyno.findings.history.ask import Histories
 from agentdyno.model import Benchmark, Case, Category, Suite
 from agentdyno.store import Execution, Store
-from agentdyno.workbench.boards import Boards
-from agentdyno.workbench.histories import Histories
 
 BENCHMARKS = 10
 DAYS = 90

@@ -22,16 +22,16 @@ from benchmarks.background_load import loaded
 from benchmarks.ratio_table import BENCHMARKS, met, print_heading, print_table
 from pyperf._utils import is_significant
 
-from agentdyno.analysis.compare import Judging, compare_arms
-from agentdyno.analysis.summarise import summarise
+from agentdyno.findings.engine.measure_samples import Judging, compare_arms
+from agentdyno.findings.figures.summarise import summarise
 from agentdyno.model import Arm, ArmResult, Entry, Iterations, Limits, Order, Sample, Side, Spec, Verdict
-from agentdyno.runner.affinity import choose_cpu
-from agentdyno.runner.job import ArmJob, Code, Launch
-from agentdyno.runner.pool import ProcessExecutor
-from agentdyno.runner.scheduler import Schedule
+from agentdyno.runner.bench.affinity import choose_cpu
+from agentdyno.runner.bench.job import ArmJob, Code, Launch
+from agentdyno.runner.executors.processes import ProcessExecutor
+from agentdyno.runner.schedule import Schedule
+from agentdyno.runs.experiment.prepare import PROCESSES_PER_SIDE
 from agentdyno.specs import make_plan
 from agentdyno.stats import mann_whitney, quantile, wilson
-from agentdyno.workbench.prepare import PROCESSES_PER_SIDE
 
 ROUNDS = 160
 MORE_WORK = 168

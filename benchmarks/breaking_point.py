@@ -20,16 +20,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from agentdyno.analysis.stress_course import Course
-from agentdyno.analysis.stress_searches import read_limit
-from agentdyno.analysis.stress_steps import split_steps
-from agentdyno.load.http_driver import HttpDriver
+from agentdyno.findings.stress.judge_course import Course
+from agentdyno.findings.stress.judge_searches import read_limit
+from agentdyno.findings.stress.judge_steps import split_steps
+from agentdyno.findings.stress.model import LimitedBy
+from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
-from agentdyno.model.stress import LimitedBy
-from agentdyno.servers.behaviour import Behaviour
-from agentdyno.servers.simulated import simulated_server
+from agentdyno.servers.simulated.behaviour import Behaviour
+from agentdyno.servers.simulated.server import simulated_server
 
 TOKENS = 4
 

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.calibration_tool import Setting, Skill, draw_pair, true_changes
 from benchmarks.ratio_table import met, print_heading, print_table
 
-from agentdyno.analysis.duel import duel
-from agentdyno.analysis.meeting import ROWS
-from agentdyno.model.duel import Duel
+from agentdyno.findings.duel.judge import duel
+from agentdyno.findings.duel.judge_meeting import ROWS
+from agentdyno.findings.duel.model import Duel
 
 SETTINGS = tuple(
     Setting(cases, epochs, group, 1 if cases < 60 else 2)

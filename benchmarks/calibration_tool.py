@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.analysis.dimensions import FRUGAL, WEIGHTS
+from agentdyno.findings.figures.dimensions import FRUGAL, WEIGHTS
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 Numbers = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.stats.changepoint import detect
+from agentdyno.stats.series.changepoint import detect
 
 Array = npt.NDArray[np.float64]
 Detector = Callable[[Array], list[int]]

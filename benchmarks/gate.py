@@ -17,17 +17,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentdyno.analysis.cases import ArmFigures
-from agentdyno.analysis.gate import judge_gate
-from agentdyno.analysis.records import record_of
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.gate.judge import judge_gate
+from agentdyno.findings.gate.model import GatePolicy, GateVerdict
+from agentdyno.findings.record.judge import record_of
 from agentdyno.model import RunResult, Sample
-from agentdyno.model.gate import GatePolicy, GateVerdict
 from agentdyno.model.record import AgentRecord
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import load_suite, load_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.listing import find_workload
-from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
-from agentdyno.workbench.suite_run import SuiteRunner
 
 SUITE = "workload:comprehensive/comprehensive"
 RULES = ("rules@1", "rules")

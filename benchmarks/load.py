@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.load_throughput import canned_server, print_throughput
 from benchmarks.ratio_table import met, print_heading, print_table
 
-from agentdyno.load.http_driver import HttpDriver
-from agentdyno.load.raw_file import NAME, read_raw
-from agentdyno.load.requests import build_requests
+from agentdyno.load.client.driver import HttpDriver
+from agentdyno.load.plan.requests import build_requests
+from agentdyno.load.windows.raw_file import NAME, read_raw
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Stage, Step
-from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 
 P50_GOAL_MS, P99_GOAL_MS = 0.2, 4.0
 DELIVERED_GOAL, LAG_GOAL_MS, GROWTH_GOAL_MB = 0.995, 1.0, 50.0

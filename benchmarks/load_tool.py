@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from agentdyno.load.http_driver import HttpDriver
+from agentdyno.load.client.driver import HttpDriver
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step
 
 PROMPT = "Say sixteen words, please, one after the other."

@@ -67,7 +67,7 @@ def with_timeit(call: Callable[[], None], samples: int, loops: int) -> list[floa
 
 
 def with_each_call(call: Callable[[], None], samples: int) -> list[float]:
-    from agentdyno.runner.function import time_each_call
+    from agentdyno.runner.bench.function import time_each_call
 
     walls, _cpus, _last = time_each_call(call, samples)
     return [wall / 1e9 for wall in thinned(walls)]

@@ -15,10 +15,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from agentdyno.model import Progress, Sample
+from agentdyno.runs.experiment.prepare import prepare
+from agentdyno.runs.pipeline import Runner
 from agentdyno.specs import parse_spec
 from agentdyno.store import Store
-from agentdyno.workbench.prepare import prepare
-from agentdyno.workbench.run import Runner
 
 
 class TimedStore(Store):

@@ -31,7 +31,7 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
 
-from agentdyno.servers.simulated import Behaviour, RunningServer, ServedRequest, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, ServedRequest, simulated_server
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import ChatRequest, decode_now
 from agentdyno.wire.exchange import exchange

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from agentdyno.store import Store
+
 from .command import Bench
+from .given_results import Factory
+from .suites import AGENT, Room
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """A fresh folder in which ``dyno`` can be run."""
     return Bench(tmp_path)
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """An empty folder, made the current one, with three agents and a store."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DYNO_STORE", raising=False)
+    (tmp_path / "agent.py").write_text(AGENT)
+    with Store.open(tmp_path / "dyno.db") as store:
+        yield Room(tmp_path, store)
+
+
+@pytest.fixture
+def make() -> Factory:
+    """Makes results of given figures."""
+    return Factory()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentdyno.model.codec import encode
-from agentdyno.model.load import Objective
-from agentdyno.model.stress import (
+from agentdyno.findings.stress.model import (
     BreakingPoint,
     CurvePoint,
     FittedLaw,
@@ -17,6 +15,8 @@ from agentdyno.model.stress import (
     StressReport,
     TimePoint,
 )
+from agentdyno.model.codec import encode
+from agentdyno.model.load import Objective
 
 BREAKS = BreakingPoint("rate", 900.0, 850.0, 950.0, (850.0, 950.0), "1/s", "latency_p99")
 LEVELS = ((200.0, 200.0), (400.0, 400.0), (800.0, 798.0), (1200.0, 910.0), (950.0, 905.0), (850.0, 848.0))

@@ -39,12 +39,12 @@ import pytest
 import yaml
 
 import agentdyno
-from agentdyno.agents.http_json import HttpJson
-from agentdyno.agents.ollama_chat import NUMBERS, OllamaChat
-from agentdyno.agents.openai_chat import OpenAIChat
+from agentdyno.agents.endpoints.http_json import HttpJson
+from agentdyno.agents.endpoints.ollama_chat import NUMBERS, OllamaChat
+from agentdyno.agents.endpoints.openai_chat import OpenAIChat
 from agentdyno.agents.resolve import COMMAND_KEYS
-from agentdyno.analysis.window_readings import LOAD_METRICS
 from agentdyno.cli.main import COMMANDS, dyno
+from agentdyno.findings.figures.window_readings import LOAD_METRICS
 from agentdyno.model import (
     AgentUse,
     ArmResult,
@@ -76,10 +76,10 @@ from agentdyno.registry import KINDS
 from agentdyno.registry.describe import signature_of
 from agentdyno.servers.model_wheel import find_model
 from agentdyno.specs import json_schema, parse_spec, parse_suite
-from agentdyno.specs.load_build import parse_load
-from agentdyno.specs.workspace import read_workspace
-from agentdyno.specs.yaml_text import parse_yaml
-from agentdyno.store.executions_view import CREATE_VIEW
+from agentdyno.specs.files.yaml_text import parse_yaml
+from agentdyno.specs.load.build import parse_load
+from agentdyno.specs.workspace.load import read_workspace
+from agentdyno.store.boards.view import CREATE_VIEW
 
 from .postgres import Postgres, running_postgres
 
@@ -142,18 +142,28 @@ for line in sys.stdin:
 _PRELOADED = [
     *(f"agentdyno.cli.{name}_command" for name in COMMANDS),
     *(
-        "agentdyno.workbench.api",
+        "agentdyno.workbench.running",
         "agentdyno.workbench.doctor",
         "agentdyno.workbench.reporting",
-        "agentdyno.workbench.suite_run",
+        "agentdyno.runs.suite.kind",
         "agentdyno.workbench.rescore",
         "agentdyno.workbench.try_agent",
-        "agentdyno.workbench.loading",
+        "agentdyno.runs.load.kind",
         "agentdyno.store.store",
     ),
-    *("agentdyno.reports.console", "agentdyno.specs.file_format", "scipy.special", "sqlalchemy.dialects.sqlite"),
-    *("agentdyno.specs.suite_format", "agentdyno.specs.workspace_format", "agentdyno.analysis.agent_board"),
-    *("agentdyno.cli.suite_run", "agentdyno.reports.case_view", "sqlalchemy.dialects.postgresql.psycopg", "yaml"),
+    *(
+        "agentdyno.reports.console",
+        "agentdyno.specs.experiment.format",
+        "scipy.special",
+        "sqlalchemy.dialects.sqlite",
+    ),
+    *("agentdyno.specs.suite.format", "agentdyno.specs.workspace.format", "agentdyno.findings.standing.judge"),
+    *(
+        "agentdyno.cli.bench.suite_run",
+        "agentdyno.findings.case.tables",
+        "sqlalchemy.dialects.postgresql.psycopg",
+        "yaml",
+    ),
 ]
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentdyno.agents.chat_model import ChatModel, ChatReply
-    from agentdyno.agents.recorder import tool_call
-    from agentdyno.analysis.stress import stress_report
+    from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
+    from agentdyno.agents.hosting.recorder import tool_call
     from agentdyno.contracts import (
         Agent,
         CaseFailed,
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
         SpecError,
         StoreError,
     )
-    from agentdyno.load.server_watch import ServerWatch
+    from agentdyno.findings.stress.judge import stress_report
+    from agentdyno.load.target.server_watch import ServerWatch
     from agentdyno.model import (
         AgentUse,
         Benchmark,
@@ -62,13 +62,12 @@ if TYPE_CHECKING:
         register_reporter,
         register_scorer,
     )
-    from agentdyno.runner.function import BenchmarkResult, benchmark
+    from agentdyno.runner.bench.function import BenchmarkResult, benchmark
     from agentdyno.scorers.decorator import scorer
     from agentdyno.servers.local_model import LocalModel
-    from agentdyno.specs.dataset import Dataset
+    from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
-    from agentdyno.workbench.api import compare, load_run, run_load, run_spec
     from agentdyno.workbench.asking import (
         compare_agents,
         cost,
@@ -81,13 +80,14 @@ if TYPE_CHECKING:
         reliability,
     )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
+    from agentdyno.workbench.running import compare, load_run, run_load, run_spec
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "agentdyno.agents.chat_model": ("ChatModel", "ChatReply"),
-    "agentdyno.agents.recorder": ("tool_call",),
-    "agentdyno.analysis.stress": ("stress_report",),
+    "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),
+    "agentdyno.agents.hosting.recorder": ("tool_call",),
+    "agentdyno.findings.stress.judge": ("stress_report",),
     "agentdyno.contracts": (
         "Agent",
         "CaseFailed",
@@ -109,7 +109,7 @@ _HOMES = {
         "SpecError",
         "StoreError",
     ),
-    "agentdyno.load.server_watch": ("ServerWatch",),
+    "agentdyno.load.target.server_watch": ("ServerWatch",),
     "agentdyno.model": (
         "AgentUse",
         "Benchmark",
@@ -139,13 +139,13 @@ _HOMES = {
         "register_reporter",
         "register_scorer",
     ),
-    "agentdyno.runner.function": ("BenchmarkResult", "benchmark"),
+    "agentdyno.runner.bench.function": ("BenchmarkResult", "benchmark"),
     "agentdyno.scorers.decorator": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
-    "agentdyno.specs.dataset": ("Dataset",),
+    "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.usl": ("ScalingFit", "fit_amdahl", "fit_usl"),
-    "agentdyno.workbench.api": ("compare", "load_run", "run_load", "run_spec"),
+    "agentdyno.workbench.running": ("compare", "load_run", "run_load", "run_spec"),
     "agentdyno.workbench.asking": (
         "compare_agents",
         "cost",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.agents.callable_agent import CallableAgent
-from agentdyno.agents.command import CommandAgent
-from agentdyno.agents.hosted import HostedAgent
-from agentdyno.agents.http_json import HttpJson
-from agentdyno.agents.ollama_chat import OllamaChat
-from agentdyno.agents.openai_chat import OpenAIChat
+from agentdyno.agents.commands.agent import CommandAgent
+from agentdyno.agents.endpoints.http_json import HttpJson
+from agentdyno.agents.endpoints.ollama_chat import OllamaChat
+from agentdyno.agents.endpoints.openai_chat import OpenAIChat
+from agentdyno.agents.hosting.agent import HostedAgent
+from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.agents.references import label_of
 from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.contracts import Agent

@@ -16,14 +16,14 @@ import pytest
 
 from agentdyno.cli.main import main
 from agentdyno.model import Case, Suite, Workspace
+from agentdyno.runs.lineup import Entrant
+from agentdyno.runs.suite.prepare import SuiteOptions, candidates_of
 from agentdyno.store import Execution, Store
-from agentdyno.workbench.lineup import Entrant
-from agentdyno.workbench.suite_prepare import SuiteOptions, candidates_of
 
 from ..command import Done
 from ..store.suite_builders import SUITE
+from ..suites import Room
 from ..workbench.answering import Answerer, cases, ids, put, run
-from ..workbench.suites import Room
 
 Dyno = Callable[..., Done]
 FIXTURES = Path(__file__).parent.parent / "importers" / "fixtures"

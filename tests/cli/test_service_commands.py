@@ -14,13 +14,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from agentdyno.cli.following import job_exit_code, progress_of
-from agentdyno.cli.remote import Service, ServiceAway
+from agentdyno.cli.service.following import job_exit_code, progress_of
+from agentdyno.cli.service.remote import Service, ServiceAway
 from agentdyno.errors import RunError, SpecError
+from agentdyno.jobs.catalogue import Catalogue
+from agentdyno.jobs.submitting import submit
 from agentdyno.model.job import Job, JobStatus
 from agentdyno.store import Store
-from agentdyno.workbench.catalogue import Catalogue
-from agentdyno.workbench.submitting import submit
 
 from ..command import Bench
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from agentdyno.runs.environment import capture_environment
 from agentdyno.store import Execution, Store
-from agentdyno.workbench.environment import capture_environment
 
 from ..command import Bench, Done
 from ..store.suite_builders import DAY_MS, SUITE
+from ..suites import Room
 from ..workbench.answering import Answerer, cases, ids, put, run
-from ..workbench.suites import Room
 
 NOW = 1_700_000_000_000
 
@@ -151,7 +151,7 @@ def test_results_of_two_machines_compare_in_answers_and_not_in_time(
 ) -> None:
     run(room, Answerer("a"), count=24)
     elsewhere = replace(capture_environment(), machine_id="another")
-    monkeypatch.setattr("agentdyno.workbench.suite_run.capture_environment", lambda: elsewhere)
+    monkeypatch.setattr("agentdyno.runs.suite.kind.capture_environment", lambda: elsewhere)
     run(room, Answerer("b", wrong=ids(0, 16)), count=24)
     found = document(ask(bench, "compare", "a", "b", "--json"))
     assert "different-machines" in codes(found)

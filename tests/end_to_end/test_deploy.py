@@ -24,7 +24,7 @@ import pytest
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.store.location import path_url
-from agentdyno.store.schema import HEAD
+from agentdyno.store.runs.schema import HEAD
 from agentdyno.web.settings import Settings
 
 from ..command import DYNO, Bench

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from agentdyno.errors import StoreError
+from agentdyno.jobs.catalogue import Catalogue
+from agentdyno.jobs.submitting import submit
 from agentdyno.model import RunStatus
 from agentdyno.model.job import Job, JobStatus
 from agentdyno.store import Store
-from agentdyno.workbench.catalogue import Catalogue
-from agentdyno.workbench.submitting import submit
 
 from ..command import DYNO, Bench
 from ..postgres import Postgres, _identity, running_postgres

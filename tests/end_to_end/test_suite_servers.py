@@ -10,7 +10,7 @@ import pytest
 from agentdyno import AgentUse, Benchmark, Case, Constraints, Rubric, RunResult, ScorerUse, Suite, evaluate
 from agentdyno.model import ArmResult, Provenance, Sample
 from agentdyno.servers.local_model import LocalModel
-from agentdyno.servers.simulated import Behaviour, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from agentdyno.store import Store
 
 SCHEMA = {

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.contracts import Importer
-from agentdyno.importers.eval_archive import open_archive
-from agentdyno.importers.inspect_log import InspectImporter
-from agentdyno.importers.lm_eval import LmEvalImporter
-from agentdyno.importers.promptfoo import PromptfooImporter
+from agentdyno.importers.evals.eval_archive import open_archive
+from agentdyno.importers.evals.inspect_log import InspectImporter
+from agentdyno.importers.evals.lm_eval import LmEvalImporter
+from agentdyno.importers.evals.promptfoo import PromptfooImporter
 from agentdyno.importers.sniff import find_importer
 from agentdyno.model import ArmResult, RunResult, Sample
 

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 from agentdyno.contracts import Importer
-from agentdyno.importers.asv import AsvImporter
-from agentdyno.importers.google_benchmark import GoogleBenchmarkImporter
-from agentdyno.importers.hyperfine import HyperfineImporter
-from agentdyno.importers.pyperf import PyperfImporter
-from agentdyno.importers.pytest_benchmark import PytestBenchmarkImporter
 from agentdyno.importers.sniff import find_importer
+from agentdyno.importers.timings.asv import AsvImporter
+from agentdyno.importers.timings.google_benchmark import GoogleBenchmarkImporter
+from agentdyno.importers.timings.hyperfine import HyperfineImporter
+from agentdyno.importers.timings.pyperf import PyperfImporter
+from agentdyno.importers.timings.pytest_benchmark import PytestBenchmarkImporter
 from agentdyno.model import ArmResult, RunResult
 
 FIXTURES = Path(__file__).parent / "fixtures"

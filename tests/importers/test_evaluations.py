@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentdyno.analysis.records import record_of
-from agentdyno.analysis.suite_close import figures_of
 from agentdyno.contracts import Importer
 from agentdyno.errors import ImportFailed
+from agentdyno.findings.figures.suite_figures import figures_of
+from agentdyno.findings.record.judge import record_of
 from agentdyno.importers.sniff import find_importer, head_of
 from agentdyno.model import RunResult, RunStatus
 from agentdyno.model.codec import encode

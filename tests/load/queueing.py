@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from agentdyno.load.driver import Levers
-from agentdyno.load.records import OUTCOME_CODES, UNSENT, empty_records
-from agentdyno.load.schedule import build_schedule
-from agentdyno.load.windows import WindowBuilder
+from agentdyno.load.plan.schedule import build_schedule
+from agentdyno.load.windows.collect import WindowBuilder
+from agentdyno.load.windows.records import OUTCOME_CODES, UNSENT, empty_records
 from agentdyno.model.load import Arrivals, Objective, Outcome, Step, Window
 
 _NS = 1e9

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.agents.callable_agent import CallableAgent
-from agentdyno.agents.ollama_chat import OllamaChat
-from agentdyno.agents.openai_chat import OpenAIChat
-from agentdyno.analysis.histograms import merged, quantile
+from agentdyno.agents.endpoints.ollama_chat import OllamaChat
+from agentdyno.agents.endpoints.openai_chat import OpenAIChat
+from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError
-from agentdyno.load.agent_driver import AgentDriver
-from agentdyno.load.call_record import failed_outcome
+from agentdyno.findings.figures.histograms import merged, quantile
+from agentdyno.load.calls.call_record import failed_outcome
+from agentdyno.load.calls.driver import AgentDriver
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Stage, Step, TokenSource, Window
 from agentdyno.model.sample import FailureKind
-from agentdyno.servers.behaviour import Behaviour
-from agentdyno.servers.simulated import simulated_server
+from agentdyno.servers.simulated.behaviour import Behaviour
+from agentdyno.servers.simulated.server import simulated_server
 from agentdyno.wire.errors import Refused
 
 FAULTS = {"http_error": 3, "timeout": 2, "reset": 4, "truncated": 2, "stream_error": 3, "rate_limited": 5}

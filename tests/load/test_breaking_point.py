@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.analysis import client_limit
-from agentdyno.analysis.stress_course import Course, Reading
-from agentdyno.analysis.stress_searches import read_limit
-from agentdyno.analysis.stress_steps import split_steps
-from agentdyno.load.http_driver import HttpDriver
+from agentdyno.findings.stress import judge_client_limit as client_limit
+from agentdyno.findings.stress.judge_course import Course, Reading
+from agentdyno.findings.stress.judge_searches import read_limit
+from agentdyno.findings.stress.judge_steps import split_steps
+from agentdyno.findings.stress.model import LimitedBy
+from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
-from agentdyno.model.stress import LimitedBy
-from agentdyno.servers.behaviour import Behaviour
-from agentdyno.servers.simulated import simulated_server
+from agentdyno.servers.simulated.behaviour import Behaviour
+from agentdyno.servers.simulated.server import simulated_server
 
 SLOTS, ANSWER_S = 40, 0.4
 CAPACITY = SLOTS / ANSWER_S

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from agentdyno.load.http_driver import HttpDriver
+from agentdyno.load.client.driver import HttpDriver
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step
-from agentdyno.servers.fault_plan import read_faults
-from agentdyno.servers.fault_proxy import fault_proxy
-from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
+from agentdyno.servers.proxy.server import fault_proxy
+from agentdyno.servers.simulated.fault_plan import read_faults
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 
 from ..servers.certificates import loopback_certificate
 

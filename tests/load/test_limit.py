@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentdyno.analysis.histograms import histogram
-from agentdyno.analysis.stress import scenario_report
-from agentdyno.analysis.stress_steps import Judgement, StepOutcome, merge_windows, shortfall
 from agentdyno.errors import SpecError
+from agentdyno.findings.figures.histograms import histogram
+from agentdyno.findings.stress.judge import scenario_report
+from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome, merge_windows, shortfall
+from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
 from agentdyno.load.limit import Ending, Found, Search, find_limit
 from agentdyno.model.load import Objective, Stage, Step, Window
-from agentdyno.model.stress import LimitedBy, ScenarioReport
 
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, windows_from

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.findings.stress.model import LimitedBy
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
 from agentdyno.load.scenarios.base import Scenario
-from agentdyno.model.stress import LimitedBy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "load.md").read_text()
 

@@ -11,7 +11,7 @@ from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS, Settings, resolve_params, scenario_named, share_params
 from agentdyno.load.scenarios.failure_recovery import FAULTS
 from agentdyno.model.load import Arrivals, LoadOptions, Step, Window
-from agentdyno.servers.proxy_fault import FAULTS as PROXY_FAULTS
+from agentdyno.servers.proxy.fault import FAULTS as PROXY_FAULTS
 
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import windows_from

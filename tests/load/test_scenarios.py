@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentdyno.analysis.stress import scenario_report, stress_report
 from agentdyno.errors import RunError
+from agentdyno.findings.stress.judge import scenario_report, stress_report
+from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
 from agentdyno.load.driver import Levers
 from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import SCENARIOS, Settings, resolve_params
 from agentdyno.model.load import LoadOptions, Objective, Stage
-from agentdyno.model.stress import LimitedBy, ScenarioReport
 
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, own_load, result_of, windows_from

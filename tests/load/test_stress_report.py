@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentdyno.analysis.client_limit import allowed_lag, client_limited
-from agentdyno.analysis.histograms import histogram
-from agentdyno.analysis.stress import READERS, stress_report
-from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.findings.figures.histograms import histogram
+from agentdyno.findings.stress.judge import READERS, stress_report
+from agentdyno.findings.stress.judge_client_limit import allowed_lag, client_limited
+from agentdyno.findings.stress.model import LimitedBy, StressReport
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.load import Objective, Outcome, SelfCheck, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import RunResult
-from agentdyno.model.stress import LimitedBy, StressReport
 
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, result_of, windows_from

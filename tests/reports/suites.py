@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from agentdyno.analysis.suite_close import close_suite
 from agentdyno.contracts import Report
+from agentdyno.findings.figures.suite_figures import close_suite
 from agentdyno.model import Case, Findings, Rubric, RunResult, Sample, ScorerUse, Status
 
-from ..analysis.suite_builders import arm, benchmark, sample, suite_of, suite_result
+from ..findings.suite_builders import arm, benchmark, sample, suite_of, suite_result
 
 RUBRIC = Rubric(
     scorers=(ScorerUse("numeric", options={"tolerance": 0.01}),),

@@ -9,17 +9,17 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from agentdyno.analysis.economy import cost_report
-from agentdyno.analysis.reliability import reliabilities
-from agentdyno.model.economy import CostReport
+from agentdyno.findings.cost.charts import cost_scatter
+from agentdyno.findings.cost.judge import cost_report
+from agentdyno.findings.cost.model import CostReport
+from agentdyno.findings.reliability.charts import pass_curve
+from agentdyno.findings.reliability.judge import reliabilities
+from agentdyno.findings.run.charts import drawing
+from agentdyno.findings.standing.charts_spread import spread_chart
 from agentdyno.model.record import AgentRecord
-from agentdyno.reports.charts import drawing
-from agentdyno.reports.cost_chart import cost_scatter
-from agentdyno.reports.pass_curve import pass_curve
-from agentdyno.reports.pictures import inline_svg, png
-from agentdyno.reports.spread_chart import spread_chart
+from agentdyno.show.pictures import inline_svg, png
 
-from ..analysis.economy_builders import agent_record, cases, tried
+from ..findings.economy_builders import agent_record, cases, tried
 
 
 @pytest.fixture(autouse=True)

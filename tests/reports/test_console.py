@@ -19,7 +19,7 @@ from agentdyno.model import (
 from agentdyno.reports import render_console, tables
 from agentdyno.reports.layout import fold
 
-from .conftest import Factory
+from ..given_results import Factory
 
 
 def widest(text: str) -> int:

@@ -30,7 +30,7 @@ from agentdyno.reports.csv_files import comparison_csv, guarded, samples_csv, su
 from agentdyno.reports.junit import render_junit
 from agentdyno.reports.markdown import escape, render_markdown
 
-from .conftest import RUN_ID, Factory
+from ..given_results import RUN_ID, Factory
 
 REPORTERS = (MarkdownReporter, HtmlReporter, CsvReporter, JsonReporter, PngReporter, JunitReporter)
 Kind = type[MarkdownReporter | HtmlReporter | CsvReporter | JsonReporter | PngReporter | JunitReporter]

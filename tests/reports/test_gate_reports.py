@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 
-from agentdyno.analysis.gate import judge_gate
-from agentdyno.model.gate import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.judge import judge_gate
+from agentdyno.findings.gate.model import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.tables import gate_tables
+from agentdyno.findings.gate.tables_junit import gate_junit
+from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model.result import RunWarning
-from agentdyno.model.standing import CaseKey
 from agentdyno.reports import render_console
 from agentdyno.reports.gate_comment import MARKER, gate_comment
-from agentdyno.reports.gate_junit import gate_junit
-from agentdyno.reports.gate_tables import gate_tables
 
-from ..analysis.gate_records import case, record
+from ..findings.gate_records import case, record
 
 HOSTILE = "<script>alert(1)</script>|`x`\n@someone \x1b[31m\x00 --> 漢字 " + "long" * 30
 

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from agentdyno.findings.run.charts_points import sweeps, wants_log
 from agentdyno.model import Verdict
 from agentdyno.reports.html_page import MOST_CHARTED, render_html
-from agentdyno.reports.points import sweeps, wants_log
 
-from .conftest import SCRIPT, Factory
+from ..given_results import SCRIPT, Factory
 
 VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
 

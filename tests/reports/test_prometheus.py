@@ -8,7 +8,7 @@ from pathlib import Path
 from agentdyno.contracts import Report
 from agentdyno.model import ArmResult, Findings, Phase, RunResult, Sample, Status
 from agentdyno.reports.prometheus import PrometheusReporter, metric_name, openmetrics
-from tests.reports.conftest import Factory
+from tests.given_results import Factory
 
 
 def sampled(*times: int) -> RunResult:

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agentdyno.analysis.suite_close import close_suite
+from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.standing.tables_labels import with_standings
 from agentdyno.model import Case, Findings, RunResult, Status
 from agentdyno.reports import CsvReporter, HtmlReporter, JunitReporter, MarkdownReporter
 from agentdyno.reports.csv_files import agents_csv, samples_csv
@@ -17,10 +18,9 @@ from agentdyno.reports.html_page import render_html
 from agentdyno.reports.json_files import render_json
 from agentdyno.reports.junit import render_junit
 from agentdyno.reports.markdown import render_markdown
-from agentdyno.reports.standings import with_standings
 
-from ..analysis.suite_builders import arm, benchmark, sample, suite_of, suite_result
-from .conftest import SCRIPT, Factory
+from ..findings.suite_builders import arm, benchmark, sample, suite_of, suite_result
+from ..given_results import SCRIPT, Factory
 from .suites import comprehensive, report
 from .test_html import Page
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.model import Arm, Limits, Phase, Plan, Sample, Status, Trial
-from agentdyno.runner.job import ArmJob, Code
-from agentdyno.runner.scheduler import Executor
+from agentdyno.runner.bench.job import ArmJob, Code
+from agentdyno.runner.schedule import Executor
 
 SUBJECTS = str(Path(__file__).parent / "subjects.py")
 TIMEOUT_S = 2.0

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from agentdyno.runner.job import ArmJob
-from agentdyno.runner.pool import ProcessExecutor
+from agentdyno.runner.bench.job import ArmJob
+from agentdyno.runner.executors.processes import ProcessExecutor
 from tests.runner.building import children, descriptors
 
 Pool: TypeAlias = Callable[..., ProcessExecutor]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentdyno.model import Limits, Status
-from agentdyno.runner import pool as pool_module
-from agentdyno.runner.job import Code
-from agentdyno.runner.pool import ProcessExecutor
+from agentdyno.runner.bench.job import Code
+from agentdyno.runner.executors import processes as pool_module
+from agentdyno.runner.executors.processes import ProcessExecutor
 from tests.runner.building import TIMEOUT_S, is_running, job, outcome, run, trial
 from tests.runner.conftest import Pool
 

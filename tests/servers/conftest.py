@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from agentdyno.servers.http_message import BadRequest, RequestReader
-from agentdyno.servers.simulated import RunningServer
+from agentdyno.servers.simulated.server import RunningServer
 
 from .talking import OPENAI, ask, chat, connect, encoded, read_to_end, read_until
 

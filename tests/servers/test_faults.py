@@ -8,8 +8,8 @@ import urllib.error
 
 import pytest
 
-from agentdyno.servers.door import RateLimit
-from agentdyno.servers.simulated import Behaviour, RunningServer, SimulatedServer
+from agentdyno.servers.simulated.admission import RateLimit
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, SimulatedServer
 
 from .talking import OLLAMA, OPENAI, Answer, ask, chat, connect, encoded, read_to_end, read_until_reset
 

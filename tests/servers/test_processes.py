@@ -12,13 +12,13 @@ import pytest
 
 from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.child import ChildServer
-from agentdyno.servers.simulated import Behaviour, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, simulated_server
 
 from .talking import OPENAI, ask, chat, connect, encoded
 
 OWNER = """
 import sys, threading, time
-from agentdyno.servers.simulated import simulated_server
+from agentdyno.servers.simulated.server import simulated_server
 kept = simulated_server()
 def own():
     server = kept.__enter__()

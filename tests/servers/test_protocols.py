@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.servers.simulated import RunningServer
+from agentdyno.servers.simulated.server import RunningServer
 
 from .talking import OLLAMA, OPENAI, ask, chat, text_of, tool
 

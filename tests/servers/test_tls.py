@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.servers.simulated import Behaviour, RunningServer, SimulatedServer, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, SimulatedServer, simulated_server
 
 from .certificates import loopback_certificate
 from .talking import OPENAI, chat, encoded, read_to_end

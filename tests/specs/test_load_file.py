@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
 from agentdyno.model.load import Arrivals, Dialect, Objective, PromptLengths, Stage
-from agentdyno.specs.load_build import is_load, load_document, load_load, load_of, parse_load
+from agentdyno.specs.load.build import is_load, load_document, load_load, load_of, parse_load
 from agentdyno.specs.schema import json_schema
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from agentdyno.errors import SpecError
 from agentdyno.specs import json_schema, parse_suite, read_workspace
-from tests.specs.test_suite_load import EVERYTHING
+from tests.specs.suite.test_load import EVERYTHING
 
 SUITES = [
     EVERYTHING,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from agentdyno.stats.long_run_variance import description_cost, estimate_noise, residuals, starting_variance
 from agentdyno.stats.samples import Array
-from agentdyno.stats.spikes import clip_spikes, robust_sigma, running_median
+from agentdyno.stats.series.long_run_variance import description_cost, estimate_noise, residuals, starting_variance
+from agentdyno.stats.series.spikes import clip_spikes, robust_sigma, running_median
 
 
 def correlated(n: int, correlation: float, seed: int) -> Array:

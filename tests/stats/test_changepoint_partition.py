@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.stats import partition as module
-from agentdyno.stats.partition import partition
 from agentdyno.stats.samples import Array
+from agentdyno.stats.series import partition as module
+from agentdyno.stats.series.partition import partition
 
 from .properties import quick
 

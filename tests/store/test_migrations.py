@@ -19,7 +19,7 @@ from agentdyno.model.codec import encode
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.store.location import path_url
-from agentdyno.store.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
+from agentdyno.store.runs.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
 from ..postgres import Postgres
 from .builders import ENVIRONMENT, FIRST_ID, SPEC, begin, sample

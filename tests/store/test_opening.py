@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import StoreError
-from agentdyno.store import Store, default_url, revision
-from agentdyno.store.schema import REVISIONS, VERSION_TABLE
+from agentdyno.store import Store, default_url
+from agentdyno.store.database import revision
+from agentdyno.store.runs.schema import REVISIONS, VERSION_TABLE
 
 from .builders import begin, sample
 

@@ -15,8 +15,8 @@ import pytest
 from agentdyno.model import Response
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
+from tests.suites import Room
 from tests.workbench.answering import put
-from tests.workbench.suites import Room
 
 from .routes.asking import Client, Json, Told, client_of, refused
 from .service import WORKSPACE, Bench

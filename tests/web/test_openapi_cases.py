@@ -34,7 +34,7 @@ from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import Settings
-from tests.workbench.suites import Room
+from tests.suites import Room
 
 from .routes.asking import seed
 from .service import Bench, bearer

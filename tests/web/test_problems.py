@@ -22,10 +22,10 @@ from agentdyno.errors import (
     StoreError,
     Unknown,
 )
+from agentdyno.jobs.submitting import QueueFull
 from agentdyno.model.job import Scope
 from agentdyno.web.problems import Refused, finding, near, problem_response, refused
 from agentdyno.web.state import StoreUnavailable
-from agentdyno.workbench.submitting import QueueFull
 
 from .service import Bench, bearer
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentdyno.model import Case, RunResult
+from agentdyno.runs.lineup import Named
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import LoadedSuite, parse_suite
-from agentdyno.workbench.lineup import Named
-from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 
-from .suites import EMPTY, Room
+from ..suites import EMPTY, Room
 
 
 @dataclass

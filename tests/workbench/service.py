@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentdyno.jobs.catalogue import Catalogue
+from agentdyno.jobs.submitting import submit
+from agentdyno.jobs.worker import Worker
 from agentdyno.model.job import Job
 from agentdyno.store import Store
-from agentdyno.workbench.catalogue import Catalogue
-from agentdyno.workbench.submitting import submit
-from agentdyno.workbench.worker import Worker
 
 AGENTS = """
 import os, time

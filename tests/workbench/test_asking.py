@@ -9,13 +9,13 @@ import pytest
 
 import agentdyno
 from agentdyno.errors import NotComparable, SpecError, StoreError
+from agentdyno.findings.baseline.ask import set_baseline
+from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.model.codec import encode
-from agentdyno.model.duel import AllAgainstAll, Duel
 from agentdyno.workbench import asking
-from agentdyno.workbench.baselines import set_baseline
 
+from ..suites import Room
 from .answering import Answerer, ids, run
-from .suites import Room
 
 PYPERF = Path(__file__).parent.parent / "importers" / "fixtures" / "pyperf" / "words.json"
 

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.cli.check_command import exit_code
+from agentdyno.cli.bench.check import exit_code
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
+from agentdyno.findings.baseline.ask import export_baselines, set_baseline
+from agentdyno.findings.gate.model import DEFAULT_RULES, GatePolicy, GateReport, GateVerdict, Tier
 from agentdyno.model import Case, RunResult, Workspace
-from agentdyno.model.gate import DEFAULT_RULES, GatePolicy, GateReport, GateVerdict, Tier
+from agentdyno.runs.lineup import Named
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions
 from agentdyno.specs import LoadedSuite
-from agentdyno.workbench.baselines import export_baselines, set_baseline
 from agentdyno.workbench.check import Checked, SuiteCheck
-from agentdyno.workbench.lineup import Named
-from agentdyno.workbench.suite_prepare import PreparedSuite, SuiteOptions
-from agentdyno.workbench.suite_run import SuiteRunner
 
 from ..command import Bench
+from ..suites import EMPTY, Room
 from .answering import Answerer, cases, ids, put
-from .suites import EMPTY, Room
 
 ANSWERS = GatePolicy(tuple(rule for rule in DEFAULT_RULES if rule.tier is Tier.CRITICAL))
 """Without the rules about time: these agents answer in microseconds."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.analysis.summarise import summarise
-from agentdyno.analysis.window_readings import LOAD_METRICS
 from agentdyno.errors import SpecError
+from agentdyno.findings.figures.summarise import summarise
+from agentdyno.findings.figures.window_readings import LOAD_METRICS
+from agentdyno.findings.gate.model import GatePolicy, GateReport, GateVerdict
 from agentdyno.model import Arm, Phase, RunResult, RunStatus, RunWarning, Sample, Status, Workspace
-from agentdyno.model.gate import GatePolicy, GateReport, GateVerdict
 from agentdyno.model.identity import new_run_id
-from agentdyno.specs.workspace import read_workspace
+from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.check_spec import check_load
 

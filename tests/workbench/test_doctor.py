@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentdyno.model.findings import Calibration, Check, Level
+from agentdyno.runs.environment import machine_id
 from agentdyno.workbench.doctor import Interpreter, disk_check, examine
-from agentdyno.workbench.environment import machine_id
 
 DAY_MS = 24 * 3600 * 1000
 NOW_MS = 1_700_000_000_000

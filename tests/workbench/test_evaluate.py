@@ -10,11 +10,11 @@ import pytest
 
 from agentdyno import Benchmark, Case, Dataset, Response, Rubric, ScorerUse, Suite, Usage, aevaluate, evaluate
 from agentdyno.errors import DynoError, RunError, SpecError
+from agentdyno.findings.comparison.ask import read_result
 from agentdyno.model import Constraints, Progress, RunResult, RunStatus, Status
+from agentdyno.runs.pipeline import run_folder
+from agentdyno.runs.resume import resume
 from agentdyno.store import Store
-from agentdyno.workbench.operands import read_result
-from agentdyno.workbench.resume import resume
-from agentdyno.workbench.run import run_folder
 
 ROWS = [{"id": name, "input": name, "target": name.upper()} for name in ("a", "b", "c")]
 DOCUMENT = {"name": "letters", "dataset": {"cases": ROWS}, "scorer": "exact", "epochs": 2, "warmup": 0}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from agentdyno.analysis.cases import ArmFigures
-from agentdyno.analysis.gate import judge_gate
-from agentdyno.analysis.records import record_of
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.gate.judge import judge_gate
+from agentdyno.findings.gate.model import GatePolicy, GateVerdict
+from agentdyno.findings.record.judge import record_of
 from agentdyno.model import RunResult, Sample
-from agentdyno.model.gate import GatePolicy, GateVerdict
 from agentdyno.model.record import AgentRecord
 
-from .suites import Room
+from ..suites import Room
 
 AGENT = """
 import random

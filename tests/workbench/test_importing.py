@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import ImportFailed
-from agentdyno.importers.asv import AsvImporter
-from agentdyno.importers.hyperfine import HyperfineImporter
-from agentdyno.importers.pyperf import PyperfImporter
+from agentdyno.findings.history.ask import Histories
+from agentdyno.importers.timings.asv import AsvImporter
+from agentdyno.importers.timings.hyperfine import HyperfineImporter
+from agentdyno.importers.timings.pyperf import PyperfImporter
 from agentdyno.model import Arm, RunResult, RunStatus
 from agentdyno.registry import registered
 from agentdyno.registry.names import register
 from agentdyno.reports import render_console
-from agentdyno.reports.import_tables import import_table
+from agentdyno.show.import_tables import import_table
 from agentdyno.store import Store
-from agentdyno.workbench.histories import Histories
 from agentdyno.workbench.importing import import_files, importers, read_file
 
 FIXTURES = Path(__file__).parent.parent / "importers" / "fixtures"

@@ -6,13 +6,13 @@ import pytest
 
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import RunStatus, ScorerUse, Status, Workspace
+from agentdyno.runs.experiment.prepare import prepare
+from agentdyno.runs.pipeline import Runner
 from agentdyno.specs import Overrides, parse_spec
-from agentdyno.workbench.prepare import prepare
 from agentdyno.workbench.rescore import rescore
-from agentdyno.workbench.run import Runner
 
 from ..chat_server import Asked, Reply, serving
-from .suites import Room, statuses
+from ..suites import Room, statuses
 
 TOOLS = """
 from agentdyno import tool_call

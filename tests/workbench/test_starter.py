@@ -10,7 +10,7 @@ from agentdyno.errors import RunError
 from agentdyno.model import Suite
 from agentdyno.registry.local import load_file
 from agentdyno.specs import load_suite, load_workspace, resolve_agents
-from agentdyno.specs.agent_sweep import agent_use
+from agentdyno.specs.workspace.agent_sweep import agent_use
 from agentdyno.workbench.starter import write_starter
 from agentdyno.workbench.starter_files import OFFERS
 
@@ -42,7 +42,7 @@ def test_the_files_load_and_belong_together(tmp_path: Path) -> None:
 
 
 def test_all_keys_of_the_workspace_are_shown(tmp_path: Path) -> None:
-    from agentdyno.specs.workspace_format import WorkspaceFile
+    from agentdyno.specs.workspace.format import WorkspaceFile
 
     write_starter(tmp_path, {})
     text = (tmp_path / "dyno.yaml").read_text()

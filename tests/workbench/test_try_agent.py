@@ -9,7 +9,7 @@ from agentdyno.model import Case, Status, Workspace
 from agentdyno.workbench.try_agent import try_agent
 
 from ..chat_server import Reply, serving
-from .suites import Room
+from ..suites import Room
 
 
 def test_an_answer_is_a_sample_with_its_time_and_without_a_score(room: Room) -> None:

@@ -18,7 +18,7 @@ from agentdyno.scorers.numeric import Numeric
 from agentdyno.scorers.pattern import Regex, work
 from agentdyno.scorers.text import Exact, Includes
 from agentdyno.scorers.tools import ToolCalls
-from agentdyno.specs.suite_load import load_suite
+from agentdyno.specs.suite.load import load_suite
 
 PATH = Path(workload.__file__).parent / "suites" / "comprehensive.yaml"
 SCORERS: dict[str, Callable[..., Scorer]] = {

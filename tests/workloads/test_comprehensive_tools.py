@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agentdyno.agents.callable_agent import CallableAgent
+from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.model.case import Case, Response
 from agentdyno.workloads.comprehensive.calculator import (
     CannotCalculate,

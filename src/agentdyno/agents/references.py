@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agentdyno.agents.command_line import split_command
+from agentdyno.agents.commands.command_line import split_command
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.installed import installed, load, unknown

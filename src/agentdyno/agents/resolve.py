@@ -73,11 +73,11 @@ def make_agent(
 def _make_python(located: Located, setting: _Setting) -> Agent:
     use, target = located.use, located.target
     if target is not None and not setting.inline:
-        from agentdyno.agents.hosted import HostedAgent, HostLimits
+        from agentdyno.agents.hosting.agent import HostedAgent, HostLimits
 
         limits = HostLimits(workers=setting.workers, memory_bytes=setting.memory_limit_bytes)
         return HostedAgent(use, target=target, limits=limits, environ=setting.environ, python=setting.python)
-    from agentdyno.agents.callable_agent import CallableAgent
+    from agentdyno.agents.hosting.callable_agent import CallableAgent
     from agentdyno.registry.local import load_target
 
     found = located.found
@@ -90,8 +90,8 @@ def _make_python(located: Located, setting: _Setting) -> Agent:
 
 
 def _make_command(located: Located, setting: _Setting) -> Agent:
-    from agentdyno.agents.command import CommandAgent, CommandLimits, CommandSetting
-    from agentdyno.agents.command_line import split_command
+    from agentdyno.agents.commands.agent import CommandAgent, CommandLimits, CommandSetting
+    from agentdyno.agents.commands.command_line import split_command
 
     use = located.use
     own = {key: use.config[key] for key in COMMAND_KEYS if key in use.config}
@@ -115,19 +115,19 @@ def _make_command(located: Located, setting: _Setting) -> Agent:
 
 
 def _make_openai(located: Located, setting: _Setting) -> Agent:
-    from agentdyno.agents.openai_chat import OpenAIChat
+    from agentdyno.agents.endpoints.openai_chat import OpenAIChat
 
     return _endpoint(OpenAIChat, located.use, setting, _model_in(located.use))
 
 
 def _make_ollama(located: Located, setting: _Setting) -> Agent:
-    from agentdyno.agents.ollama_chat import OllamaChat
+    from agentdyno.agents.endpoints.ollama_chat import OllamaChat
 
     return _endpoint(OllamaChat, located.use, setting, _model_in(located.use))
 
 
 def _make_http(located: Located, setting: _Setting) -> Agent:
-    from agentdyno.agents.http_json import HttpJson
+    from agentdyno.agents.endpoints.http_json import HttpJson
 
     return _endpoint(HttpJson, located.use, setting, {"url": located.use.uses})
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentdyno.agents.command_line import split_command
+from agentdyno.agents.commands.command_line import split_command
 from agentdyno.agents.references import Located, locate
 from agentdyno.errors import DynoError
 from agentdyno.model.identity import digest
 from agentdyno.model.suite import AgentUse
-from agentdyno.registry.finding import find_source
+from agentdyno.registry.lookup import find_source
 
 LENGTH = 12
 """Hexadecimal digits of a content hash."""

@@ -11,8 +11,8 @@ import click
 from agentdyno.cli.shared import print_json, print_tables, say
 
 if TYPE_CHECKING:
+    from agentdyno.findings.conclusions import Conclusions
     from agentdyno.model import Workspace
-    from agentdyno.model.conclusions import Conclusions
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -36,6 +36,34 @@ COMMANDS = {
     "model": "Install and serve the local model, or simulate one.",
     "store": "Migrate, rebuild, back up or compact the store.",
 }
+_HOMES = {
+    "init": "bench.init",
+    "try": "bench.try_",
+    "run": "bench.run",
+    "load": "bench.load",
+    "resume": "bench.resume",
+    "check": "bench.check",
+    "compare": "ask.compare",
+    "changes": "ask.changes",
+    "board": "ask.board",
+    "history": "ask.history",
+    "cost": "ask.cost",
+    "baseline": "ask.baseline",
+    "rescore": "bench.rescore",
+    "report": "ask.report",
+    "show": "ask.show",
+    "import": "ask.import_",
+    "list": "ask.list",
+    "doctor": "bench.doctor",
+    "schema": "ask.schema",
+    "demo": "bench.demo",
+    "serve": "service.serve",
+    "worker": "service.worker",
+    "jobs": "service.jobs",
+    "keys": "service.keys",
+    "model": "service.model",
+    "store": "service.store",
+}
 EPILOG = """\b
 Examples:
   dyno init                                   a first suite and a small agent
@@ -62,7 +90,7 @@ class LazyGroup(click.Group):
             return None
         if ctx.resilient_parsing or ctx.meta.get("listing"):
             return click.Command(cmd_name, help=COMMANDS[cmd_name])
-        module = import_module(f"agentdyno.cli.{cmd_name}_command")
+        module = import_module(f"agentdyno.cli.{_HOMES[cmd_name]}")
         command: click.Command = module.command
         return command
 

@@ -23,9 +23,9 @@ def finish(
     result: RunResult, store: Store | None, formats: Sequence[str], tolerance: float, *, as_json: bool
 ) -> Findings:
     """Prints the result, writes the reports asked for, and says where everything is."""
-    from agentdyno.workbench.judge import findings_for
+    from agentdyno.findings.run.ask import findings_for
+    from agentdyno.runs.pipeline import run_folder
     from agentdyno.workbench.reporting import write_reports
-    from agentdyno.workbench.run import run_folder
 
     findings = findings_for(result, store, tolerance)
     report = Report((result,), findings)

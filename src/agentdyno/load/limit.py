@@ -11,9 +11,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentdyno.analysis.stress_levels import CLIENT_VOTES, Bracket, LevelVerdict, bracket, lowest, verdict_of
-from agentdyno.analysis.stress_steps import Judgement, StepOutcome
 from agentdyno.errors import SpecError
+from agentdyno.findings.stress.judge_levels import CLIENT_VOTES, Bracket, LevelVerdict, bracket, lowest, verdict_of
+from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome
 from agentdyno.model.load import Step
 
 WIDTH = 0.10

@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass
 
 from agentdyno.errors import DynoError, RunError
-from agentdyno.load.decode import CHAT
+from agentdyno.load.client.decode import CHAT
 from agentdyno.model.load import LoadTarget, TokenSource
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import Completion, decode

@@ -8,8 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import cast
 
-from agentdyno.analysis.histograms import quantile
-from agentdyno.analysis.stress_steps import merge_windows
+from agentdyno.findings.figures.histograms import quantile
+from agentdyno.findings.stress.judge_steps import merge_windows
 from agentdyno.load.driver import Driver
 from agentdyno.load.scenarios.base import Scenario, Settings, resolve_params
 from agentdyno.model.load import Step, Window

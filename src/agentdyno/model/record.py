@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.model.standing import CaseKey
+from agentdyno.findings.standing.model import CaseKey
 
 
 @dataclass(frozen=True, slots=True)

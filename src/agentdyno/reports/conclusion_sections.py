@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from agentdyno.analysis.dimensions import DIMENSIONS, OVERALL
-from agentdyno.model.board import LeaderboardEntry, MatrixEntry
-from agentdyno.model.conclusions import Conclusions
-from agentdyno.model.duel import Duel
-from agentdyno.model.economy import CostReport
-from agentdyno.model.gate import GateVerdict
-from agentdyno.model.history import History
+from agentdyno.findings.board.model import LeaderboardEntry, MatrixEntry
+from agentdyno.findings.board.tables import board_labels, coverage_tables, leaderboard_tables, matrix_tables
+from agentdyno.findings.conclusions import Conclusions
+from agentdyno.findings.cost.model import CostReport
+from agentdyno.findings.cost.tables import cost_tables
+from agentdyno.findings.duel.model import Duel
+from agentdyno.findings.duel.tables import duel_tables, tournament_tables
+from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
+from agentdyno.findings.gate.model import GateVerdict
+from agentdyno.findings.gate.tables import gate_sides, gate_tables
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import Severity
+from agentdyno.findings.history.tables import health_text, history_tables, history_title, regression_tables
+from agentdyno.findings.reliability.tables import reliability_tables
+from agentdyno.findings.stress.model import StressReport
+from agentdyno.findings.stress.tables import stress_tables
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.regression import Severity
-from agentdyno.model.stress import StressReport
-from agentdyno.reports.board_tables import board_labels, coverage_tables, leaderboard_tables, matrix_tables
-from agentdyno.reports.conclusions import Lead, Picture, Section
-from agentdyno.reports.cost_tables import cost_tables
-from agentdyno.reports.duel_tables import duel_tables, tournament_tables
-from agentdyno.reports.gate_tables import gate_sides, gate_tables
-from agentdyno.reports.history_tables import health_text, history_tables, history_title, regression_tables
-from agentdyno.reports.reliability_tables import reliability_tables
-from agentdyno.reports.stress_tables import stress_tables
-from agentdyno.reports.table import Tone
-from agentdyno.reports.wording import count, label, one_line
+from agentdyno.show.section import Lead, Picture, Section
+from agentdyno.show.table import Tone
+from agentdyno.show.wording import count, label, one_line
 
 MOST_RADAR = 6
 """Agents on one radar: more cannot be told apart."""
@@ -112,7 +112,7 @@ def _duels(found: Conclusions) -> Iterator[Section]:
 
 
 def _stress(report: StressReport) -> Section:
-    from agentdyno.reports.load_charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
+    from agentdyno.findings.stress.charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
 
     broke = [one_line(item.scenario) for item in report.scenarios if item.broke]
     held = sum(not item.broke and not item.client_limited for item in report.scenarios)
@@ -137,7 +137,7 @@ def _stress(report: StressReport) -> Section:
 
 
 def _history(item: History, number: int) -> Section:
-    from agentdyno.reports.history_chart import history_chart
+    from agentdyno.findings.history.charts import history_chart
 
     worse = sum(change.better is False and change.comparable for change in item.changes)
     better = sum(change.better is True and change.comparable for change in item.changes)
@@ -152,7 +152,7 @@ def _history(item: History, number: int) -> Section:
 
 
 def _reliability(found: Conclusions) -> Section:
-    from agentdyno.reports.pass_curve import pass_curve
+    from agentdyno.findings.reliability.charts import pass_curve
 
     whole = [item for item in found.reliabilities if not item.benchmark]
     text = f"{count(len(whole), 'agent')}: the chance that k tries of a case all succeed."
@@ -164,7 +164,7 @@ def _reliability(found: Conclusions) -> Section:
 
 
 def _scatters(report: CostReport, number: int) -> list[Picture]:
-    from agentdyno.reports.cost_chart import cost_scatter
+    from agentdyno.findings.cost.charts import cost_scatter
 
     return [
         Picture(
@@ -177,14 +177,14 @@ def _scatters(report: CostReport, number: int) -> list[Picture]:
 
 
 def _dumbbell(duel: Duel, number: int) -> Picture:
-    from agentdyno.reports.dumbbell import dumbbell_chart
+    from agentdyno.findings.duel.charts import dumbbell_chart
 
     caption = "Every dimension of baseline and candidate; filled where the difference is more than chance."
     return Picture(f"head-to-head-{number}", caption, partial(dumbbell_chart, duel), wide=True)
 
 
 def _radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry]) -> tuple[Picture, ...]:
-    from agentdyno.reports.radar import radar_chart
+    from agentdyno.findings.board.charts import radar_chart
 
     shown = [entry for entry in entries if entry.scores[OVERALL].score is not None][:MOST_RADAR]
     labels = board_labels(shown)
@@ -196,7 +196,7 @@ def _radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry
 
 def _record_radar(records: Sequence[AgentRecord]) -> list[Picture]:
     """The mean scores of each agent over its benchmarks."""
-    from agentdyno.reports.radar import radar_chart
+    from agentdyno.findings.board.charts import radar_chart
 
     scores: dict[str, dict[str, float | None]] = {}
     for record in records[:MOST_RADAR]:
@@ -210,7 +210,7 @@ def _record_radar(records: Sequence[AgentRecord]) -> list[Picture]:
 
 def _spreads(records: Sequence[AgentRecord]) -> list[Picture]:
     """Distributions of what a case takes, for what is known of every agent."""
-    from agentdyno.reports.spread_chart import spread_chart
+    from agentdyno.findings.standing.charts_spread import spread_chart
 
     found = []
     for metric in ("duration_s", "cost_usd", "total_tokens"):

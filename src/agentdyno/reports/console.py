@@ -7,18 +7,18 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.findings.run.tables import CONSOLE_DETAILS, LOAD
+from agentdyno.findings.standing.model import SuiteStanding
+from agentdyno.findings.standing.tables import suite_tables
+from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
-from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
-from agentdyno.reports.conclusions import sections
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
-from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
-from agentdyno.reports.run_tables import CONSOLE_DETAILS, LOAD
-from agentdyno.reports.standings import standing_in, with_standings
-from agentdyno.reports.suite_tables import suite_tables
-from agentdyno.reports.table import Align, Cell, Table, Tone
-from agentdyno.reports.wording import one_line, plain
+from agentdyno.show.listings import RUN_ID_LENGTH
+from agentdyno.show.section import sections
+from agentdyno.show.table import Align, Cell, Table, Tone
+from agentdyno.show.wording import one_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def _print_report(console: Console, report: Report) -> None:
         _line(console)
     for section in sections(report.findings):
         if section.plot is not None and section.plot.points:
-            from agentdyno.reports.history_plot import history_plot
+            from agentdyno.findings.history.tables_plot import history_plot
 
             _line(console, history_plot(section.plot, console.width))
             _line(console)

@@ -9,16 +9,16 @@ from io import StringIO
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.run.tables import planned, statuses
+from agentdyno.findings.standing.tables_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
+from agentdyno.findings.standing.tables_labels import is_suite, with_standings
 from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.suite import slug
-from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_text
-from agentdyno.reports.run_tables import planned, statuses
-from agentdyno.reports.standings import is_suite, with_standings
-from agentdyno.reports.suite_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
-from agentdyno.reports.table import Table
-from agentdyno.reports.wording import plain
+from agentdyno.show.section import sections
+from agentdyno.show.table import Table
+from agentdyno.show.wording import plain
 
 Value = str | int | float | None
 

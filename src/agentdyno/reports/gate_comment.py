@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from agentdyno.model.gate import BrokenCase, GateReport, GateVerdict
-from agentdyno.reports.gate_tables import (
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
+from agentdyno.findings.gate.tables import (
     change_words,
     gate_sides,
     limit_words,
@@ -15,7 +15,7 @@ from agentdyno.reports.gate_tables import (
     verdict_words,
 )
 from agentdyno.reports.markdown import escape
-from agentdyno.reports.wording import count, one_line, show
+from agentdyno.show.wording import count, one_line, show
 
 MARKER = "<!-- agentdyno gate -->"
 """The first line of the comment, by which a workflow finds the one to update."""

@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.findings.run.charts_points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
+from agentdyno.findings.run.tables import arm_name, failure_samples
+from agentdyno.findings.run.tables_profiles import resource_series
+from agentdyno.findings.standing.model import SuiteStanding
+from agentdyno.findings.standing.tables import errors, suite_tables
+from agentdyno.findings.standing.tables_cases import failed
+from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import ArmResult, RunResult
 from agentdyno.model.codec import to_plain
-from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
-from agentdyno.reports.case_tables import failed
-from agentdyno.reports.conclusions import Lead, Section, sections
 from agentdyno.reports.files import write_text
-from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
-from agentdyno.reports.points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
-from agentdyno.reports.profiles import resource_series
-from agentdyno.reports.run_tables import arm_name, failure_samples
-from agentdyno.reports.standings import standing_in, with_standings
-from agentdyno.reports.suite_tables import errors, suite_tables
-from agentdyno.reports.table import Table
-from agentdyno.reports.wording import count, label, one_line, plain
+from agentdyno.show.listings import RUN_ID_LENGTH
+from agentdyno.show.section import Lead, Section, sections
+from agentdyno.show.table import Table
+from agentdyno.show.wording import count, label, one_line, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -99,7 +99,7 @@ class ConcludedSection:
 
 def render_html(report: Report) -> str:
     """The whole page."""
-    from agentdyno.reports.charts import drawing
+    from agentdyno.findings.run.charts import drawing
 
     report = with_standings(report)
     with drawing():
@@ -224,8 +224,8 @@ def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSecti
 
 
 def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple[Chart, ...]:
-    from agentdyno.reports.charts import overview
-    from agentdyno.reports.dimension_chart import dimension_chart
+    from agentdyno.findings.run.charts import overview
+    from agentdyno.findings.standing.charts import dimension_chart
 
     if not standing.agents:
         return ()
@@ -250,7 +250,7 @@ def _by_agent(arms: Sequence[ArmResult]) -> list[ArmResult]:
 
 
 def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:
-    from agentdyno.reports.charts import MOST_ROWS, overview, sweep_chart
+    from agentdyno.findings.run.charts import MOST_ROWS, overview, sweep_chart
 
     charts = []
     for number, sweep in enumerate(sweeps(result)):
@@ -267,7 +267,7 @@ def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Ch
 
 
 def _arm_charts(key: str, data: ArmValues) -> ArmCharts:
-    from agentdyno.reports.charts import distribution, run_order
+    from agentdyno.findings.run.charts import distribution, run_order
 
     what = f"{label(data.metric)} of {data.name}"
     return ArmCharts(
@@ -280,15 +280,15 @@ def _arm_charts(key: str, data: ArmValues) -> ArmCharts:
 
 
 def _series_chart(key: str, found: object) -> Chart:
-    from agentdyno.reports.charts import series_chart
-    from agentdyno.reports.profiles import Series
+    from agentdyno.findings.run.charts import series_chart
+    from agentdyno.findings.run.tables_profiles import Series
 
     assert isinstance(found, Series)
     return _chart(series_chart(found), key, f"{found.arm}: resources during one sample (psutil).")
 
 
 def _chart(figure: Figure, key: str, caption: str, what: str = "") -> Chart:
-    from agentdyno.reports.pictures import inline_svg
+    from agentdyno.show.pictures import inline_svg
 
     return Chart(inline_svg(figure, key), caption, f"{what}: {caption}" if what else caption)
 

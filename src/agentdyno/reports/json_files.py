@@ -10,7 +10,7 @@ from agentdyno.model import ArmResult, Phase, RunResult, RunWarning, Sample
 from agentdyno.model.codec import encode
 from agentdyno.model.result import SAMPLE_CAP
 from agentdyno.reports.files import write_text
-from agentdyno.reports.wording import count
+from agentdyno.show.wording import count
 
 THINNED = "samples-thinned"
 INDENTED_SAMPLES = 1_000

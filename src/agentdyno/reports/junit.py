@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.findings.comparison.tables import compared_arm, comparison_title, ground, note
+from agentdyno.findings.run.tables import arm_name, failure_samples, has_usable, planned, problems, statuses
+from agentdyno.findings.standing.tables_junit import case_outcomes
+from agentdyno.findings.standing.tables_labels import is_suite
 from agentdyno.model import ArmComparison, ArmResult, Comparison, MetricComparison, RunResult, Status, Verdict
-from agentdyno.reports.comparison_tables import compared_arm, comparison_title, ground, note
 from agentdyno.reports.files import write_text
-from agentdyno.reports.run_tables import arm_name, failure_samples, has_usable, planned, problems, statuses
-from agentdyno.reports.standings import is_suite
-from agentdyno.reports.suite_junit import case_outcomes
-from agentdyno.reports.wording import (
+from agentdyno.show.wording import (
     change,
     count,
     label,
@@ -39,8 +39,8 @@ class JunitReporter:
     name = "junit"
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
-        from agentdyno.model.conclusions import Conclusions
-        from agentdyno.reports.gate_junit import gate_junit
+        from agentdyno.findings.conclusions import Conclusions
+        from agentdyno.findings.gate.tables_junit import gate_junit
 
         gates = report.findings.gates if isinstance(report.findings, Conclusions) else ()
         text = gate_junit(gates) if gates else render_junit(report)

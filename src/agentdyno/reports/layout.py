@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentdyno.reports.table import Column, Table
-from agentdyno.reports.wording import plain
+from agentdyno.show.table import Column, Table
+from agentdyno.show.wording import plain
 
 GAP = 2
 INDENT = 2

@@ -6,17 +6,17 @@ import re
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.standing.model import SuiteStanding
+from agentdyno.findings.standing.tables import suite_tables
+from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
-from agentdyno.model.standing import SuiteStanding
 from agentdyno.reports import tables
-from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_text
-from agentdyno.reports.listings import RUN_ID_LENGTH
 from agentdyno.reports.outline import facts, headlines, notices, title
-from agentdyno.reports.standings import standing_in, with_standings
-from agentdyno.reports.suite_tables import suite_tables
-from agentdyno.reports.table import Align, Cell, Table, Tone
-from agentdyno.reports.wording import one_line
+from agentdyno.show.listings import RUN_ID_LENGTH
+from agentdyno.show.section import sections
+from agentdyno.show.table import Align, Cell, Table, Tone
+from agentdyno.show.wording import one_line
 
 MOST_ROWS = 100
 """Rows of one table: a comment on a pull request may have 65,536 characters."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.run.charts_points import arm_values, primary_metric, sweeps
 from agentdyno.model import ArmResult
-from agentdyno.reports.conclusions import sections
 from agentdyno.reports.files import write_bytes
-from agentdyno.reports.points import arm_values, primary_metric, sweeps
+from agentdyno.show.section import sections
 
 _MOST_ROWS = 6
 """Arms that get a row of their own; more are shown together, one line each."""
@@ -20,8 +20,8 @@ class PngReporter:
     name = "png"
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
-        from agentdyno.reports.charts import drawing, sweep_rows
-        from agentdyno.reports.pictures import png
+        from agentdyno.findings.run.charts import drawing, sweep_rows
+        from agentdyno.show.pictures import png
 
         with drawing():
             drawn = [picture for section in sections(report.findings) for picture in section.pictures]
@@ -37,8 +37,8 @@ class PngReporter:
 
 def distribution_png(report: Report) -> bytes:
     """Run order and distribution per arm, or an overview when there are many arms."""
-    from agentdyno.reports.charts import arm_rows, drawing, overview
-    from agentdyno.reports.pictures import png
+    from agentdyno.findings.run.charts import arm_rows, drawing, overview
+    from agentdyno.show.pictures import png
 
     arms: list[ArmResult] = [arm for result in report.results for arm in result.arms]
     metric = primary_metric(arms)

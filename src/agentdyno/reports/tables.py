@@ -1,11 +1,11 @@
 """Every table that agentdyno shows, by name: ``tables.summary(result)``, ``tables.runs(rows)``…"""
 
-from agentdyno.reports.comparison_tables import comparison, unjudged
-from agentdyno.reports.listings import Described, RunRow, calibration, checks, listing, runs
-from agentdyno.reports.profiles import instrument_tables
-from agentdyno.reports.run_tables import configuration, declared, details, failures, summary
-from agentdyno.reports.suite_tables import suite_tables
-from agentdyno.reports.table import Align, Cell, Column, Table, Tone
+from agentdyno.findings.comparison.tables import comparison, unjudged
+from agentdyno.findings.run.tables import configuration, declared, details, failures, summary
+from agentdyno.findings.run.tables_profiles import instrument_tables
+from agentdyno.findings.standing.tables import suite_tables
+from agentdyno.show.listings import Described, RunRow, calibration, checks, listing, runs
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
 
 __all__ = [
     "Align",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
-    from agentdyno.sandbox.peer import Peer, PeerFlooded, PeerLost
     from agentdyno.sandbox.process import LimitedProcess
 
 __all__ = [
@@ -18,11 +17,8 @@ __all__ = [
     "CommandLauncher",
     "Completed",
     "LimitedProcess",
-    "Peer",
-    "PeerFlooded",
-    "PeerLost",
 ]
-_HOMES = {"LimitedProcess": "process", "Peer": "peer", "PeerFlooded": "peer", "PeerLost": "peer"}
+_HOMES = {"LimitedProcess": "process"}
 
 
 def __getattr__(name: str) -> Any:

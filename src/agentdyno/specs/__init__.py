@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentdyno.specs.agent_sweep import agent_use
-    from agentdyno.specs.arms import build_arms, distinct_names
-    from agentdyno.specs.dataset import Dataset
-    from agentdyno.specs.load import (
+    from agentdyno.specs.dataset.dataset import Dataset
+    from agentdyno.specs.experiment.arms import build_arms, distinct_names
+    from agentdyno.specs.experiment.load import (
         entry_where,
         load_spec,
         parse_param,
@@ -18,51 +17,58 @@ if TYPE_CHECKING:
         spec_for,
         spec_from_document,
     )
+    from agentdyno.specs.experiment.plan import (
+        MAX_LIVE_ARMS,
+        MAX_TRIALS,
+        interleaving_warning,
+        make_plan,
+        plan_groups,
+    )
+    from agentdyno.specs.experiment.sweep import MAX_COMBINATIONS, expand
+    from agentdyno.specs.files.read import read_document
     from agentdyno.specs.overrides import Overrides, fit_overrides
-    from agentdyno.specs.plan import MAX_LIVE_ARMS, MAX_TRIALS, interleaving_warning, make_plan, plan_groups
-    from agentdyno.specs.read import read_document
     from agentdyno.specs.schema import json_schema
-    from agentdyno.specs.suite_load import LoadedSuite, is_suite, load_suite, parse_suite
+    from agentdyno.specs.suite.load import LoadedSuite, is_suite, load_suite, parse_suite
+    from agentdyno.specs.suite.plan import epochs_of, plan_suite, trial_count
     from agentdyno.specs.suite_overrides import SuiteOverrides
-    from agentdyno.specs.suite_plan import epochs_of, plan_suite, trial_count
-    from agentdyno.specs.sweep import MAX_COMBINATIONS, expand
-    from agentdyno.specs.workspace import find_workspace, load_workspace, read_workspace, resolve_agents
+    from agentdyno.specs.workspace.agent_sweep import agent_use
+    from agentdyno.specs.workspace.load import find_workspace, load_workspace, read_workspace, resolve_agents
 
 _HOMES = {
-    "MAX_COMBINATIONS": "sweep",
-    "MAX_LIVE_ARMS": "plan",
-    "MAX_TRIALS": "plan",
-    "Dataset": "dataset",
-    "LoadedSuite": "suite_load",
+    "MAX_COMBINATIONS": "experiment.sweep",
+    "MAX_LIVE_ARMS": "experiment.plan",
+    "MAX_TRIALS": "experiment.plan",
+    "Dataset": "dataset.dataset",
+    "LoadedSuite": "suite.load",
     "Overrides": "overrides",
     "SuiteOverrides": "suite_overrides",
-    "agent_use": "agent_sweep",
-    "build_arms": "arms",
-    "distinct_names": "arms",
-    "entry_where": "load",
-    "epochs_of": "suite_plan",
-    "expand": "sweep",
-    "find_workspace": "workspace",
+    "agent_use": "workspace.agent_sweep",
+    "build_arms": "experiment.arms",
+    "distinct_names": "experiment.arms",
+    "entry_where": "experiment.load",
+    "epochs_of": "suite.plan",
+    "expand": "experiment.sweep",
+    "find_workspace": "workspace.load",
     "fit_overrides": "overrides",
-    "interleaving_warning": "plan",
-    "is_suite": "suite_load",
+    "interleaving_warning": "experiment.plan",
+    "is_suite": "suite.load",
     "json_schema": "schema",
-    "load_spec": "load",
-    "load_suite": "suite_load",
-    "load_workspace": "workspace",
-    "make_plan": "plan",
-    "parse_param": "load",
-    "parse_spec": "load",
-    "parse_suite": "suite_load",
-    "plan_groups": "plan",
-    "plan_suite": "suite_plan",
-    "read_document": "read",
-    "read_workspace": "workspace",
-    "resolve_agents": "workspace",
-    "spec_document": "load",
-    "spec_for": "load",
-    "spec_from_document": "load",
-    "trial_count": "suite_plan",
+    "load_spec": "experiment.load",
+    "load_suite": "suite.load",
+    "load_workspace": "workspace.load",
+    "make_plan": "experiment.plan",
+    "parse_param": "experiment.load",
+    "parse_spec": "experiment.load",
+    "parse_suite": "suite.load",
+    "plan_groups": "experiment.plan",
+    "plan_suite": "suite.plan",
+    "read_document": "files.read",
+    "read_workspace": "workspace.load",
+    "resolve_agents": "workspace.load",
+    "spec_document": "experiment.load",
+    "spec_for": "experiment.load",
+    "spec_from_document": "experiment.load",
+    "trial_count": "suite.plan",
 }
 
 __all__ = [

@@ -26,17 +26,17 @@ def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
 
 def _model(kind: SchemaKind) -> Any:
     if kind == "spec":
-        from agentdyno.specs.file_format import SpecFile
+        from agentdyno.specs.experiment.format import SpecFile
 
         return SpecFile
     if kind == "suite":
-        from agentdyno.specs.suite_format import SuiteFile
+        from agentdyno.specs.suite.format import SuiteFile
 
         return SuiteFile
     if kind == "load":
-        from agentdyno.specs.load_format import LoadFile
+        from agentdyno.specs.load.format import LoadFile
 
         return LoadFile
-    from agentdyno.specs.workspace_format import WorkspaceFile
+    from agentdyno.specs.workspace.format import WorkspaceFile
 
     return WorkspaceFile

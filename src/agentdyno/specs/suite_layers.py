@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentdyno.specs.agent_sweep import agent_use, reference_of
 from agentdyno.specs.layers import Document
+from agentdyno.specs.workspace.agent_sweep import agent_use, reference_of
 
 CHOICES = ("limit", "benchmarks", "cases")
 

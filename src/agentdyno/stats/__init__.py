@@ -5,7 +5,6 @@ Values are sequences or one-dimensional arrays of finite numbers; anything else 
 
 from .betting import Capital, Decision, MeanSequence
 from .bootstrap import Statistic, bca, hierarchical
-from .changepoint import Change
 from .describe import Description, describe, median_absolute_deviation, quantile
 from .effects import (
     Estimate,
@@ -21,6 +20,9 @@ from .passk import pass_at_k, pass_hat_k
 from .power import minimum_detectable_difference, minimum_detectable_ratio, required_n, samples_to_decide
 from .samples import Values
 from .sequential import precise_enough
+from .series.changepoint import Change
+from .series.trend import Trend, theil_sen
+from .series.warmup import warmup_end
 from .significance import (
     Significance,
     equivalent,
@@ -31,9 +33,7 @@ from .significance import (
     tost_t,
     wilcoxon_signed_rank,
 )
-from .trend import Trend, theil_sen
 from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
-from .warmup import warmup_end
 
 __all__ = [
     "Capital",

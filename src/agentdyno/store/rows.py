@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
 from agentdyno.model import Direction, Provenance, RunStatus
-from agentdyno.model.board import LeaderboardRow, MatrixRow
 
 __all__ = [
     "AgentExecutionRow",

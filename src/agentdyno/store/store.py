@@ -11,24 +11,18 @@ from sqlalchemy import insert, select, update
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Suite
 from agentdyno.model.codec import to_plain
-from agentdyno.store import (
-    baselines,
-    execution_imports,
-    queries,
-    revision,
-    sample_pages,
-    schema,
-    suites,
-    summaries,
-    writes,
-)
-from agentdyno.store.backend import Backend, backend_for
-from agentdyno.store.link import Link, Statement
-from agentdyno.store.questions import Questions
-from agentdyno.store.records import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
+from agentdyno.store.boards import baselines, summaries
+from agentdyno.store.boards import imports as execution_imports
+from agentdyno.store.boards.repository import Questions
+from agentdyno.store.database import revision
+from agentdyno.store.database.backend import Backend, backend_for
+from agentdyno.store.database.session import Link, Statement
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
-from agentdyno.store.schema import artifacts, calibrations, runs
-from agentdyno.store.service import Service
+from agentdyno.store.runs import queries, schema, suites, writes
+from agentdyno.store.runs import samples as sample_pages
+from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
+from agentdyno.store.runs.schema import artifacts, calibrations, runs
+from agentdyno.store.service.repository import Service
 
 BUSY_TIMEOUT_S = 5.0
 

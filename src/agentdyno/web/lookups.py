@@ -5,11 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from agentdyno.errors import SpecError
-from agentdyno.store.pages import After
+from agentdyno.findings.record.ask_names import AgentName, UnknownName, agent_named, run_named, suite_named
+from agentdyno.store.boards.pages import After
 from agentdyno.web.cursors import decode_cursor, encode_cursor
 from agentdyno.web.problems import FieldProblem, Refused, finding
 from agentdyno.web.state import Services
-from agentdyno.workbench.naming import AgentName, UnknownName, agent_named, run_named, suite_named
 
 MOST_AGENTS = 50
 LONGEST_NAME = 500

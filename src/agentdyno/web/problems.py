@@ -27,9 +27,9 @@ from agentdyno.errors import (
     StoreError,
     Unknown,
 )
+from agentdyno.jobs.submitting import QueueFull
 from agentdyno.model.codec import encode
 from agentdyno.web.state import Services, StoreUnavailable, services
-from agentdyno.workbench.submitting import QueueFull
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from fastapi import Request
 from starlette.responses import Response
 
-from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.errors import SpecError
+from agentdyno.findings.board.cache import BoardCache
 from agentdyno.model.codec import encode
 from agentdyno.web.problems import FieldProblem, Refused, near
 from agentdyno.web.state import Services

@@ -10,16 +10,16 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic import Field as Limits
 
-from agentdyno.model.board import MatrixEntry
+from agentdyno.findings.board.model import MatrixEntry
+from agentdyno.findings.case.ask import Answer, SampleRow
+from agentdyno.findings.change.model import Alert
+from agentdyno.findings.duel.model import AllAgainstAll, Duel
+from agentdyno.findings.reliability.model import Reliability
+from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
-from agentdyno.model.changes import Alert
-from agentdyno.model.duel import AllAgainstAll, Duel
 from agentdyno.model.findings import Comparison
-from agentdyno.model.reliability import Reliability
 from agentdyno.model.result import Artifact, RunResult
-from agentdyno.model.standing import SuiteStanding
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
-from agentdyno.workbench.browsing import Answer, SampleRow
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 

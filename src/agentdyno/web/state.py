@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, cast
 
 from fastapi import Request
 
-from agentdyno.analysis.board_cache import BoardCache
 from agentdyno.errors import DynoError, StoreError, Unknown
-from agentdyno.model.board import Leaderboard, Matrix
+from agentdyno.findings.board.ask import Boards
+from agentdyno.findings.board.cache import BoardCache
+from agentdyno.findings.board.model import Leaderboard, Matrix
 from agentdyno.model.job import Job
 from agentdyno.store import Store
 from agentdyno.web.fresh import Fresh
 from agentdyno.web.settings import Settings
-from agentdyno.workbench.boards import Boards
 
 if TYPE_CHECKING:
+    from agentdyno.jobs.catalogue import Catalogue
     from agentdyno.model.workspace import Workspace
-    from agentdyno.workbench.catalogue import Catalogue
 
 FRESH_S = 10.0
 """How long a catalogue and a workspace are used before ``dyno.yaml`` is read again."""
@@ -137,7 +137,7 @@ class Services:
 
     def jobs(self, job_ids: Sequence[str]) -> list[Job]:
         """The jobs of these ids, as far as they are there. Raises ``StoreError`` where the store is down."""
-        from agentdyno.workbench.waiting import explained
+        from agentdyno.jobs.waiting import explained
 
         store, found = self.store, []
         for job_id in job_ids:
@@ -158,7 +158,7 @@ class Services:
         self._stores.close()
 
     def _load_catalogue(self) -> Catalogue:
-        from agentdyno.workbench.catalogue import Catalogue
+        from agentdyno.jobs.catalogue import Catalogue
 
         return Catalogue.load(self.settings.folder, os.environ)
 

@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentdyno.analysis.economy import cost_report
-from agentdyno.analysis.reliability import reliabilities
-from agentdyno.model.board import Coverage, Leaderboard, Matrix
-from agentdyno.model.duel import AllAgainstAll, Duel
-from agentdyno.model.economy import CostReport
-from agentdyno.model.history import History
-from agentdyno.model.regression import RegressionReport
-from agentdyno.model.reliability import Reliability
+from agentdyno.findings.board.ask import SHOWN, WINDOW_DAYS, Boards
+from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
+from agentdyno.findings.cost.judge import cost_report
+from agentdyno.findings.cost.model import CostReport
+from agentdyno.findings.duel.ask import compare_agents as compared
+from agentdyno.findings.duel.model import AllAgainstAll, Duel
+from agentdyno.findings.history.ask import THRESHOLD, Histories
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import RegressionReport
+from agentdyno.findings.record.ask import Records
+from agentdyno.findings.reliability.judge import reliabilities
+from agentdyno.findings.reliability.model import Reliability
 from agentdyno.store import Store
-from agentdyno.workbench.boards import SHOWN, WINDOW_DAYS, Boards
-from agentdyno.workbench.duels import compare_agents as compared
-from agentdyno.workbench.histories import THRESHOLD, Histories
 from agentdyno.workbench.importing import Imported, import_files
 from agentdyno.workbench.location import project_store
-from agentdyno.workbench.records import Records
 
 Where = Store | str | os.PathLike[str] | None
 

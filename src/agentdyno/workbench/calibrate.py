@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agentdyno.analysis.compare import Judging, compare_arms
-from agentdyno.analysis.summarise import summarise
+from agentdyno.findings.engine.measure_samples import Judging, compare_arms
+from agentdyno.findings.figures.summarise import summarise
 from agentdyno.model import (
     Arm,
     ArmResult,
@@ -22,14 +22,14 @@ from agentdyno.model import (
     Spec,
     Verdict,
 )
-from agentdyno.runner.affinity import choose_cpu
-from agentdyno.runner.job import ArmJob, Code, Launch
-from agentdyno.runner.pool import ProcessExecutor
-from agentdyno.runner.scheduler import Schedule
+from agentdyno.runner.bench.affinity import choose_cpu
+from agentdyno.runner.bench.job import ArmJob, Code, Launch
+from agentdyno.runner.executors.processes import ProcessExecutor
+from agentdyno.runner.schedule import Schedule
+from agentdyno.runs.environment import capture_environment
+from agentdyno.runs.pipeline import now_ms
 from agentdyno.specs import make_plan
 from agentdyno.stats import quantile
-from agentdyno.workbench.environment import capture_environment
-from agentdyno.workbench.run import now_ms
 
 CODE = Code("busy", module="agentdyno.workloads.calibration.work")
 SAMPLES = 30

@@ -7,23 +7,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.analysis.agent_board import failed_cases
-from agentdyno.analysis.gate import judge_gate
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
+from agentdyno.findings.baseline.ask import find_baseline
+from agentdyno.findings.baseline.ask_file import read_baseline
+from agentdyno.findings.gate.judge import judge_gate
+from agentdyno.findings.gate.model import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.record.ask import Records
+from agentdyno.findings.standing.judge import failed_cases
+from agentdyno.findings.standing.model import CaseKey, FailedCase
 from agentdyno.model import RunResult, RunWarning, Suite, Workspace
-from agentdyno.model.gate import BrokenCase, GatePolicy, GateReport, GateVerdict
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.standing import CaseKey, FailedCase
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.lineup import Entrant
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions, candidates_of, preparing
+from agentdyno.runs.suite.sides import Unchanged, names_agent
 from agentdyno.specs import LoadedSuite, epochs_of
 from agentdyno.store import Store
-from agentdyno.workbench.baseline_file import read_baseline
-from agentdyno.workbench.baselines import find_baseline
-from agentdyno.workbench.lineup import Entrant
-from agentdyno.workbench.records import Records
-from agentdyno.workbench.sides import Say
-from agentdyno.workbench.suite_prepare import PreparedSuite, SuiteOptions, candidates_of, preparing
-from agentdyno.workbench.suite_run import SuiteRunner
-from agentdyno.workbench.suite_sides import Unchanged, names_agent
 
 Running = Callable[[PreparedSuite], AbstractContextManager[SuiteRunner]]
 """Is asked before anything is spent; may refuse by raising."""

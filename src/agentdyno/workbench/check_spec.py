@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from agentdyno.analysis.gate_experiments import judge_experiments
 from agentdyno.errors import SpecError
+from agentdyno.findings.comparison.ask import Results, is_file
+from agentdyno.findings.gate.judge_experiments import judge_experiments
+from agentdyno.findings.gate.model import GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.run.ask import compare_operands, findings_for
 from agentdyno.model import Comparison, Findings, RunResult, Spec
-from agentdyno.model.gate import GatePolicy, GateReport, GateVerdict
+from agentdyno.runs.experiment.prepare import prepare
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.pipeline import Runner
 from agentdyno.store import Store
-from agentdyno.workbench.judge import compare_operands, findings_for
-from agentdyno.workbench.operands import Results, is_file
-from agentdyno.workbench.prepare import prepare
-from agentdyno.workbench.run import Runner
-from agentdyno.workbench.sides import Say
 
 LOAD_CRITICAL = "latency_p99_s"
 """What blocks a load run where the policy says nothing about it."""

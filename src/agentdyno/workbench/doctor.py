@@ -14,7 +14,7 @@ from pathlib import Path
 from agentdyno.instruments import host
 from agentdyno.model.findings import Calibration, Check, Level
 from agentdyno.model.metric import format_value
-from agentdyno.workbench.environment import machine_id
+from agentdyno.runs.environment import machine_id
 from agentdyno.workbench.machine_checks import examine_machine, judge
 
 COARSE_CLOCK_S = 1e-6

@@ -12,15 +12,15 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.model import Benchmark, Case, Progress, Rubric, RunResult, ScorerUse, Spec, Suite
 from agentdyno.registry.local import file_being_loaded
 from agentdyno.registry.names import register
+from agentdyno.runs.lineup import Named
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import Dataset, LoadedSuite, SuiteOverrides, load_suite, load_workspace, parse_suite
-from agentdyno.specs.suite_load import DEFAULT_SEED
-from agentdyno.specs.suite_select import Selection, choose_benchmarks, select_cases
+from agentdyno.specs.suite.load import DEFAULT_SEED
+from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.store import Store
-from agentdyno.workbench.api import output_root
-from agentdyno.workbench.lineup import Named
 from agentdyno.workbench.location import project_store
-from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
-from agentdyno.workbench.suite_run import SuiteRunner
+from agentdyno.workbench.running import output_root
 
 Scoring = str | ScorerUse | Callable[..., object]
 Asked = str | os.PathLike[str] | Mapping[str, object] | Suite | Dataset | Iterable[Case]
@@ -79,8 +79,8 @@ def _load(suite: Asked, quick: bool, changes: SuiteOverrides, scorers: tuple[Sco
 
 def _check(suite: Suite, changes: SuiteOverrides) -> None:
     """What a file is checked for, where there is none: ids, and the values of options."""
-    from agentdyno.specs.suite_format import SuiteLayer
-    from agentdyno.specs.validate import validate_as
+    from agentdyno.specs.files.validate import validate_as
+    from agentdyno.specs.suite.format import SuiteLayer
 
     validate_as(SuiteLayer, changes.document(), "evaluate")
     seen: set[str] = set()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.registry import registered
-from agentdyno.registry.finding import find_source
 from agentdyno.registry.installed import installed
+from agentdyno.registry.lookup import find_source
 from agentdyno.registry.source import describe_source
 
 

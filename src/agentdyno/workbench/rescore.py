@@ -33,13 +33,13 @@ from agentdyno.model.codec import from_plain
 from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.lineup import Maker
+from agentdyno.runs.pipeline import make_folder, now_ms, run_folder
+from agentdyno.runs.suite.closing import close_run
+from agentdyno.runs.suite.judges import Judging, LocalServer, load_imports
+from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.store import Store
-from agentdyno.workbench.judging import Judging, LocalServer, load_imports
-from agentdyno.workbench.lineup import Maker
-from agentdyno.workbench.marking import Marking, marking_for
-from agentdyno.workbench.run import make_folder, now_ms, run_folder
-from agentdyno.workbench.sides import Say
-from agentdyno.workbench.suite_close import close_run
 
 COMMIT_EVERY = 500
 

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 from agentdyno.contracts import Report
 from agentdyno.errors import NotComparable
+from agentdyno.findings.record.ask_names import UnknownName
+from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Artifact, RunResult
+from agentdyno.runs.pipeline import run_folder
 from agentdyno.store import Store
-from agentdyno.workbench.judge import findings_for
-from agentdyno.workbench.naming import UnknownName
 from agentdyno.workbench.reporting import write_reports
-from agentdyno.workbench.run import run_folder
 
 MOST_SAMPLES = 200_000
 """Samples of a run that a report is made of here; it takes them all into memory."""

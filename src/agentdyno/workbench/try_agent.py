@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
-from agentdyno.runner.case_executor import CaseExecutor
-from agentdyno.runner.case_job import Judgement
+from agentdyno.runner.cases.case_job import Judgement
+from agentdyno.runner.executors.cases import CaseExecutor
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.lineup import Named
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import LoadedSuite
-from agentdyno.workbench.lineup import Named
-from agentdyno.workbench.sides import Say
-from agentdyno.workbench.suite_prepare import SuiteOptions, preparing
 
 CASE = "try"
 

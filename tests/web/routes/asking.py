@@ -16,8 +16,8 @@ from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import Settings
+from tests.suites import Room
 from tests.workbench.answering import Answerer, cases, put, run, two_benchmarks
-from tests.workbench.suites import Room
 
 Json = dict[str, Any]  # whatever the service answers
 SCRIPT = "<script>alert(1)</script>"

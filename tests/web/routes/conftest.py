@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workbench.suites import Room
+from tests.suites import Room
 
 from .asking import Seeded, new_room, seed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.suites import AGENT, Room
 from tests.workbench.answering import Answerer, run
-from tests.workbench.suites import AGENT, Room
 
 from .asking import FORMULA, SCRIPT, Seeded, client_of
 

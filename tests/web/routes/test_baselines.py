@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentdyno.model.job import Scope
+from tests.suites import Room
 from tests.workbench.answering import Answerer, run
-from tests.workbench.suites import Room
 
 from .asking import Client, client_of, fields, refused
 

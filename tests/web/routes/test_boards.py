@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.workbench.boards import Boards
+from agentdyno.findings.board.ask import Boards
+from tests.suites import Room
 from tests.workbench.answering import Answerer, run
-from tests.workbench.suites import Room
 
 from .asking import SCRIPT, Seeded, client_of, fields
 

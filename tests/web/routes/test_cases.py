@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentdyno.specs import parse_suite
+from tests.suites import Room
 from tests.workbench.answering import Answerer, cases, put
-from tests.workbench.suites import Room
 
 from .asking import SCRIPT, Seeded, client_of, fields
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentdyno.model.job import Scope
+from tests.suites import Room
 from tests.workbench.answering import Answerer, ids, run
-from tests.workbench.suites import Room
 
 from .asking import Client, client_of, fields, refused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workbench.suites import Room
+from tests.suites import Room
 
 from .asking import SCRIPT, Seeded, client_of, fields
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.suites import Room
 from tests.workbench.answering import Answerer, ids, run
-from tests.workbench.suites import Room
 
 from .asking import Seeded, client_of, fields
 
@@ -70,7 +70,7 @@ def test_what_became_worse_is_told_with_its_cases(room: Room) -> None:
 
 
 def test_a_new_baseline_gives_a_new_report(room: Room) -> None:
-    from agentdyno.workbench.baselines import set_baseline
+    from agentdyno.findings.baseline.ask import set_baseline
 
     for version in ("1.0", "1.1", "1.2"):
         run(room, Answerer("a", version))

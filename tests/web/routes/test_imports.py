@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from agentdyno.model.job import Scope
-from tests.workbench.suites import Room
+from tests.suites import Room
 
 from .asking import Client, client_of, fields, refused
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from agentdyno.store import Store
-from agentdyno.store.pages import After, ResultFilter
+from agentdyno.store.boards.pages import After, ResultFilter
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import Settings
 from agentdyno.workbench.importing import import_files
+from tests.suites import Room
 from tests.workbench.answering import Answerer, put, run, two_benchmarks
-from tests.workbench.suites import Room
 
 from .asking import FORMULA, SCRIPT, Client, Json, Seeded, client_of, fields, refused
 

@@ -15,8 +15,8 @@ import pytest
 
 from agentdyno.model import Arm, ArmResult, Artifact, RunStatus
 from agentdyno.workbench.run_files import find_artifact, write_report
+from tests.suites import Room
 from tests.workbench.answering import Answerer, run
-from tests.workbench.suites import Room
 
 from .asking import FORMULA, SCRIPT, Seeded, client_of, fields
 

@@ -14,7 +14,7 @@ from agentdyno.model.job import Scope
 from agentdyno.model.load import Objective, Stage
 from tests.load.queueing import QueueModel
 from tests.load.stress_runs import arm_of, own_load, result_of, windows_from
-from tests.workbench.suites import Room
+from tests.suites import Room
 
 from .asking import Client, Seeded, client_of, refused
 

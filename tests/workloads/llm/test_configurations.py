@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentdyno import SpecError
-from agentdyno.servers.simulated import Behaviour, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from agentdyno.workloads.llm.multi_agent import MultiAgent, configurations, cpus_for
 from agentdyno.workloads.llm.serving import Choice, Serving, ask_once, choose
 

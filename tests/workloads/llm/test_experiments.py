@@ -13,7 +13,7 @@ import pytest
 from agentdyno import Findings, Report, RunResult, run_spec
 from agentdyno.model import ArmResult, Status
 from agentdyno.model.metric import Provenance
-from agentdyno.servers.simulated import Behaviour, RunningServer, simulated_server
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 from agentdyno.workloads.llm.report import LlmReporter
 from tests.command import Bench
 

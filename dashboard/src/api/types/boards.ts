@@ -1,4 +1,4 @@
-/** Where agents stand (agentdyno.model.board). Times are UTC milliseconds, scores 0..1; null is unknown. */
+/** Where agents stand (agentdyno.findings.board.model). Times are UTC milliseconds, scores 0..1; null is unknown. */
 
 export type Dimension = "accuracy" | "speed" | "efficiency" | "cost" | "reliability";
 export const DIMENSIONS: readonly Dimension[] = ["accuracy", "speed", "efficiency", "cost", "reliability"];

@@ -1,4 +1,4 @@
-/** What analysis concludes (agentdyno.model.duel, history, regression, economy, reliability, changes). */
+/** What analysis concludes (agentdyno.findings.duel.model, history, regression, economy, reliability, changes). */
 import type { Interval } from "./boards";
 import type { RunWarning } from "./runs";
 

@@ -1,4 +1,4 @@
-/** Where the agents of one run stand, and two results side by side (agentdyno.model.standing, findings, gate). */
+/** Where the agents of one run stand, and two results side by side (agentdyno.findings.standing.model, findings, gate). */
 import type { Interval } from "./boards";
 import type { HeadToHead, PairedRow, ScoreEstimate, Verdict } from "./conclusions";
 import type { RunWarning } from "./runs";

@@ -1,4 +1,4 @@
-/** What a load run says (agentdyno.model.stress). Durations are seconds, rates per second, shares 0..1; null is unknown. */
+/** What a load run says (agentdyno.findings.stress.model). Durations are seconds, rates per second, shares 0..1; null is unknown. */
 import type { Interval } from "./boards";
 import type { RunWarning } from "./runs";
 

@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agentdyno.analysis.stress_steps import StepOutcome
 from agentdyno.errors import SpecError, nearest
+from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.load.driver import Levers
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, SelfCheck, Stage, Step
 from agentdyno.model.parameter import Parameter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 
-from agentdyno.analysis.stress_steps import StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.findings.stress.judge_steps import StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
 from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, whole
 from agentdyno.load.scenarios.high_load import WIDTH, concurrency_steps, judged_by

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from agentdyno.analysis.stress_judging import CONCURRENCY, RATE
-from agentdyno.analysis.stress_steps import StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.findings.stress.judge_judging import CONCURRENCY, RATE
+from agentdyno.findings.stress.judge_steps import StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import PROFILES, Declared, Settings
 from agentdyno.model.load import Arrivals, Stage, Step
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 
-from agentdyno.analysis.stress_judging import CONCURRENCY, RATE, judge_step
-from agentdyno.analysis.stress_steps import Judgement, StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
 from agentdyno.errors import SpecError
+from agentdyno.findings.stress.judge_judging import CONCURRENCY, RATE, judge_step
+from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import JudgedAs, Search, StepAt, find_limit
 from agentdyno.load.scenarios.base import (
     ARRIVALS,

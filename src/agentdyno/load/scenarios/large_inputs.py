@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.analysis.stress_judging import SIZE
-from agentdyno.analysis.stress_steps import StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
 from agentdyno.errors import SpecError
+from agentdyno.findings.stress.judge_judging import SIZE
+from agentdyno.findings.stress.judge_steps import StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
 from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, whole
 from agentdyno.load.scenarios.high_load import WIDTH, judged_by

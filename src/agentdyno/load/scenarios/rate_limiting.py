@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.analysis.stress_judging import RATE_LIMIT
-from agentdyno.analysis.stress_steps import StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.findings.stress.judge_judging import RATE_LIMIT
+from agentdyno.findings.stress.judge_steps import StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
 from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, steady
 from agentdyno.load.scenarios.high_load import WIDTH, judged_by, rate_steps

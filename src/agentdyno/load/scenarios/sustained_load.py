@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.analysis.stress_judging import RATE
-from agentdyno.analysis.stress_steps import StepOutcome
-from agentdyno.analysis.stress_words import DESCRIPTIONS
+from agentdyno.findings.stress.judge_judging import RATE
+from agentdyno.findings.stress.judge_steps import StepOutcome
+from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady
 from agentdyno.model.load import Step
 

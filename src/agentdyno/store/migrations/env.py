@@ -1,14 +1,14 @@
 """What Alembic runs for every command. The connection, and the transaction around it, are the caller's.
 
 A new revision is written by ``alembic.command.revision(config, autogenerate=True)`` with such a config; its number
-goes to the end of ``REVISIONS`` in ``agentdyno.store.schema``.
+goes to the end of ``REVISIONS`` in ``agentdyno.store.runs.schema``.
 """
 
 from __future__ import annotations
 
 from alembic import context
 
-from agentdyno.store.schema import VERSION_TABLE, metadata
+from agentdyno.store.runs.schema import VERSION_TABLE, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

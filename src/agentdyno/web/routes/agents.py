@@ -8,17 +8,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
-from agentdyno.analysis.flips import version_number
+from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.record.ask_names import versions_of
+from agentdyno.jobs.catalogue import RegisteredAgent
 from agentdyno.model.job import Scope
-from agentdyno.store.pages import ResultFilter
+from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import AgentRow, Execution, SuiteRow
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import AgentItems, AgentSummary, AgentView, SuiteRun, VersionView
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.catalogue import RegisteredAgent
-from agentdyno.workbench.naming import versions_of
 
 router = APIRouter(tags=["agents"], dependencies=[Depends(require(Scope.READ))])
 

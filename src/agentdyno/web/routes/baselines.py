@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from agentdyno.findings.baseline.ask import clear_baseline, set_baseline
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.rows import BaselineRow
 from agentdyno.web.auth import Caller, require
@@ -14,7 +15,6 @@ from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BaselineBody, BaselineItems, Cleared
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.baselines import clear_baseline, set_baseline
 
 router = APIRouter(tags=["baselines"])
 

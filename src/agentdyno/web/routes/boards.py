@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from agentdyno.model.board import Coverage, Leaderboard, Matrix
+from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import find_stored_suite

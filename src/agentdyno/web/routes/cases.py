@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
+from agentdyno.findings.case.ask import Answer, Browsing, CaseView
 from agentdyno.model import Status
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
@@ -15,7 +16,6 @@ from agentdyno.web.problems import Refused
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import DivergenceView
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.browsing import Answer, Browsing, CaseView
 
 router = APIRouter(tags=["cases"], dependencies=[Depends(require(Scope.READ))])
 
@@ -56,7 +56,7 @@ def divergence(
     Of several answers of an agent, the first side shows one that passed and the second one that did not, where there
     are such: that is what one wants to see of a case that broke.
     """
-    from agentdyno.analysis.divergence import first_divergence
+    from agentdyno.findings.case.judge import first_divergence
 
     browsing = Browsing(services.store)
     one = browsing.case(

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from agentdyno.analysis.board_cache import BoardCache
-from agentdyno.model.changes import Alert, Changes
+from agentdyno.findings.board.cache import BoardCache
+from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.problems import Refused
@@ -18,8 +18,8 @@ from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
 
 if TYPE_CHECKING:
-    from agentdyno.workbench.change_memo import ChangeMemo
-    from agentdyno.workbench.changes import Answer, Changing
+    from agentdyno.findings.change.ask import Answer, Changing
+    from agentdyno.findings.change.ask_memo import ChangeMemo
 
 router = APIRouter(tags=["changes"])
 
@@ -75,8 +75,8 @@ def _find(given: Services, alert_id: str) -> Alert:
 
 
 def _changing(given: Services) -> Changing:
-    from agentdyno.workbench.change_memo import ChangeMemo
-    from agentdyno.workbench.changes import Changing
+    from agentdyno.findings.change.ask import Changing
+    from agentdyno.findings.change.ask_memo import ChangeMemo
 
     kept = _caches.get(given)
     if kept is None:

@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from agentdyno.analysis.economy import cost_report
-from agentdyno.analysis.reliability import reliabilities
 from agentdyno.errors import SpecError, nearest
+from agentdyno.findings.cost.judge import cost_report
+from agentdyno.findings.cost.model import CostReport
+from agentdyno.findings.record.ask import Records
+from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.model import known_metric
-from agentdyno.model.economy import CostReport
 from agentdyno.model.job import Scope
 from agentdyno.model.record import AgentRecord
 from agentdyno.web.auth import require
@@ -20,7 +21,6 @@ from agentdyno.web.lookups import find_agents, find_stored_suite
 from agentdyno.web.replies import about, kept_answer
 from agentdyno.web.schemas import ReliabilityItems, Spread, SpreadItems
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.records import Records
 
 router = APIRouter(tags=["cost and reliability"], dependencies=[Depends(require(Scope.READ))])
 

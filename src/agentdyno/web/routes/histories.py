@@ -7,19 +7,19 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
-from agentdyno.analysis.series import SERIES_METRICS, series_metric
 from agentdyno.errors import SpecError
-from agentdyno.model.history import History
+from agentdyno.findings.history.ask import POINTS, THRESHOLD, Histories
+from agentdyno.findings.history.judge_series import SERIES_METRICS, series_metric
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import RegressionReport
+from agentdyno.findings.record.ask_names import UnknownName, agent_named
 from agentdyno.model.job import Scope
-from agentdyno.model.regression import RegressionReport
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.problems import FieldProblem, Refused, near
 from agentdyno.web.replies import about, answer, kept_answer
 from agentdyno.web.schemas import MetricNames
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.histories import POINTS, THRESHOLD, Histories
-from agentdyno.workbench.naming import UnknownName, agent_named
 
 router = APIRouter(tags=["history"], dependencies=[Depends(require(Scope.READ))])
 

@@ -102,7 +102,7 @@ def _look_up(given: Services, job_id: str) -> Job:
 
 
 def _explained(given: Services, *jobs: Job) -> list[Job]:
-    from agentdyno.workbench.waiting import explained
+    from agentdyno.jobs.waiting import explained
 
     return explained(given.store, jobs, given.now_ms())
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from agentdyno.model.job import Scope
-from agentdyno.store.pages import ResultFilter
+from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
@@ -74,8 +74,8 @@ def compare(body: CompareBody, services: Given) -> Response:
         raise Refused(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
 
     def make() -> Compared:
-        from agentdyno.analysis.duel import all_against_all, duel
-        from agentdyno.workbench.records import Records
+        from agentdyno.findings.duel.judge import all_against_all, duel
+        from agentdyno.findings.record.ask import Records
 
         labels = [find_agent(services, name, "body.agent_ids").label for name in body.agent_ids]
         suite = find_stored_suite(services, body.suite_id, "body.suite_id")

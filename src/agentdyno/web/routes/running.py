@@ -113,7 +113,7 @@ def _unanswered(why: str, told: str, url: str, retry_after_s: int) -> Refused:
 
 
 def _submit(given: Services, body: RunBody, caller: Caller, idempotency_key: str) -> Job:
-    from agentdyno.workbench.submitting import submit
+    from agentdyno.jobs.submitting import submit
 
     configuration: Mapping[str, object] = body.configuration
     return submit(
@@ -131,7 +131,7 @@ def _submit(given: Services, body: RunBody, caller: Caller, idempotency_key: str
 
 
 def _result(given: Services, job: Job) -> RunResult | None:
-    from agentdyno.workbench.browsing import header_of
+    from agentdyno.findings.case.ask import header_of
 
     store = given.store
     return header_of(store.load_run(job.run_id, samples=False)) if store.has_run(job.run_id) else None

@@ -9,9 +9,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import FileResponse, Response
 
+from agentdyno.findings.case.ask import Browsing, header_of
 from agentdyno.model import Phase, RunStatus, Side, Status
 from agentdyno.model.job import Scope
-from agentdyno.store.pages import AfterSample, SampleFilter
+from agentdyno.store.boards.pages import AfterSample, SampleFilter
 from agentdyno.web.auth import require
 from agentdyno.web.cursors import decode_cursor, encode_cursor
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_run, place_after
@@ -19,7 +20,6 @@ from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer, kept_answer
 from agentdyno.web.schemas import ArtifactItems, ReportFormat, RunRowPage, RunView, SamplePage
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.browsing import Browsing, header_of
 from agentdyno.workbench.run_files import TYPES, ZIP, RunFile, find_artifact, list_artifacts, write_report
 
 router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
@@ -61,8 +61,8 @@ def run(run_id: RunId, services: Given) -> Response:
     header = store.load_run(found, samples=False)
 
     def make() -> RunView:
-        from agentdyno.model.standing import SuiteFindings
-        from agentdyno.workbench.judge import findings_for
+        from agentdyno.findings.run.ask import findings_for
+        from agentdyno.findings.standing.model import SuiteFindings
 
         sides = {arm.side for arm in header.arms}
         whole = header.suite is None and {Side.BASELINE, Side.CANDIDATE} <= sides

@@ -8,15 +8,15 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from agentdyno.findings.run.ask import LOAD_KIND
+from agentdyno.findings.stress.model import StressReport
 from agentdyno.model import RunStatus
 from agentdyno.model.job import Scope
-from agentdyno.model.stress import StressReport
 from agentdyno.store import Store
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.judge import LOAD_KIND
 
 router = APIRouter(tags=["stress"], dependencies=[Depends(require(Scope.READ))])
 
@@ -51,7 +51,7 @@ def stress(
 
 
 def _report(store: Store, run_id: str) -> list[StressReport]:
-    from agentdyno.analysis.stress import stress_report
+    from agentdyno.findings.stress.judge import stress_report
 
     if not store.has_run(run_id) or store.load_run(run_id, samples=False).kind != LOAD_KIND:
         return []
@@ -59,7 +59,7 @@ def _report(store: Store, run_id: str) -> list[StressReport]:
 
 
 def _reports(store: Store, agent: str | None, limit: int) -> list[StressReport]:
-    from agentdyno.analysis.stress import stress_report
+    from agentdyno.findings.stress.judge import stress_report
 
     found: list[StressReport] = []
     for row in store.run_page(LOAD_KIND, statuses=CLOSED, limit=LOOKED_AT):

@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
+from agentdyno.findings.record.ask_names import versions_of_suite
+from agentdyno.jobs.catalogue import RegisteredSuite
 from agentdyno.model import Suite
 from agentdyno.model.job import Scope
 from agentdyno.store.rows import SuiteRow
@@ -16,8 +18,6 @@ from agentdyno.web.problems import Refused
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BenchmarkView, SuiteItems, SuiteSummary, SuiteVersion, SuiteView
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.catalogue import RegisteredSuite
-from agentdyno.workbench.naming import versions_of_suite
 
 router = APIRouter(tags=["suites"], dependencies=[Depends(require(Scope.READ))])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from agentdyno.store.executions_view import CREATE_VIEW
+from agentdyno.store.boards.view import CREATE_VIEW
 
 revision = "0002"
 down_revision = "0001"

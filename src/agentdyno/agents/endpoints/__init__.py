@@ -1,0 +1,1 @@
+"""Agents behind HTTP: chat models and plain JSON."""

@@ -1,0 +1,1 @@
+"""Python agents, each in a process of its own."""

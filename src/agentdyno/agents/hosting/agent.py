@@ -1,0 +1,250 @@
+"""Python agents in processes of their own: what kills a process costs the case that was in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import agentdyno
+from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
+from agentdyno.agents.hosting.failures import failure_from_plain
+from agentdyno.contracts import CaseFailed
+from agentdyno.errors import DynoError, PluginError, RunError, SpecError
+from agentdyno.model.case import Case, Response
+from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.sample import FailureKind, Status
+from agentdyno.model.suite import AgentUse
+from agentdyno.registry.local import Target, parse_reference
+from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
+
+# The current folder may hold a json.py, so it leaves the path before anything is imported.
+_BOOTSTRAP = """
+import sys
+sys.path[:] = [p for p in sys.path if p]
+from importlib.util import module_from_spec, spec_from_file_location
+package, fd = sys.argv[1], int(sys.argv[2])
+sys.argv = [""]
+spec = spec_from_file_location("agentdyno", package + "/__init__.py", submodule_search_locations=[package])
+sys.modules["agentdyno"] = module = module_from_spec(spec)
+spec.loader.exec_module(module)
+from agentdyno.agents.hosting.worker import main
+main(fd)
+"""
+_ERRORS: dict[str, type[DynoError]] = {kind.__name__: kind for kind in (PluginError, RunError, SpecError)}
+
+
+@dataclass(frozen=True, slots=True)
+class HostLimits:
+    """``workers`` processes at most; each may use ``memory_bytes`` and print ``output_bytes`` per case, and take
+    ``load_s`` seconds to load its agent."""
+
+    workers: int = 1
+    memory_bytes: int | None = None
+    output_bytes: int = OUTPUT_LIMIT_BYTES
+    load_s: float = 120.0
+
+
+class HostedAgent:
+    """An agent from ``file.py@name`` or ``module:attr``, called as ``CallableAgent`` would, one case per process at a
+    time. Processes are started on demand and kept; one that is cancelled, prints too much or dies is replaced.
+
+    The readings of a response are ``duration_s`` (of the agent's code alone), ``cpu_s`` (with children that have
+    ended) and ``peak_rss_bytes`` (of the agent's process, what it has loaded included). Processes inherit
+    ``environ``; their working folder is that of the agent's relative paths. ``python`` is the interpreter, by
+    default this one.
+    """
+
+    def __init__(
+        self,
+        use: AgentUse,
+        *,
+        target: Target | None = None,
+        limits: HostLimits | None = None,
+        environ: Mapping[str, str] | None = None,
+        paid: bool = False,
+        python: str | None = None,
+    ) -> None:
+        self.name = use.name
+        self.version = use.version or ""
+        self.config: Mapping[str, object] = dict(use.config)
+        self.paid = paid
+        self._limits = limits or HostLimits()
+        self._base_dir = str(Path(use.base_dir).resolve())
+        found = target or parse_reference(use.uses, Path(self._base_dir))
+        if found is None:
+            raise PluginError(f"{use.uses!r} is neither file.py@name nor module:attr", where=use.name)
+        self._target = found
+        self._python = python or sys.executable
+        self._environ = _environment(os.environ if environ is None else environ)
+        self._slots = asyncio.Semaphore(self._limits.workers)
+        self._spare: list[asyncio.Task[Peer]] = []
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Loads the agent in its first process; raises ``PluginError`` or ``SpecError`` where it cannot be loaded."""
+        task = self._starting()
+        try:
+            await task
+        except BaseException:
+            await self._discard(task)
+            raise
+        self._spare.append(task)
+
+    async def run(self, case: Case) -> Response:
+        message = {"op": "run", "case": to_plain(case)}
+        async with self._slots:
+            task = self._spare_or_new()
+            try:
+                peer = await asyncio.shield(task)
+            except asyncio.CancelledError:
+                self._spare.append(task)  # goes on loading, for a later case
+                raise
+            except DynoError as error:
+                why = f"the agent cannot be loaded any more: {error.message}"
+                raise CaseFailed(FailureKind.EXCEPTION, why, fatal=True, remedy=error.remedy or "") from None
+            reusable = False
+            try:
+                reply = await peer.ask(message)
+                response = _answer(reply, peer.tail())
+                reusable = True
+                return response
+            except PeerFlooded as flooded:
+                raise _flooded(flooded) from None
+            except PeerLost as lost:
+                kind, how = cause_of_death(lost.status)
+                raise CaseFailed(kind, how, output_tail=lost.tail) from None
+            except CaseFailed as failed:
+                # A process that has run out of memory once is not to be relied on.
+                reusable = failed.kind is not FailureKind.MEMORY
+                raise
+            finally:
+                if reusable:
+                    self._spare.append(task)
+                else:
+                    await self._discard(task)
+
+    async def close(self) -> None:
+        """Lets every process close its agent, then ends it and everything that it has started."""
+        spare, self._spare = self._spare, []
+        await asyncio.gather(*(self._discard(task, farewell=True) for task in spare), return_exceptions=True)
+        if self._closing:
+            await asyncio.wait(self._closing)
+
+    def _spare_or_new(self) -> asyncio.Task[Peer]:
+        """The process used last, so that fewer are kept busy; one that still loads rather than yet another."""
+        loading = [task for task in self._spare if not task.done()]
+        for task in (*(task for task in self._spare[::-1] if task.done()), *loading):
+            self._spare.remove(task)
+            if not task.done() or _is_usable(task):
+                return task
+            self._begin_discarding(task)
+        return self._starting()
+
+    def _starting(self) -> asyncio.Task[Peer]:
+        return asyncio.create_task(self._started())
+
+    async def _started(self) -> Peer:
+        package = str(Path(agentdyno.__file__).parent)
+        try:
+            peer = Peer(
+                [self._python, "-c", _BOOTSTRAP, package],
+                cwd=self._base_dir,
+                env=self._environ,
+                memory_bytes=self._limits.memory_bytes,
+                output_bytes=self._limits.output_bytes,
+            )
+        except OSError as error:
+            raise RunError(f"cannot start a process in {self._base_dir}: {error.strerror}") from None
+        try:
+            async with asyncio.timeout(self._limits.load_s):
+                reply = await peer.ask(self._load_message())
+            if "error" in reply:
+                raise _load_error(reply["error"])
+            if "failed" in reply:
+                raise PluginError(f"cannot be loaded: {reply['failed']['message']}", where=self._where)
+        except BaseException as error:
+            await peer.close()
+            failure = self._load_failure(error)
+            if failure is None:
+                raise
+            raise failure from None
+        return peer
+
+    def _load_message(self) -> dict[str, Any]:
+        return {
+            "op": "load",
+            "name": self.name,
+            "target": to_plain(self._target),
+            "also_known": [],
+            "config": to_plain(self.config),
+            "base_dir": self._base_dir,
+        }
+
+    @property
+    def _where(self) -> str:
+        return self._target.module or ", ".join(self._target.files)
+
+    def _load_failure(self, error: BaseException) -> PluginError | None:
+        if isinstance(error, TimeoutError):
+            return PluginError(f"takes longer than {self._limits.load_s:g} s to load", where=self._where)
+        if isinstance(error, PeerFlooded):
+            return PluginError(f"printed more than {error.limit_bytes >> 20} MiB while loading", where=self._where)
+        if isinstance(error, PeerLost):
+            _, how = cause_of_death(error.status)
+            remedy = f"Its last output: {error.tail}" if error.tail else None
+            return PluginError(f"the process {how} while loading", where=self._where, remedy=remedy)
+        return None
+
+    def _begin_discarding(self, task: asyncio.Task[Peer], farewell: bool = False) -> asyncio.Task[None]:
+        ending = asyncio.create_task(_ended(task, farewell))
+        self._closing.add(ending)
+        ending.add_done_callback(self._closing.discard)
+        return ending
+
+    async def _discard(self, task: asyncio.Task[Peer], farewell: bool = False) -> None:
+        await asyncio.shield(self._begin_discarding(task, farewell))
+
+
+async def _ended(task: asyncio.Task[Peer], farewell: bool) -> None:
+    if not task.done():
+        task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled() and task.exception() is None:
+        await task.result().close({"op": "close"} if farewell else None)
+
+
+def _is_usable(task: asyncio.Task[Peer]) -> bool:
+    return not task.cancelled() and task.exception() is None and task.result().is_alive
+
+
+def _answer(reply: dict[str, Any], tail: str | None) -> Response:
+    if "failed" in reply:
+        raise failure_from_plain(reply["failed"], tail)
+    try:
+        return from_plain(Response, reply["response"])
+    except (KeyError, TypeError, ValueError):
+        raise CaseFailed(
+            FailureKind.SERIALISATION, "its process answered with something else", output_tail=tail
+        ) from None
+
+
+def _flooded(flooded: PeerFlooded) -> CaseFailed:
+    message = f"printed more than {flooded.limit_bytes / 2**20:g} MiB"
+    return CaseFailed(FailureKind.OUTPUT, message, status=Status.LIMIT, output_tail=flooded.tail)
+
+
+def _load_error(parts: list[str | None]) -> DynoError:
+    kind, message, where, remedy = parts
+    return _ERRORS.get(kind or "", PluginError)(message or "cannot be loaded", where=where, remedy=remedy)
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without what would redirect the interpreter, and with a fixed order of sets unless somebody chose another."""
+    kept = {key: value for key, value in environ.items() if key not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
+    return {"PYTHONHASHSEED": "0", **kept}

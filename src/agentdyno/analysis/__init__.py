@@ -1,1 +1,0 @@
-"""Results to findings: pure functions, no clock, no files, no printing."""

@@ -1,0 +1,71 @@
+"""``dyno board``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
+from agentdyno.cli.shared import json_option, open_store, store_option
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno board                              the last 30 days\n"
+    "  dyno board --category accuracy --metric cost --days 7\n"
+    "  dyno board --matrix --suite comprehensive\n"
+    "  dyno board --stale --days 30            agents not benchmarked this month\n"
+    "  dyno board --matrix --format html,png"
+)
+@click.option("--category", default="overall", show_default=True, help="Only benchmarks of this category.")
+@click.option("--metric", default="all", show_default=True, help="What to order by: a dimension, or all.")
+@click.option("--days", type=click.IntRange(min=1), default=30, show_default=True, help="How far to look back.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Number of rows.")
+@suite_option
+@click.option("--matrix", "as_matrix", is_flag=True, help="Every agent × every dimension, from the last successes.")
+@click.option("--stale", is_flag=True, help="Agents that were not benchmarked in these days.")
+@click.option("--all-versions", is_flag=True, help="With --stale: older versions of agents too.")
+@report_options
+@store_option
+@json_option
+def command(
+    category: str,
+    metric: str,
+    days: int,
+    limit: int,
+    suite: str | None,
+    as_matrix: bool,
+    stale: bool,
+    all_versions: bool,
+    formats: str | None,
+    output_dir: str,
+    store: str | None,
+    as_json: bool,
+) -> int:
+    """Where the agents stand: leaderboard, matrix, or who is overdue. Simulated results are not on it."""
+    from agentdyno.findings.board.ask import Boards
+    from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
+    from agentdyno.findings.conclusions import Conclusions
+
+    if as_matrix and stale:
+        raise click.UsageError("--matrix and --stale are two questions; ask one")
+    if all_versions and not stale:
+        raise click.UsageError("--all-versions goes with --stale")
+    workspace = workspace_here()
+    with open_store(store, must_exist=True) as opened:
+        boards = Boards(opened, workspace.weights)
+        digest = boards.suite_digest(suite)
+        shown: Coverage | Matrix | Leaderboard
+        if stale:
+            shown = boards.coverage(days=days, all_versions=all_versions)
+            findings = Conclusions(coverages=(shown,))
+        elif as_matrix:
+            shown = boards.matrix(suite=digest, category=category)
+            shown = replace(shown, entries=shown.entries[:limit])
+            findings = Conclusions(matrices=(shown,))
+        else:
+            shown = boards.leaderboard(category=category, metric=metric, days=days, limit=limit, suite=digest)
+            findings = Conclusions(leaderboards=(shown,))
+    show(findings, formats, output_dir, as_json=as_json, shown=shown)
+    return 0

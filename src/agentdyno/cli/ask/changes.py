@@ -1,0 +1,30 @@
+"""``dyno changes``."""
+
+from __future__ import annotations
+
+import click
+
+from agentdyno.cli.conclusions import workspace_here
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno changes             is anything worse than its baseline, and since which version?\n"
+    "  dyno changes --json      rows and alerts for a script"
+)
+@store_option
+@json_option
+def command(store: str | None, as_json: bool) -> int:
+    """The newest version of every agent against its baseline, the worst first; read-only."""
+    from agentdyno.findings.change.ask import Changing
+    from agentdyno.findings.change.tables import changes_tables
+
+    with open_store(store, must_exist=True) as opened:
+        asked = Changing(opened, workspace=workspace_here().name)
+        changes, alerts = asked.changes(), asked.alerts()
+    if as_json:
+        print_json({"changes": changes, "alerts": alerts})
+    else:
+        print_tables(changes_tables(changes, alerts))
+    return 0

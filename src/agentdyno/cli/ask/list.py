@@ -1,0 +1,128 @@
+"""``dyno list``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agentdyno.cli.shared import (
+    json_option,
+    open_store,
+    print_json,
+    print_tables,
+    say,
+    store_option,
+    store_url,
+    use_color,
+    width,
+)
+
+if TYPE_CHECKING:
+    from agentdyno.model.parameter import ExperimentInfo
+
+KINDS = (
+    "agents",
+    "suites",
+    "scorers",
+    "experiments",
+    "instruments",
+    "reporters",
+    "datasets",
+    "importers",
+    "specs",
+    "runs",
+)
+
+
+@click.command(
+    name="list",
+    epilog="\b\nExamples:\n"
+    "  dyno list\n"
+    "  dyno list agents\n"
+    "  dyno list runs --limit 50\n"
+    "  dyno list experiments --json",
+)
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Runs to show.")
+@store_option
+@json_option
+def command(kind: str | None, limit: int, store: str | None, as_json: bool) -> None:
+    """List what is there: name, one line, parameters, where from. Nothing listed is imported."""
+    if kind == "runs":
+        _list_runs(limit, store, as_json)
+    elif kind in ("specs", "suites"):
+        _list_files(kind, as_json)
+    elif kind == "agents":
+        _list_agents(as_json)
+    else:
+        _list_objects([kind] if kind else ["agents", "scorers", "experiments", "instruments", "reporters"], as_json)
+
+
+def _list_objects(kinds: list[str], as_json: bool) -> None:
+    if as_json:
+        from agentdyno.workbench.listing import list_kind
+
+        found = {kind: list_kind(kind) for kind in kinds}
+        print_json(found if len(found) > 1 else found[kinds[0]])
+        return
+    columns, color = width(), use_color()
+    if "agentdyno.registry.names" in sys.modules:  # this process may have registered objects of its own
+        click.echo(_render_objects(kinds, columns, color)[0], nl=False)
+        return
+    from agentdyno.cli.remembered import remembered
+
+    text = remembered(("list", kinds, columns, color), lambda: _render_objects(kinds, columns, color))
+    click.echo(text, nl=False)
+
+
+def _render_objects(kinds: list[str], columns: int, color: bool) -> tuple[str, list[str]]:
+    """The tables, and the source files that they describe."""
+    from agentdyno.reports import render_console, tables
+    from agentdyno.workbench.listing import list_kind, source_files
+
+    listings = [tables.listing(list_kind(kind), kind.capitalize()) for kind in kinds]
+    return render_console(listings, columns, color=color), [
+        str(file) for kind in kinds for file in source_files(kind)
+    ]
+
+
+def _list_files(kind: str, as_json: bool) -> None:
+    from agentdyno.workbench.listing import list_files
+
+    _show_listing(list_files(kind), kind, as_json)
+
+
+def _list_agents(as_json: bool) -> None:
+    from agentdyno.workbench.listing import list_agents
+
+    _show_listing(list_agents(), "agents", as_json)
+
+
+def _show_listing(infos: list[ExperimentInfo], kind: str, as_json: bool) -> None:
+    if as_json:
+        print_json(infos)
+        return
+    from agentdyno.reports import tables
+
+    print_tables(tables.listing(infos, kind.capitalize()))
+
+
+def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
+    from agentdyno.workbench.running import store_exists
+
+    if not store_exists(store_url(store)):
+        if as_json:
+            print_json([])
+        else:
+            say("No runs yet. `dyno demo` makes the first, `dyno run` the next.")
+        return
+    with open_store(store) as opened:
+        rows = opened.list_runs(limit)
+    if as_json:
+        print_json(rows)
+        return
+    from agentdyno.reports import tables
+
+    print_tables(tables.runs(rows))

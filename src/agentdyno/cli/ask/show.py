@@ -1,0 +1,62 @@
+"""``dyno show``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option, store_url
+
+if TYPE_CHECKING:
+    from agentdyno.model import RunResult
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno show last\n"
+    "  dyno show last --case refund-04\n"
+    "  dyno show last~1 --json\n"
+    "  dyno show .dyno/runs/RUN/result.json"
+)
+@click.argument("run", default="last")
+@click.option("--case", metavar="ID", help="One case: input, target, every answer with its score and trajectory.")
+@click.option("--agent", metavar="NAME", help="With --case: only this agent's answers.")
+@store_option
+@json_option
+def command(run: str, case: str | None, agent: str | None, store: str | None, as_json: bool) -> None:
+    """Show RUN (an id, `last`, or a result file): figures, warnings, failed samples, configuration."""
+    if agent is not None and case is None:
+        raise click.UsageError("--agent goes with --case")
+    from agentdyno.contracts import Report
+    from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.run.ask import findings_for
+    from agentdyno.reports import tables
+    from agentdyno.workbench.running import store_exists
+
+    opened = open_store(store) if store_exists(store_url(store)) else None
+    try:
+        result = Results(lambda: opened or open_store(store, must_exist=True)).run(run)
+        if case is not None:
+            show_case(result, case, agent, as_json)
+            return
+        findings = findings_for(result, opened)
+    finally:
+        if opened is not None:
+            opened.close()
+    if as_json:
+        print_json(result)
+        return
+    print_tables(Report((result,), findings))
+    profiles = [table for arm in result.arms for table in tables.instrument_tables(arm)]
+    further = (tables.details(result), tables.configuration(result))
+    print_tables([*profiles, *(table for table in further if table is not None)])
+
+
+def show_case(result: RunResult, case_id: str, agent: str | None, as_json: bool) -> None:
+    from agentdyno.findings.case.tables import case_plain, case_tables
+
+    if as_json:
+        print_json(case_plain(result, case_id, agent))
+    else:
+        print_tables(case_tables(result, case_id, agent))

@@ -1,0 +1,240 @@
+"""``dyno check``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentdyno.cli.conclusions import workspace_here
+from agentdyno.cli.shared import (
+    INTERRUPTED,
+    NO_SAMPLE,
+    PASS,
+    UNDECIDED,
+    WORSE,
+    json_option,
+    open_store,
+    print_json,
+    print_tables,
+    say,
+    store_option,
+    store_url,
+)
+
+if TYPE_CHECKING:
+    from agentdyno.findings.gate.model import GateReport
+    from agentdyno.model import RunResult
+    from agentdyno.runs.suite.kind import SuiteRunner
+    from agentdyno.runs.suite.prepare import PreparedSuite
+    from agentdyno.store import Store
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno check --against main               both sides measured, interleaved\n"
+    "  dyno check --against baseline.json      a file that `dyno baseline export` wrote\n"
+    "  dyno check suite.yaml --agent my-agent --against my-agent@1.4.0\n"
+    "  dyno check spec.yaml --against main     code\n"
+    "  dyno check --write-ci                   a GitHub workflow that does it\n"
+    "\b\nExit codes: 0 pass, 1 blocked, 3 not comparable, 4 with --strict: warn or inconclusive."
+)
+@click.argument("files", nargs=-1, metavar="[SUITE|SPEC]...")
+@click.option("--against", metavar="REF", help="Git revision, baseline file, AGENT@VERSION.  [default: dyno.yaml]")
+@click.option("--agent", "agents", multiple=True, metavar="AGENT", help="The agents to check; repeatable.")
+@click.option("--strict", is_flag=True, help="Exit 4 when something warns or is inconclusive.")
+@click.option("--rerun", is_flag=True, help="Measure again what is in the store already.")
+@click.option("--quick", is_flag=True, help="Apply the file's `quick:` overrides.")
+@click.option("--epochs", type=click.IntRange(min=1), help="Times that each case is put to each agent.")
+@click.option(
+    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="DOLLARS", help="Spend no more per run."
+)
+@click.option("--yes", is_flag=True, help="Do not ask before spending.")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the comment for a PR.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,json,png.")
+@click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
+@click.option("--write-ci", is_flag=True, help="Write .github/workflows/dyno.yml and check nothing.")
+@store_option
+@json_option
+def command(files: tuple[str, ...], **options: Any) -> int:
+    """The gate: measure what is missing, hold it against the baseline: PASS, WARN, BLOCK or INCONCLUSIVE.
+
+    Without a file: the suites of dyno.yaml. What counts is under `gate:` there.
+    """
+    from agentdyno.workbench.reporting import check_formats
+
+    if options["write_ci"]:
+        return _write_ci(files, bool(options["as_json"]))
+    names = check_formats(options.get("formats"))
+    reports, runs = check_files(files, options)
+    _show(reports, runs, {**options, "files": files}, names)
+    return exit_code(reports, runs, strict=bool(options["strict"]))
+
+
+def exit_code(reports: Sequence[GateReport], runs: Sequence[RunResult], *, strict: bool) -> int:
+    """1 when something is blocked; 4 when something warns or is undecided and ``strict``; else 0."""
+    from agentdyno.findings.gate.model import GateVerdict
+
+    verdicts = {report.verdict for report in reports}
+    if any(result.stopped_because == "interrupted" for result in runs):
+        return INTERRUPTED
+    if GateVerdict.BLOCK in verdicts:
+        return WORSE
+    if any(not any(arm.statuses.get(status) for status in ("ok", "failed")) for run in runs for arm in run.arms):
+        return NO_SAMPLE
+    undecided = verdicts & {GateVerdict.WARN, GateVerdict.INCONCLUSIVE}
+    return UNDECIDED if strict and undecided else PASS
+
+
+def check_files(files: Sequence[str], options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
+    """Every suite and spec, those of dyno.yaml without any; what was judged, and the runs made for it.
+
+    An interrupted run is the last one.
+    """
+    reports: list[GateReport] = []
+    runs: list[RunResult] = []
+    with open_store(options.get("store")) as opened:
+        for found, made in _checked(files, opened, options):
+            reports += found
+            runs += made
+            if any(result.stopped_because == "interrupted" for result in made):
+                break
+    return reports, runs
+
+
+def _checked(
+    files: Sequence[str], store: Store, options: dict[str, Any]
+) -> Iterator[tuple[list[GateReport], list[RunResult]]]:
+    from agentdyno.cli.bench.run import find_load, find_suites
+
+    for item in files or (None,):
+        suites = find_suites(item)
+        for path in suites:
+            yield _check_suite(path, store, options)
+        if not suites:
+            file = find_load(item)
+            one = _check_load(file, store, options) if file is not None else _check_spec(item or "", store, options)
+            yield [one[0]], [one[1]]
+
+
+def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
+    from agentdyno.cli.bench.suite_run import announce, confirm, make_overrides
+    from agentdyno.cli.progress import ProgressLine
+    from agentdyno.runs.suite.kind import SuiteRunner
+    from agentdyno.runs.suite.prepare import SuiteOptions
+    from agentdyno.specs import load_suite
+    from agentdyno.workbench.check import SuiteCheck
+    from agentdyno.workbench.running import output_root
+
+    @contextmanager
+    def running(prepared: PreparedSuite) -> Iterator[SuiteRunner]:
+        say(announce(prepared))
+        confirm(prepared, bool(options.get("yes")))
+        with ProgressLine() as progress:
+            yield SuiteRunner(store, output_root(store_url(options.get("store"))), progress)
+
+    workspace = options.get("workspace") or workspace_here()
+    loaded = load_suite(
+        path, quick=bool(options.get("quick")), overrides=make_overrides({**options, "output_dir": None})
+    )
+    asked = SuiteOptions(tuple(options["agents"]), options.get("max_cost"), against=options.get("against"))
+    check = SuiteCheck(
+        store, loaded, workspace, asked, running, rerun=bool(options["rerun"]), say=say, policy=workspace.gate
+    )
+    done = check.check()
+    for run_id in done.reused:
+        say(f"Already measured: run {run_id[:13]} (--rerun measures again)")
+    return list(done.reports), list(done.runs)
+
+
+def _check_spec(what: str, store: Store, options: dict[str, Any]) -> tuple[GateReport, RunResult]:
+    from agentdyno.cli.bench.run import find_spec
+    from agentdyno.cli.progress import ProgressLine
+    from agentdyno.runs.pipeline import Runner
+    from agentdyno.specs import Overrides
+    from agentdyno.workbench.check_spec import check_spec
+    from agentdyno.workbench.running import output_root
+
+    for name, spelled in (("agents", "--agent"), ("epochs", "--epochs"), ("max_cost", "--max-cost")):
+        if options.get(name):
+            raise click.UsageError(f"{spelled} means nothing for an experiment")
+    spec = find_spec(what, bool(options.get("quick")), Overrides())
+    if options.get("against"):
+        spec = replace(spec, against=options["against"])
+    with ProgressLine() as progress:
+        runner = Runner(store, output_root(store_url(options.get("store"))), progress)
+        return check_spec(runner, store, spec, workspace_here().gate, say=say)
+
+
+def _check_load(path: Path, store: Store, options: dict[str, Any]) -> tuple[GateReport, RunResult]:
+    from agentdyno.cli.bench.load import measure
+    from agentdyno.specs.load.build import load_load
+    from agentdyno.workbench.check_spec import check_load
+
+    for name, spelled in (("agents", "--agent"), ("epochs", "--epochs"), ("max_cost", "--max-cost")):
+        if options.get(name):
+            raise click.UsageError(f"{spelled} means nothing for a load run")
+    loaded = load_load(path, quick=bool(options.get("quick")))
+    workspace = workspace_here()
+    return check_load(
+        loaded.settings.name,
+        options.get("against") or workspace.gate.against,
+        store,
+        workspace.gate,
+        lambda: measure(loaded, workspace, store, options),
+    )
+
+
+def _show(
+    reports: Sequence[GateReport], runs: Sequence[RunResult], options: dict[str, Any], formats: Sequence[str]
+) -> None:
+    from agentdyno.cli.outcome import shown
+    from agentdyno.contracts import Report
+    from agentdyno.findings.conclusions import Conclusions
+    from agentdyno.findings.gate.tables_junit import gate_junit
+    from agentdyno.reports.files import write_text
+    from agentdyno.reports.gate_comment import gate_comment
+    from agentdyno.workbench.reporting import write_reports
+
+    report = Report((), Conclusions(gates=tuple(reports)))
+    if options["as_json"]:
+        print_json(reports)
+    else:
+        print_tables(report)
+    written = write_reports(report, formats, Path(options["output_dir"]))
+    if options.get("markdown") and reports:
+        written.append(write_text(options["markdown"], gate_comment(*reports, command=spelled(options))))
+    if options.get("junit"):
+        written.append(write_text(options["junit"], gate_junit(reports)))
+    for path in written:
+        say(f"Wrote {shown(path)}")
+    for result in runs:
+        more = " --case ID shows an answer" if result.suite is not None else " shows it"
+        say(f"Run: {result.run_id[:13]} (dyno show {result.run_id[:13]}{more})")
+
+
+def spelled(options: dict[str, Any]) -> str:
+    """The command that asks the same again."""
+    words = ["dyno", "check", *options.get("files", ())]
+    for name in options.get("agents") or ():
+        words += ["--agent", name]
+    words += ["--against", options["against"]] if options.get("against") else []
+    words += ["--quick"] if options.get("quick") else []
+    return shlex.join(words)
+
+
+def _write_ci(files: Sequence[str], as_json: bool) -> int:
+    from agentdyno.workbench.ci_file import write_ci
+
+    path = write_ci(Path.cwd(), files)
+    if as_json:
+        print_json({"file": str(path)})
+    else:
+        say(f"Wrote {path}. Commit it; every pull request is then checked.")
+    return 0

@@ -1,0 +1,49 @@
+"""``dyno doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, store_url
+
+
+@click.command(
+    epilog="\b\nExamples:\n  dyno doctor\n  dyno doctor --calibrate\n  dyno doctor --calibrate --comparisons 100"
+)
+@click.option(
+    "--calibrate", "do_calibrate", is_flag=True, help="Compare this machine with itself and keep its noise."
+)
+@click.option("--comparisons", type=click.IntRange(min=5, max=1000), default=40, show_default=True)
+@store_option
+@json_option
+def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bool) -> None:
+    """Say what makes measurements here unreliable and what to do about it.
+
+    --calibrate compares two equal arms many times: the noise floor (how large a change this machine shows when
+    nothing changed) and the false-alarm rate are stored, and `dyno compare` uses the floor from then on.
+    """
+    from agentdyno.runs.environment import capture_environment
+    from agentdyno.workbench.doctor import examine
+
+    url = store_url(store)
+    with open_store(store) as opened:
+        if do_calibrate:
+            from agentdyno.cli.progress import ProgressLine
+            from agentdyno.workbench.calibrate import calibrate
+
+            with ProgressLine() as line:
+                made = calibrate(comparisons, lambda i, n: line.step(f"A/A comparison {i + 1} of {n}"))
+            opened.save_calibration(made)
+        known = opened.latest_calibration(capture_environment().machine_id)
+    file = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
+    checks = examine(file, known)
+    if as_json:
+        print_json({"checks": checks, "calibration": known})
+        return
+    from agentdyno.reports import tables
+
+    print_tables([tables.checks(checks), *([tables.calibration(known)] if known is not None else [])])
+    warned = sum(check.level.value == "warn" for check in checks)
+    say(f"{warned} of {len(checks)} checks need attention." if warned else "Nothing here disturbs measurements.")

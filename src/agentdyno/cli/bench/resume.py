@@ -1,0 +1,40 @@
+"""``dyno resume``."""
+
+from __future__ import annotations
+
+import click
+
+from agentdyno.cli.shared import json_option, open_store, say, store_option, store_url
+
+
+@click.command(epilog="\b\nExamples:\n  dyno resume last\n  dyno resume 0198c3a1-7f2b --retry-errors")
+@click.argument("run")
+@click.option("--retry-errors", is_flag=True, help="Repeat samples that failed, too.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="DOLLARS",
+    help="Suites: stop before; what is spent counts.",
+)
+@store_option
+@json_option
+def command(run: str, retry_errors: bool, max_cost: float | None, store: str | None, as_json: bool) -> int:
+    """Go on with RUN after an interruption or a crash; nothing that is done is repeated."""
+    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.progress import ProgressLine
+    from agentdyno.runs.resume import resume
+    from agentdyno.workbench.running import output_root
+
+    with open_store(store, must_exist=True) as opened:
+        with ProgressLine() as progress:
+            result = resume(
+                opened,
+                run,
+                output_root(store_url(store)),
+                retry_errors=retry_errors,
+                max_cost_usd=max_cost,
+                on_progress=progress,
+                say=say,
+            )
+        findings = finish(result, opened, (), 0.03, as_json=as_json)
+    return exit_code(result, findings, gate=False, strict=False)

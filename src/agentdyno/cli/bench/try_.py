@@ -1,0 +1,67 @@
+"""``dyno try``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentdyno.cli.shared import NO_SAMPLE, PASS, json_option, print_json, print_tables, say
+
+if TYPE_CHECKING:
+    from agentdyno.workbench.try_agent import Attempt
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    '  dyno try agent.py@answer "What is 17 * 23?"\n'
+    '  dyno try cmd:"./agent --fast" "Hello"\n'
+    '  dyno try openai:gpt-5-mini "Hello"\n'
+    '  dyno try openai:smollm2 "Hello" -c base_url=http://127.0.0.1:8080/v1\n'
+    '  dyno try smollm2 "Hello"                     the bundled local model'
+)
+@click.argument("agent")
+@click.argument("text")
+@click.option("-c", "--config", "config", multiple=True, metavar="KEY=VALUE", help="Configuration of the agent.")
+@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), help="Seconds to wait.")
+@json_option
+def command(agent: str, text: str, config: tuple[str, ...], timeout_s: float | None, as_json: bool) -> int:
+    """Ask AGENT one question: answer, tokens, cost, timing, tool calls. Nothing is stored."""
+    from dataclasses import replace
+
+    from agentdyno.model.codec import to_plain
+    from agentdyno.runs.lineup import find_agent
+    from agentdyno.specs import load_workspace, parse_param
+    from agentdyno.workbench.try_agent import try_agent
+
+    workspace = load_workspace(Path.cwd())
+    use = find_agent(agent, workspace, Path.cwd())
+    use = replace(use, config={**use.config, **dict(parse_param(item) for item in config)})
+    attempt = try_agent(use, text, workspace, time_limit_s=timeout_s, environ=os.environ, say=say)
+    if as_json:
+        print_json(to_plain(attempt))
+    else:
+        show(attempt)
+    return PASS if attempt.sample.failure is None else NO_SAMPLE
+
+
+def show(attempt: Attempt) -> None:
+    from agentdyno.findings.case.tables import attempt_tables
+
+    sample = attempt.sample
+    if sample.failure is not None:
+        how = f"{sample.status.value}, {sample.failure.kind.value}"
+        say(f"{attempt.agent} did not answer ({how}): {sample.failure.message}")
+        if sample.failure.output_tail:
+            say(sample.failure.output_tail)
+    else:
+        click.echo(sample.output if isinstance(sample.output, str) else _json(sample.output))
+    print_tables(attempt_tables(sample))
+
+
+def _json(value: object) -> str:
+    from agentdyno.model.codec import encode
+
+    return encode(value, indent=2)

@@ -1,0 +1,146 @@
+"""``dyno serve``."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentdyno.cli.shared import open_store, say, store_option, store_url
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from agentdyno.store import Store
+
+PORT = 8321
+BACKLOG = 1024
+FINISH_S = 5
+"""Seconds that requests in progress get to end when the service stops."""
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  dyno serve                                       for this machine: http://127.0.0.1:8321\n"
+    "  dyno keys create ci --scope run                  a key, to start runs from outside\n"
+    "  dyno serve --host 0.0.0.0 --store postgresql://host/dyno --workers 4"
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; others need a key.")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes any free one.")
+@click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True, help="Jobs at the same time.")
+@click.option(
+    "--lease",
+    "lease_s",
+    type=click.FloatRange(min=1, max=3600),
+    default=15.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a job stays with a worker that is not heard of.",
+)
+@click.option(
+    "--cors", "cors", multiple=True, metavar="ORIGIN", help="A site whose pages may call the API; repeatable."
+)
+@store_option
+def command(host: str, port: int, workers: int, lease_s: float, cors: tuple[str, ...], store: str | None) -> int:
+    """Serve the dashboard, the REST API and the workers until Ctrl-C. Prints its address.
+
+    On this machine anybody may read while there is no key; starting a run needs one.
+    """
+    from agentdyno.jobs.processes import WorkerPool
+    from agentdyno.web.settings import is_loopback
+
+    url = store_url(store)
+    with open_store(store) as opened:
+        has_key = _has_key(opened)
+    if not has_key and not is_loopback(host):
+        from agentdyno.errors import SpecError
+
+        raise SpecError(
+            f"listening at {host} would let everybody in: there is no key",
+            where="dyno serve",
+            remedy="Make one first: dyno keys create admin --scope admin.",
+        )
+    with closing(_listen(host, port)) as listening:
+        server = _server(url, host, workers, cors)
+        with WorkerPool(url, Path.cwd(), workers, round(lease_s * 1000)):
+            _announce(_address(host, listening), workers, has_key)
+            server.run(sockets=[listening])
+    say("Stopped.")
+    return 0
+
+
+def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn.Server:
+    """One that SIGINT and SIGTERM end cleanly, from now on."""
+    import logging
+    import signal
+
+    import uvicorn
+
+    from agentdyno.web.app import create_app
+    from agentdyno.web.settings import Settings
+    from agentdyno.web.slow_headers import impatient
+
+    settings = Settings(url, Path.cwd(), host, workers, cors)
+    config = uvicorn.Config(
+        create_app(settings),
+        http=impatient(settings.header_timeout_s),
+        log_config=None,
+        access_log=logging.getLogger().isEnabledFor(logging.INFO),
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=FINISH_S,
+    )
+    server = uvicorn.Server(config)
+
+    def end(*_: object) -> None:
+        """The server has handlers of its own while it runs, and raises again afterwards what they caught."""
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    return server
+
+
+def _announce(address: str, workers: int, has_key: bool) -> None:
+    click.echo(address)
+    say(f"Dashboard  {address}/")
+    say(f"API        {address}/docs")
+    say(f"Workers    {workers}" + ("" if workers else ": jobs wait until somebody starts `dyno worker`"))
+    if has_key:
+        say("Requests need a key; `dyno keys create NAME --scope run` makes another.")
+    else:
+        say("Reading needs no key on this machine. To start runs: dyno keys create NAME --scope run")
+    say("Ctrl-C stops it.")
+
+
+def _has_key(store: Store) -> bool:
+    rows = store.keys()
+    return any(key.revoked_at is None for key in rows)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    from agentdyno.errors import RunError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host.strip("[]"), port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise RunError(
+            f"cannot listen there: {error.strerror or error}",
+            where=f"{host}:{port}",
+            remedy="Another program may: choose a --port, or 0 for any free one.",
+        ) from None
+    return listening
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    """What a browser on this machine can open."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host.strip('[]')}]" if ":" in host else host)
+    return f"http://{shown}:{listening.getsockname()[1]}"

@@ -1,0 +1,1 @@
+"""What stored results say: a folder per conclusion, with its model, judgement, words, tables and questions."""

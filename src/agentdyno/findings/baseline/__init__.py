@@ -1,0 +1,1 @@
+"""What later versions are held against."""

@@ -1,0 +1,142 @@
+"""Ranks of agents by dimension, and how far scores and ranks can be trusted.
+
+Arrays have one row per agent and one column per dimension, in the order of ``DIMENSIONS``. Scores and their standard
+errors are in 0..1; NaN is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from agentdyno.findings.board.judge_means import Numbers, Z
+from agentdyno.findings.board.model import RankedScore
+from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
+
+Places: TypeAlias = npt.NDArray[np.int32]
+Drawn: TypeAlias = npt.NDArray[np.float32]
+
+DRAWS = 400
+FEWEST_DRAWS = 120
+"""Boards drawn; of more than 200 agents fewer, so that a large board takes no longer."""
+_DIGITS = 12
+"""Scores that agree in so many digits are equal: sums of the same numbers differ in the last ones."""
+_AT_ONCE = 24_000
+"""Scores drawn at a time: larger arrays cost more in fresh memory than fewer rounds save."""
+
+
+def competition_ranks(scores: Numbers) -> Places:
+    """Ranks of a list of scores, 1 for the highest; equals share one and the next is skipped. 0 where unknown."""
+    known = ~np.isnan(scores)
+    rounded = np.round(scores, _DIGITS)
+    ordered = np.sort(rounded[known])
+    ranks = ordered.size - np.searchsorted(ordered, rounded, side="right") + 1
+    return np.where(known, ranks, 0).astype(np.int32)
+
+
+def ranked_scores(
+    scores: Numbers, errors: Numbers, weights: Mapping[str, float], seed: int = 0
+) -> list[dict[str, RankedScore]]:
+    """For each agent its five scores and ``overall``, with ranks and 95 % intervals.
+
+    ``overall`` is the weighted mean of the dimensions that are known; its interval takes their errors as independent,
+    and is ``None`` where one of them is unknown. The interval of a rank is the middle 95 % of drawn boards, in
+    each of which every score is drawn from the normal law of its error, kept within 0..1; a dimension of unknown
+    error stays as it is. It holds the rank itself, and is ``None`` where no error of that score is known.
+    """
+    weighed = np.where(np.isnan(scores), 0.0, [weights.get(name, 0.0) for name in DIMENSIONS])
+    totals = weighed.sum(axis=1, keepdims=True)
+    shares = weighed / np.where(totals > 0, totals, np.nan)
+    counts = shares > 0
+    # A mean of scores in 0..1 lies there too; the rounding of its sum may put it outside by a last digit.
+    whole = np.clip((shares * np.where(counts, scores, 0.0)).sum(axis=1), 0.0, 1.0)
+    spread = np.sqrt(((shares * np.where(counts, errors, 0.0)) ** 2).sum(axis=1))
+    trusted = ~np.isnan(errors) & ~np.isnan(scores)
+    every = np.column_stack([scores, whole])
+    lows, highs = _intervals(every, np.column_stack([errors, spread]))
+    ranks = np.column_stack([competition_ranks(column) for column in every.T])
+    trust = np.column_stack([trusted, (trusted & counts).any(axis=1)]) & (ranks > 0)
+    bests, worsts = ranks, ranks
+    if trust.any():
+        drawn = _drawn_ranks(every, np.where(trusted, errors, 0.0), np.where(counts, shares, 0.0), seed)
+        bests, worsts = (pick(ranks, end) for pick, end in zip((np.minimum, np.maximum), drawn, strict=True))
+    table = (every, lows, highs, ranks, trust, bests, worsts)
+    columns = []
+    for place, name in enumerate((*DIMENSIONS, OVERALL)):
+        cells = zip(*(part[:, place].tolist() for part in table), strict=True)
+        columns.append((name, [_score(*cell) for cell in cells]))
+    return [{name: column[row] for name, column in columns} for row in range(len(scores))]
+
+
+def _intervals(scores: Numbers, errors: Numbers) -> tuple[Numbers, Numbers]:
+    """Both ends, within 0..1 and around the score."""
+    half = Z * errors
+    return (
+        np.minimum(np.maximum(scores - half, 0.0), scores),
+        np.maximum(np.minimum(scores + half, 1.0), scores),
+    )
+
+
+def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -> tuple[Places, Places]:
+    """The best and the worst rank within the middle 95 % of draws, for all scores, the overall one last.
+
+    Every deviation is drawn once in each direction, which halves the work and keeps the draws balanced. Single
+    precision is enough to rank by. An agent without a score is drawn as 0, ahead of no one.
+    """
+    agents, width = errors.shape
+    given = (scores[:, :width], errors, shares)
+    centre, spread, share = (np.nan_to_num(part).T[:, None, :].astype(np.float32) for part in given)
+    rng = np.random.default_rng(abs(seed))
+    draws = draws_for(agents)
+    tail = draws // 40
+    found = np.empty((width + 1, agents, draws), dtype=np.int32)
+    half = max(1, min(draws, _AT_ONCE // (agents * (width + 1))) // 2)
+    for start in range(0, draws // 2, half):
+        noise = rng.standard_normal((width, min(half, draws // 2 - start), agents), dtype=np.float32)
+        noise *= spread
+        drawn = np.clip(np.concatenate([centre + noise, centre - noise], axis=1), np.float32(0), np.float32(1))
+        drawn = np.concatenate([drawn, (drawn * share).sum(axis=0, keepdims=True)])
+        ranks = _row_ranks(drawn.reshape(-1, agents)).reshape(drawn.shape)
+        found[:, :, 2 * start : 2 * start + drawn.shape[1]] = ranks.transpose(0, 2, 1)
+    found.sort(axis=2)
+    return found[:, :, tail].T, found[:, :, -1 - tail].T
+
+
+def draws_for(agents: int) -> int:
+    """An even number of boards to draw."""
+    return max(FEWEST_DRAWS, min(DRAWS, 40 * (2_000 // max(1, agents))))
+
+
+def _row_ranks(draws: Drawn) -> Places:
+    """``competition_ranks`` within every row of numbers in 0..1.
+
+    Scores become whole numbers that carry their agent in the lowest bits: sorting those is much faster than sorting
+    indices. Up to 1,024 agents, 21 bits are left for the score, about what single precision tells apart.
+    """
+    rows, agents = draws.shape
+    bits = max(1, (agents - 1).bit_length())
+    keys: npt.NDArray[np.signedinteger]
+    if bits <= 10:
+        keys = (draws * np.float32(-(1 << 21))).astype(np.int32)
+    else:
+        keys = (draws * np.float32(-(1 << 23))).astype(np.int64)
+    keys = (keys << bits) | np.arange(agents, dtype=keys.dtype)
+    keys.sort(axis=1)
+    places = (keys & ((1 << bits) - 1)) + np.arange(0, rows * agents, agents)[:, None]
+    keys >>= bits
+    first = np.zeros((rows, agents), dtype=np.int32)
+    np.multiply(keys[:, 1:] != keys[:, :-1], np.arange(1, agents, dtype=np.int32), out=first[:, 1:])
+    np.maximum.accumulate(first, axis=1, out=first)
+    ranks = np.empty(rows * agents, dtype=np.int32)
+    ranks[places.ravel()] = first.ravel() + 1
+    return ranks.reshape(rows, agents)
+
+
+def _score(score: float, low: float, high: float, rank: int, trusted: bool, best: int, worst: int) -> RankedScore:
+    if not rank:
+        return RankedScore(None)
+    known = low == low  # NaN, where the error is unknown
+    return RankedScore(score, (low, high) if known else None, rank, (best, worst) if trusted else None)

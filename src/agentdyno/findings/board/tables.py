@@ -1,0 +1,242 @@
+"""Tables of boards: the leaderboard, the comparison matrix, and what was not benchmarked lately."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from agentdyno.findings.board.model import (
+    BENCHMARKS,
+    Coverage,
+    Leaderboard,
+    LeaderboardEntry,
+    Matrix,
+    MatrixEntry,
+    RankedScore,
+)
+from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
+from agentdyno.findings.standing.model import ScoreEstimate
+from agentdyno.findings.standing.tables_labels import points
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, count, one_line, percent, show, when
+
+_MOST_NAMED = 5
+"""Agents that a note lists by name."""
+_HASH = 10
+"""Characters shown of a version that is a digest."""
+_POINTS = "Points of 100 with their 95 % interval where it is known."
+_RANKS = "Ranks: 1 is best, equals share one; beside it the 95 % interval."
+
+
+class Placed(Protocol):
+    """What entries of boards have in common."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+
+def leaderboard_tables(board: Leaderboard) -> list[Table]:
+    """The places by the board's metric with what they rest on, then every dimension."""
+    category = "all categories" if board.category == OVERALL else f"category {one_line(board.category)}"
+    title = f"Leaderboard: {category}" + ("" if board.metric == OVERALL else f", by {board.metric}")
+    window = f"{count(board.days, 'day')} to {when(board.until)} UTC"
+    if not board.entries:
+        return [Table(title, (), (), (f"Nothing was benchmarked in the {window}.",))]
+    labels = board_labels(board.entries)
+    return [_places(board, title, window, labels), _dimensions(board, labels)]
+
+
+def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, str]) -> Table:
+    columns = (
+        Column("rank", Align.RIGHT),
+        Column("agent", wrap=True),
+        Column(board.metric, Align.RIGHT),
+        Column("trend", Align.RIGHT, 1),
+        Column("best rank", Align.RIGHT, 3),
+        Column(BENCHMARKS, Align.RIGHT, 2),
+        Column("runs", Align.RIGHT, 4),
+        Column("$ per run", Align.RIGHT, 5),
+        Column("last success", priority=1),
+    )
+    rows = []
+    for entry in board.entries:
+        score = entry.scores[board.metric]
+        partial = board.metric == OVERALL and bool(entry.missing)
+        rows.append(
+            (
+                Cell(rank_text(score)),
+                Cell(labels[entry.agent]),
+                _score_cell(score, partial),
+                _trend_cell(entry.trend.get(board.metric)),
+                Cell(NOTHING if entry.best_ranking is None else str(entry.best_ranking)),
+                Cell(f"{entry.benchmarks_completed:,}"),
+                Cell(f"{entry.executions:,}/{entry.attempts:,}"),
+                Cell(show(entry.cost_usd, "usd")),
+                Cell(when(entry.last_benchmark_at)[:10]),
+            )
+        )
+    shown = count(board.total, "agent")
+    if len(board.entries) < board.total:
+        shown = f"{len(board.entries):,} of {shown}"
+    notes = [f"{shown}, {window}. Simulated results are not counted.", _POINTS, _RANKS]
+    if any(value is not None for entry in board.entries for value in entry.trend.values()):
+        notes.append(f"Trend: points since the {count(board.days, 'day')} before.")
+    if board.metric == OVERALL:
+        notes += [f"Weights: {weights_text(board.weights)}.", *_partial(board.entries, labels)]
+    return Table(title, columns, tuple(rows), tuple(notes))
+
+
+def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
+    columns = [Column("agent", wrap=True)]
+    columns += [Column(name, Align.RIGHT) for name in DIMENSIONS]
+    rows = []
+    for entry in board.entries:
+        cells = [Cell(labels[entry.agent])]
+        for name in DIMENSIONS:
+            score = entry.scores[name]
+            known = score.score is not None
+            text = f"{100 * (score.score or 0.0):.0f} #{score.rank}" if known else NOTHING
+            cells.append(Cell(text, Tone.PLAIN if known else Tone.MUTED))
+        rows.append(tuple(cells))
+    return Table("By dimension", tuple(columns), tuple(rows), ("Points of 100, and after # the rank.",))
+
+
+def matrix_tables(matrix: Matrix) -> list[Table]:
+    """Scores and ranks of every agent on every dimension, each with its interval."""
+    title = f"Comparison matrix: {one_line(matrix.suite) or 'all suites'}"
+    if not matrix.entries:
+        return [Table(title, (), (), ("No agent was put to a benchmark here yet.",))]
+    labels = board_labels(matrix.entries)
+    heads = [Column("agent", wrap=True, heading=True)]
+    heads += [Column(name, Align.RIGHT, wrap=True) for name in (OVERALL, *DIMENSIONS)]
+    scores, ranks = [], []
+    for entry in matrix.entries:
+        own = [entry.scores[name] for name in (OVERALL, *DIMENSIONS)]
+        marks = [entry.partial, *(False for _ in DIMENSIONS)]
+        done = Cell(f"{entry.benchmarks_completed}/{matrix.benchmarks}")
+        name = Cell(labels[entry.agent])
+        scores.append((name, *(_score_cell(score, mark) for score, mark in zip(own, marks, strict=True)), done))
+        ranks.append((name, *(Cell(rank_text(score), _tone(score)) for score in own)))
+    shown = count(len(matrix.entries), "agent")
+    notes = [
+        f"{shown}, {count(matrix.benchmarks, 'benchmark')}: means over the last success in each.",
+        _POINTS,
+        f"Weights: {weights_text(matrix.weights)}.",
+        *_partial(matrix.entries, labels),
+        *_failing(matrix, labels),
+    ]
+    done_column = Column("done", Align.RIGHT, 1)
+    found = [Table(title, (*heads, done_column), tuple(scores), tuple(notes))]
+    if len(matrix.entries) > 1:
+        found.append(Table("Ranks", tuple(heads), tuple(ranks), (_RANKS,)))
+    return found
+
+
+def coverage_tables(coverage: Coverage) -> list[Table]:
+    """How many agents were benchmarked lately, and those that were not, the longest ago first."""
+    window = "the last day" if coverage.days == 1 else f"the last {coverage.days:,} days"
+    if not coverage.agents:
+        return [Table("Coverage", (), (), ("No agent is known here yet.",))]
+    said = f"{coverage.fresh:,} of {count(coverage.agents, 'agent')} benchmarked in {window}"
+    summary = f"{said} ({percent(coverage.share)})."
+    if not coverage.stale:
+        return [Table("Coverage", (), (), (summary,))]
+    labels = board_labels(coverage.stale)
+    columns = (
+        Column("agent", wrap=True),
+        Column("last success"),
+        Column("days ago", Align.RIGHT),
+        Column("last attempt", priority=1),
+    )
+    rows = tuple(
+        (
+            Cell(labels[agent.agent]),
+            Cell("never", Tone.WARN) if agent.last_success_at is None else Cell(when(agent.last_success_at)),
+            Cell(NOTHING if agent.days is None else f"{agent.days:,.0f}"),
+            Cell(when(agent.last_attempt_at)),
+        )
+        for agent in coverage.stale
+    )
+    return [Table("Not benchmarked lately", columns, rows, (summary,))]
+
+
+def board_labels(entries: Sequence[Placed]) -> dict[str, str]:
+    """How the agents read, by ``name@version``: a board may show one version and not another."""
+    return {
+        entry.agent: one_line(f"{entry.name}@{_version(entry.version)}" if entry.version else entry.name)
+        for entry in entries
+    }
+
+
+def rank_text(score: RankedScore) -> str:
+    """``2 1–3``: a rank with its interval where that is more than the rank."""
+    if score.rank is None:
+        return NOTHING
+    best, worst = score.rank_interval or (score.rank, score.rank)
+    return str(score.rank) if best == worst else f"{score.rank} {best}–{worst}"
+
+
+def trend_text(difference: float | None) -> str:
+    """``+3.2``: a difference of scores in points of 100."""
+    if difference is None:
+        return NOTHING
+    text = f"{100 * difference:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def weights_text(weights: Mapping[str, float]) -> str:
+    """``accuracy 60, speed 40``: shares of 100, without those of no weight."""
+    total = sum(weights.values())
+    named = [(name, weights[name]) for name in DIMENSIONS if weights.get(name)]
+    return ", ".join(f"{name} {100 * weight / total:.3g}" for name, weight in named)
+
+
+def _partial(entries: Sequence[LeaderboardEntry | MatrixEntry], labels: Mapping[str, str]) -> list[str]:
+    """What the mark of partial scores stands for, equal reasons together."""
+    reasons: dict[tuple[str, ...], list[str]] = {}
+    for entry in entries:
+        if entry.missing and entry.scores[OVERALL].score is not None:
+            reasons.setdefault(entry.missing, []).append(labels[entry.agent])
+    said = []
+    for missing, agents in reasons.items():
+        lacks = [name if name != BENCHMARKS else "some benchmarks" for name in missing]
+        said.append(f"{_listed(agents)} without {', '.join(lacks)}")
+    return [f"* partial, of what is known: {'; '.join(said)}."] if said else []
+
+
+def _failing(matrix: Matrix, labels: Mapping[str, str]) -> list[str]:
+    failing = [
+        f"{labels[entry.agent]} in {_listed([one_line(name) for name in entry.failing])}"
+        for entry in matrix.entries
+        if entry.failing
+    ]
+    if not failing:
+        return []
+    more = f" and {count(len(failing) - _MOST_NAMED, 'other')}" if len(failing) > _MOST_NAMED else ""
+    return [f"The last attempt was no success: {'; '.join(failing[:_MOST_NAMED])}{more}."]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _score_cell(score: RankedScore, partial: bool) -> Cell:
+    text = points(ScoreEstimate(score.score, score.interval))
+    return Cell(f"{text}*" if partial and score.score is not None else text, _tone(score))
+
+
+def _trend_cell(difference: float | None) -> Cell:
+    return Cell(trend_text(difference), Tone.MUTED if difference is None else Tone.PLAIN)
+
+
+def _tone(score: RankedScore) -> Tone:
+    return Tone.MUTED if score.score is None else Tone.PLAIN
+
+
+def _version(version: str) -> str:
+    return version[:_HASH] if len(version) > _HASH + 2 else version

@@ -1,0 +1,1 @@
+"""One case: its answers and the trajectories behind them."""

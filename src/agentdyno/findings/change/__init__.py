@@ -1,0 +1,1 @@
+"""Is anything worse than its baseline, and since when?"""

@@ -1,0 +1,212 @@
+"""One agent in one suite, from the store to its row: both sides read, judged, and put into words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentdyno.errors import NotComparable
+from agentdyno.findings.change.ask_memo import ChangeMemo, Compared
+from agentdyno.findings.change.ask_sides import RealRecords, Sides, baseline_runs, choose_sides, version_before
+from agentdyno.findings.change.judge import frequent_errors, judge_change, p95_seconds, since_version
+from agentdyno.findings.change.judge_history import SPARK_POINTS, choose_spark, history_finding, judged_by_history
+from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
+from agentdyno.findings.history.ask import POINTS, WATCHED
+from agentdyno.findings.history.judge import history
+from agentdyno.findings.history.judge_series import points_from, series_metric
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import Severity
+from agentdyno.model.record import AgentRecord
+from agentdyno.store import Store
+from agentdyno.store.rows import BaselineRow, SeriesRow
+
+MOST_ROWS = 600
+"""Executions of an agent in a suite that are read for its row."""
+_RUNS = 2 * SPARK_POINTS
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An agent, whatever its version, in a suite, whatever its version; ``versions`` that succeeded, newest first."""
+
+    name: str
+    suite_id: str
+    suite_name: str
+    benchmarks: int
+    versions: tuple[str, ...] = ()
+
+
+class Look:
+    """One look at the store: makes rows of pairs, reading every run once."""
+
+    def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo) -> None:
+        self._store = store
+        self.memo = memo
+        self._chosen = {(row.agent, row.suite_id): row for row in baselines}
+        self.records = RealRecords(store, baseline_runs(baselines))
+
+    def series(self, pair: Pair) -> list[SeriesRow]:
+        return self._store.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
+
+    def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> Sides:
+        found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
+        # What was run less recently than the rows at hand reach back is known by its version alone.
+        before = version_before(found.version, pair.versions)
+        if found.baseline or not before:
+            return found
+        if not found.totals:
+            known = self._store.agent_executions(pair.name, None, pair.suite_id)
+            usable = (row for row in known if row.run_id and row.status == "success" and not row.simulated)
+            before = version_before(found.version, (row.version for row in usable))
+        return replace(found, baseline_version=before)
+
+    def row(self, pair: Pair, series: Sequence[SeriesRow]) -> ChangeRow:
+        sides = self.sides(pair, series)
+        plain = ChangeRow(
+            agent=sides.agent,
+            name=pair.name,
+            version=sides.version,
+            suite_id=pair.suite_id,
+            suite_name=pair.suite_name,
+            baseline=sides.baseline,
+            verdict=NO_BASELINE,
+            summary=_alone(pair, sides),
+            finished_at=series[-1].at,
+            run_id=next((row.run_id for row in reversed(series) if row.version == sides.version), ""),
+            command=_command("history", pair.name, "--metric", "accuracy", "--suite", pair.suite_id),
+        )
+        went = _Went(plain, series)
+        if sides.silent:
+            plain = _silent(plain)
+            if plain.verdict == WORSE:
+                return replace(plain, spark=choose_spark("accuracy", went.of))
+        if sides.silent or not sides.baseline:
+            return self._by_history(pair, plain, series)
+        if sides.baseline == sides.agent:
+            told = replace(plain, verdict=SAME, summary=f"{sides.agent} is the baseline itself.")
+            own = [row.at for row in series if row.run_id == sides.run_id != ""]
+            # The level since that run; where it is not known which one it was, the newest is the baseline.
+            return self._by_history(pair, told, series, after=max(own, default=series[-1].at))
+        if sides.totals:
+            text = f"Only totals of {sides.agent} are stored: nothing can be compared case by case."
+            return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=text), series)
+        try:
+            found = self._compared((sides.baseline, sides.agent), pair.suite_id)
+        except NotComparable as error:
+            return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=f"{error.message}."), series)
+        plain = replace(plain, command=_compare_command(sides, (found.before, found.after), series))
+        return _judged(plain, found, went)
+
+    def _compared(self, agents: tuple[str, str], suite_id: str) -> Compared:
+        def make() -> Compared:
+            before, after = self.records.together(agents, suite_id)
+            judged = judge_change(before, after)
+            first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
+            return Compared(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
+
+        return self.memo.compared.get(self.records.results_together(agents, suite_id), make)
+
+    def _by_history(
+        self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
+    ) -> ChangeRow:
+        """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
+        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
+            series = self._store.series(plain.name, suite=plain.suite_id, limit=POINTS)
+        went = _Went(plain, series)
+        finding = history_finding([went.of(metric) for metric in WATCHED], after=after)
+        if finding is None:
+            return replace(plain, spark=choose_spark("accuracy", went.of))
+        return replace(
+            judged_by_history(plain, finding),
+            spark=choose_spark(finding.metric, went.of),
+            command=_command("history", plain.name, "--regressions", "--suite", plain.suite_id),
+        )
+
+
+class _Went:
+    """The histories of one agent in one suite, each made once."""
+
+    def __init__(self, row: ChangeRow, series: Sequence[SeriesRow]) -> None:
+        self._where = row.name, row.suite_id
+        self._series = series
+        self._made: dict[str, History] = {}
+
+    def of(self, metric: str) -> History:
+        if metric not in self._made:
+            name, suite_id = self._where
+            self._made[metric] = _history(name, suite_id, self._series, metric)
+        return self._made[metric]
+
+
+def _judged(plain: ChangeRow, found: Compared, went: _Went) -> ChangeRow:
+    judged, before, after = found.judged, found.before, found.after
+    since = ""
+    if judged.verdict in (WORSE, BETTER):
+        since = since_version(went.of(judged.metric), judged.verdict, before, after.version)
+    return replace(
+        plain,
+        verdict=judged.verdict,
+        summary=judged.summary,
+        finished_at=after.finished_at,
+        run_id=after.run_ids[0],
+        baseline_run_id=before.run_ids[0],
+        since=since,
+        accuracy=judged.rows[0],
+        latency=judged.rows[1],
+        cost=judged.rows[2],
+        latency_p95=found.p95,
+        broken=judged.broken,
+        fixed=judged.fixed,
+        more_cases=judged.more_cases,
+        spark=choose_spark(judged.metric, went.of),
+        errors=frequent_errors(after),
+        severity=judged.severity,
+        error_rate=judged.error_rate,
+        reliability=judged.reliability,
+        evidence=CASES,
+    )
+
+
+def _most_rows(pair: Pair) -> int:
+    return min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
+
+
+def _alone(pair: Pair, sides: Sides) -> str:
+    """Why nothing is set against it."""
+    if version_before(sides.version, pair.versions):
+        return f"Of the versions before {sides.agent} only totals are stored."
+    return f"{sides.agent} has no earlier version to be held against."
+
+
+def _silent(plain: ChangeRow) -> ChangeRow:
+    """A version of which no execution gave a usable answer: nothing can be worse, where there was one before."""
+    if not plain.baseline or plain.baseline == plain.agent:
+        return replace(plain, summary=f"{plain.agent} gave no usable answer.")
+    told = f"Worse than {plain.baseline}: {plain.agent} gave no usable answer."
+    return replace(plain, verdict=WORSE, severity=Severity.CRITICAL, summary=told, since=plain.version)
+
+
+def _history(name: str, suite_id: str, series: Sequence[SeriesRow], metric: str) -> History:
+    kind = series_metric(metric)
+    return history(
+        name,
+        metric,
+        points_from(series, metric),
+        unit=kind.unit,
+        higher_is_better=kind.higher_is_better,
+        suite=suite_id,
+    )
+
+
+def _compare_command(sides: Sides, records: tuple[AgentRecord, AgentRecord], series: Sequence[SeriesRow]) -> str:
+    """What prints the same; the runs where the baseline was set to one that is not the newest of its version."""
+    newest = next((row.run_id for row in reversed(series) if row.version == sides.baseline_version), "")
+    runs = [record.run_ids for record in records]
+    if sides.run_id not in ("", newest) and all(len(own) == 1 for own in runs):
+        return _command("compare", *(own[0][:13] for own in runs))
+    return _command("compare", sides.baseline, sides.agent, "--suite", records[1].suite_id)
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["dyno", *words])

@@ -1,0 +1,200 @@
+"""The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
+
+**Verdict.** The rows are those of a comparison of the two versions, judged by the same function and corrected within
+the same family, so that both say the same of every metric. Accuracy, time per case and cost per success decide, and
+reliability where it changed; the error rate is tested by itself where a side had errors, since an error has no score
+and no such comparison holds it. Worse in one of them is ``worse``; else better in one is ``better``; all within the
+tolerance are ``same``; anything else is ``inconclusive``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agentdyno.errors import NotComparable
+from agentdyno.findings.change.model import BETTER, INCONCLUSIVE, VERDICTS, WORSE, Alert, ChangeRow
+from agentdyno.findings.change.words import more_cases_of, summary_text
+from agentdyno.findings.duel.judge_meeting import suite_rows
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.engine.judge import judge_family
+from agentdyno.findings.engine.measure import measure
+from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, severity_of
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.gate.judge import changed_cases
+from agentdyno.findings.history.judge_versions import row_change
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import Regression, Severity
+from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model import Verdict
+from agentdyno.model.identity import digest
+from agentdyno.model.record import AgentRecord, ErrorClass
+from agentdyno.stats import quantile
+
+METRICS = ("accuracy", "speed", "cost")
+RELIABILITY = "reliability"
+ERROR_RATE = "error_rate"
+MOST_ERRORS = 5
+"""Classes of errors that a row names."""
+_DECIDED = (Verdict.WORSE, Verdict.BETTER)
+_FIRST = ("accuracy", RELIABILITY, ERROR_RATE, "speed", "cost")
+"""What is told first of equals: a wrong answer is no help, however cheap."""
+_SERIES = {"speed": "duration_s", "cost": "cost_usd", ERROR_RATE: "failure_rate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a candidate. ``metric`` is the name, in histories, of what changed most.
+
+    ``rows`` are accuracy, speed and cost; ``error_rate`` is ``None`` where no side had an error, ``reliability``
+    where it does not compare.
+    """
+
+    verdict: str
+    summary: str
+    rows: tuple[PairedRow, PairedRow, PairedRow]
+    error_rate: PairedRow | None
+    broken: tuple[CaseKey, ...]
+    fixed: tuple[CaseKey, ...]
+    keys: tuple[CaseKey, ...]
+    more_cases: int | None = None
+    severity: Severity | None = None
+    metric: str = "accuracy"
+    reliability: PairedRow | None = None
+
+
+def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Judged:
+    """By the rules above; ``NotComparable`` where no case is common."""
+    pairing = pair_records(baseline, candidate)
+    if not pairing.keys:
+        raise NotComparable(
+            f"{baseline.agent} and {candidate.agent} have no case in common",
+            remedy="Run both on one version of the suite.",
+        )
+    judged = {row.metric: row for row in judge_family(suite_rows(pairing, seed=seed))}
+    lasting = judged[RELIABILITY]
+    failing = bool(pairing.first.errors.any() or pairing.second.errors.any())
+    errors = judge_family([measure(pairing, ERROR_RATE, seed=seed)]) if failing else []
+    rows = [judged[name] for name in METRICS]
+    # What was not tried often enough to tell about reliability does not keep the rest undecided.
+    deciding = [*rows, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
+    verdict = verdict_of(deciding)
+    telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
+    broken, fixed = changed_cases(pairing)
+    return Judged(
+        verdict=verdict,
+        summary=summary_text(verdict, deciding, telling, (len(broken), len(fixed)), pairing),
+        rows=(rows[0], rows[1], rows[2]),
+        error_rate=errors[0] if errors else None,
+        broken=tuple(item.key for item in broken),
+        fixed=fixed,
+        keys=pairing.keys,
+        more_cases=more_cases_of(deciding) if verdict == INCONCLUSIVE else None,
+        severity=_severity(telling[0]) if verdict == WORSE else None,
+        metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
+        reliability=lasting if lasting.verdict is not None else None,
+    )
+
+
+def verdict_of(rows: Iterable[PairedRow]) -> str:
+    """One for several; rows that do not compare have no say."""
+    found = {row.verdict for row in rows if row.verdict is not None}
+    for verdict in (Verdict.WORSE, Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.SAME):
+        if verdict in found:
+            return verdict.value
+    return INCONCLUSIVE
+
+
+def in_order(rows: Iterable[ChangeRow]) -> list[ChangeRow]:
+    """The worst first: by verdict, then severity; of equals those that were compared, and then the newest."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            VERDICTS.index(row.verdict),
+            -1 if row.severity is None else -RANKS[row.severity] - 2,
+            row.accuracy is None,
+            -row.finished_at,
+            row.name,
+            row.suite_id,
+        ),
+    )
+
+
+def count_verdicts(rows: Iterable[ChangeRow]) -> dict[str, int]:
+    """Every verdict, those that nobody has too."""
+    counts = Counter(row.verdict for row in rows)
+    return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def since_version(history: History, verdict: str, baseline: AgentRecord, newest: str) -> str:
+    """The version from which the present level holds, where the history shows it; else the newest."""
+    later = [change for change in history.changes if change.comparable and change.at >= baseline.finished_at]
+    if verdict not in (WORSE, BETTER) or not later:
+        return newest
+    last = later[-1]
+    shown = last.better is not None and last.better == (verdict == BETTER)
+    return last.version_after if shown and last.version_after not in ("", baseline.version) else newest
+
+
+def p95_seconds(figures: Sequence[ArmFigures], keys: Iterable[CaseKey]) -> float | None:
+    """Over all executions of these cases that answered; ``None`` where no time is known."""
+    wanted = {(key.benchmark, key.case_id) for key in keys}
+    found = []
+    for own in figures:
+        if "duration_s" not in own.values:
+            continue
+        places = [at for name, at in own.positions.items() if (own.benchmark.benchmark_id, name) in wanted]
+        values = np.asarray(own.values["duration_s"], dtype=np.float64)
+        found.append(values[np.isin(np.asarray(own.owners["duration_s"]), places)])
+    pooled = np.concatenate(found) if found else np.empty(0)
+    return float(quantile(pooled, 0.95)) if pooled.size else None
+
+
+def frequent_errors(record: AgentRecord) -> tuple[ErrorClass, ...]:
+    """The classes of failures over all benchmarks, the most frequent first."""
+    classes = [item for benchmark in record.benchmarks for item in benchmark.errors]
+    return tuple(sorted(classes, key=lambda item: -item.count)[:MOST_ERRORS])
+
+
+def alert_id(agent: str, suite_id: str, item: Regression) -> str:
+    """The same for the same finding, whatever its numbers are by now."""
+    return digest([agent, suite_id, item.detector, item.kind, item.metric, item.benchmark, item.version])
+
+
+def alerts_in_order(alerts: Iterable[Alert]) -> list[Alert]:
+    """The worst first; of equals the confirmed, then the newest."""
+    return sorted(
+        alerts,
+        key=lambda alert: (
+            -RANKS[alert.regression.severity],
+            not alert.regression.confirmed,
+            -(alert.regression.since or 0),
+            alert.agent,
+            alert.alert_id,
+        ),
+    )
+
+
+def _in_order(rows: Sequence[PairedRow]) -> list[PairedRow]:
+    """What to read first: of what changed the gravest, and of equals whether answers are right, then the rest."""
+
+    def place(row: PairedRow) -> tuple[int, int]:
+        return -RANKS[_severity(row)] if row.verdict in _DECIDED else 0, _FIRST.index(row.metric)
+
+    return sorted(rows, key=place)
+
+
+def _severity(row: PairedRow) -> Severity:
+    change = row_change(row)
+    if change is None or row.candidate is None:
+        return Severity.LOW
+    return severity_of(row.metric, change, row.candidate, DEFAULT_THRESHOLD)
+
+
+def _changed_most(telling: Sequence[PairedRow]) -> str:
+    metric = telling[0].metric
+    return _SERIES.get(metric, metric)

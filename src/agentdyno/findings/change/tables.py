@@ -1,0 +1,163 @@
+"""What changed against its baseline, as tables: the worst first, and what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentdyno.findings.change.model import (
+    BETTER,
+    HISTORY,
+    INCONCLUSIVE,
+    NO_BASELINE,
+    SAME,
+    WORSE,
+    Alert,
+    ChangeRow,
+    Changes,
+)
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.duel.words import change_text
+from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model_regression import Severity
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, count, label, one_line, show, when
+
+MOST_ALERTS = 20
+"""Alerts that are listed; ``--json`` has all of them."""
+_SIGNS = {WORSE: "✗", INCONCLUSIVE: "?", BETTER: "✓", SAME: "=", NO_BASELINE: "·"}
+_TONES = {WORSE: Tone.BAD, INCONCLUSIVE: Tone.WARN, BETTER: Tone.GOOD, NO_BASELINE: Tone.MUTED}
+_BARS = "▁▂▃▄▅▆▇█"
+_SPARK = 16
+"""Points of a history that are drawn."""
+
+
+def changes_tables(changes: Changes, alerts: Sequence[Alert] = ()) -> list[Table]:
+    """A row per agent and suite, with today's spending; then the alerts that nobody has acknowledged."""
+    made = [_rows(changes)]
+    if alerts:
+        made.append(_alerts(alerts))
+    return made
+
+
+def _rows(changes: Changes) -> Table:
+    columns = (
+        Column("verdict"),
+        Column("agent", wrap=True),
+        Column("suite", wrap=True),
+        Column("against", wrap=True, priority=2),
+        Column("since", wrap=True, priority=1),
+        Column("accuracy", Align.RIGHT),
+        Column("time per case", Align.RIGHT),
+        Column("$ per success", Align.RIGHT, 1),
+        Column("p95", Align.RIGHT, 4),
+        Column("broke:fixed", Align.RIGHT, 3),
+        Column("history", priority=5),
+        Column("run", priority=6),
+        Column("open", priority=7, below=True),
+    )
+    rows = tuple(_row(row) for row in changes.rows)
+    notes = [changes.quiet] if changes.quiet else [one_line(changes.rows[0].summary)]
+    notes.append(_today(changes))
+    return Table(_title(changes), columns, rows, tuple(notes)) if rows else Table("Changes", (), (), tuple(notes))
+
+
+def _row(row: ChangeRow) -> tuple[Cell, ...]:
+    return (
+        Cell(_verdict(row), _TONES.get(row.verdict, Tone.PLAIN)),
+        Cell(one_line(row.agent)),
+        Cell(one_line(row.suite_id)),
+        Cell(_against(row)),
+        Cell(one_line(row.since) or NOTHING),
+        _change(row.accuracy),
+        _change(row.latency),
+        _change(row.cost),
+        Cell(_p95(row)),
+        Cell(f"{len(row.broken)}:{len(row.fixed)}" if row.broken or row.fixed else NOTHING),
+        Cell(sparkline(row.spark), Tone.MUTED),
+        Cell(when(row.finished_at), Tone.MUTED),
+        Cell(one_line(row.command), Tone.MUTED),
+    )
+
+
+def _verdict(row: ChangeRow) -> str:
+    severity = f" ({row.severity.value})" if row.severity is not None else ""
+    return f"{_SIGNS[row.verdict]} {row.verdict}{severity}"
+
+
+def _against(row: ChangeRow) -> str:
+    """The version, or that it is the history which tells."""
+    if row.evidence == HISTORY:
+        return "its history"
+    return one_line(row.baseline.removeprefix(f"{row.name}@")) or NOTHING
+
+
+def _change(row: PairedRow | None) -> Cell:
+    """By how much; the colour goes by the row's own verdict, which a sign repeats."""
+    if row is None or row.change is None:
+        return Cell(NOTHING)
+    text = change_text(row, row.change).replace("points", "pts")
+    verdict = "" if row.verdict is None else row.verdict.value
+    sign = f" {_SIGNS[verdict]}" if verdict in (WORSE, BETTER) else ""
+    return Cell(f"{text}{sign}", _TONES[verdict] if sign else Tone.PLAIN)
+
+
+def _p95(row: ChangeRow) -> str:
+    if row.latency_p95 == (None, None):
+        return NOTHING
+    return " → ".join(show(value, "s") for value in row.latency_p95)
+
+
+def _title(changes: Changes) -> str:
+    told = [f"{number} {verdict}" for verdict, number in changes.counts.items() if number]
+    return f"Changes: {', '.join(told)}"
+
+
+def _today(changes: Changes) -> str:
+    text = f"Today (UTC): {count(changes.runs_today, 'run')}"
+    if changes.spent_today_usd is not None:
+        text += f", {show(changes.spent_today_usd, 'usd')} spent"
+    if changes.unpriced_today:
+        text += f", the cost of {count(changes.unpriced_today, 'execution')} not known"
+    return f"{text}."
+
+
+def _alerts(alerts: Sequence[Alert]) -> Table:
+    columns = (
+        Column("severity"),
+        Column("agent", wrap=True),
+        Column("suite", wrap=True),
+        Column("what", wrap=True),
+        Column("since", priority=1),
+        Column("why", wrap=True, priority=2, below=True),
+        Column("alert", priority=3),
+    )
+    rows = tuple(_alert(alert) for alert in alerts[:MOST_ALERTS])
+    left = len(alerts) - MOST_ALERTS
+    notes = (f"{count(left, 'more alert')} left out; --json has all.",) if left > 0 else ()
+    return Table(f"Alerts: {len(alerts)}", columns, rows, notes)
+
+
+def _alert(alert: Alert) -> tuple[Cell, ...]:
+    item = alert.regression
+    grave = item.severity in (Severity.CRITICAL, Severity.HIGH)
+    doubt = "" if item.confirmed else " ?"
+    return (
+        Cell(f"{item.severity.value}{doubt}", Tone.BAD if grave else Tone.WARN),
+        Cell(one_line(alert.agent)),
+        Cell(one_line(alert.suite_id)),
+        Cell(f"{label(item.metric)}{f' in {one_line(item.benchmark)}' if item.benchmark else ''}"),
+        Cell(one_line(item.version) or when(item.since).partition(" ")[0]),
+        Cell(one_line(item.explanation), Tone.MUTED),
+        Cell(alert.alert_id, Tone.MUTED),
+    )
+
+
+def sparkline(history: History | None) -> str:
+    """The last points as bars from lowest to highest; a level line where all are equal, "" below two points."""
+    if history is None or len(history.points) < 2:
+        return ""
+    values = [point.value for point in history.points[-_SPARK:]]
+    low, high = min(values), max(values)
+    if high == low:
+        return _BARS[3] * len(values)
+    return "".join(_BARS[round((value - low) / (high - low) * (len(_BARS) - 1))] for value in values)

@@ -1,0 +1,1 @@
+"""Two results of experiments side by side."""

@@ -1,0 +1,88 @@
+"""What a user may name where a result is meant: a file, a run, an arm of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentdyno.errors import NotComparable, ResultError, nearest
+from agentdyno.findings.engine.match import Operand
+from agentdyno.model import ArmResult, RunResult
+from agentdyno.model.result_file import decode_result
+from agentdyno.store import Store
+
+
+@dataclass(slots=True)
+class Results:
+    """Finds results. ``open_store`` is called only when a name is not a file."""
+
+    open_store: Callable[[], Store]
+
+    def operand(self, text: str) -> Operand:
+        """``FILE``, ``RUN`` or ``RUN:ARM`` (also ``FILE:ARM``); ARM is a name, part of one, or an arm id."""
+        if is_file(text):
+            return _whole(text, read_result(Path(text)))
+        reference, colon, arm = text.partition(":")
+        if colon and is_file(reference):
+            return _one_arm(text, read_result(Path(reference)), arm)
+        if not colon:
+            return _whole(text, self.run(text))
+        return _one_arm(text, self.run(reference), arm)
+
+    def run(self, reference: str) -> RunResult:
+        """A file or a run of the store, with its samples."""
+        if is_file(reference):
+            return read_result(Path(reference))
+        if reference.endswith(".json") or "/" in reference:
+            raise ResultError(f"no file {reference}", remedy=_similar_files(Path(reference)))
+        store = self.open_store()
+        return store.load_run(store.find_run(reference))
+
+
+def is_file(text: str) -> bool:
+    return Path(text).is_file() or (Path(text) / "result.json").is_file()
+
+
+def read_result(path: Path) -> RunResult:
+    """A result file, or the one in a run's folder."""
+    if path.is_dir():
+        path = path / "result.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ResultError(
+            "not an agentdyno result: not text", where=str(path), remedy="Give a result.json."
+        ) from None
+    except OSError as error:
+        raise ResultError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return decode_result(text, str(path))
+
+
+def _whole(label: str, result: RunResult) -> Operand:
+    return Operand(label, result, result.arms)
+
+
+def _one_arm(label: str, result: RunResult, wanted: str) -> Operand:
+    exact = [arm for arm in result.arms if wanted in (arm.name, arm.arm_id)]
+    found = exact or [arm for arm in result.arms if _matches(arm, wanted)]
+    if len(found) == 1:
+        return Operand(label, result, (found[0],))
+    names = [arm.name for arm in result.arms]
+    if not found:
+        raise NotComparable(f"run {result.run_id[:13]} has no arm {wanted!r}", remedy=nearest(wanted, names))
+    raise NotComparable(
+        f"{wanted!r} names {len(found)} arms of run {result.run_id[:13]}",
+        remedy="Say which: " + "; ".join(arm.name for arm in found[:8]),
+    )
+
+
+def _matches(arm: ArmResult, wanted: str) -> bool:
+    words = wanted.split()
+    return arm.arm_id.startswith(wanted) or all(word in arm.name.split() for word in words)
+
+
+def _similar_files(path: Path) -> str:
+    folder = path.parent
+    names = [str(folder / item.name) for item in folder.glob("*")] if folder.is_dir() else []
+    return nearest(str(path), names) if names else f"There is no folder {folder}."

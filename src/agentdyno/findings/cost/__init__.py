@@ -1,0 +1,1 @@
+"""What agents cost for what they achieve."""

@@ -1,0 +1,1 @@
+"""Agents head to head."""

@@ -1,0 +1,73 @@
+"""Agents side by side: of the store, of one run, or of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentdyno.errors import NotComparable
+from agentdyno.findings.conclusions import Conclusions
+from agentdyno.findings.duel.judge import all_against_all, duel
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.judge import record_of
+from agentdyno.findings.reliability.judge import reliabilities
+from agentdyno.findings.run.ask import figures_for
+from agentdyno.model import RunResult, Side
+from agentdyno.model.record import AgentRecord
+from agentdyno.store import Store
+
+
+def compare_agents(store: Store, agents: Sequence[str], suite: str | None = None) -> Conclusions:
+    """Two agents head to head (the first is the baseline), or three and more all against all."""
+    return concluded(Records(store).together(agents, suite))
+
+
+def compare_runs(baseline: RunResult, candidate: RunResult, store: Store | None) -> Conclusions:
+    """The agents that two runs of suites share by name, each against itself; with one agent each, those two."""
+    before, after = (_records(result, store) for result in (baseline, candidate))
+    if len(before) == 1 and len(after) == 1:
+        return concluded([before[0], after[0]])
+    named = {record.name: record for record in before}
+    pairs = [(named[record.name], record) for record in after if record.name in named]
+    if not pairs:
+        raise NotComparable(
+            f"no agent is in both runs: {', '.join(named)} and {', '.join(record.name for record in after)}",
+            remedy="Name the agents instead: dyno compare AGENT AGENT.",
+        )
+    found = [duel(first, second) for first, second in pairs]
+    return Conclusions(duels=tuple(found), records=tuple(record for pair in pairs for record in pair))
+
+
+def compare_sides(result: RunResult, store: Store | None) -> Conclusions | None:
+    """Baseline and candidate of a run that has two sides; ``None`` for another run."""
+    sides = {arm.agent: arm.side for arm in result.arms if arm.agent and arm.side}
+    if set(sides.values()) != {Side.BASELINE, Side.CANDIDATE}:
+        return None
+    records = _records(result, store)
+    old = [record for record in records if sides.get(record.agent) is Side.BASELINE]
+    new = [record for record in records if sides.get(record.agent) is Side.CANDIDATE]
+    named = {record.name: record for record in old}
+    pairs = [(named.get(record.name, old[0]), record) for record in new]
+    found = tuple(duel(first, second) for first, second in pairs)
+    return Conclusions(duels=found, records=tuple(records))
+
+
+def concluded(records: Sequence[AgentRecord]) -> Conclusions:
+    """The comparison of these records, with how far each agent can be relied on."""
+    relied = tuple(reliabilities(records))
+    if len(records) == 2:
+        return Conclusions(duels=(duel(*records),), reliabilities=relied, records=tuple(records))
+    return Conclusions(tournaments=(all_against_all(records),), reliabilities=relied, records=tuple(records))
+
+
+def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:
+    figures: dict[str, ArmFigures] = figures_for(result, store)
+    for arm in result.arms:
+        if arm.agent and arm.arm_id not in figures and len(arm.samples) < arm.samples_total:
+            raise NotComparable(
+                f"the result of run {result.run_id[:13]} holds {len(arm.samples)} of {arm.samples_total} samples of "
+                f"{arm.agent}, too few to tell case by case",
+                remedy="Compare where its store is: dyno compare RUN RUN.",
+            )
+    labels = dict.fromkeys(arm.agent for arm in result.arms if arm.agent)
+    return [record_of(result, figures, label) for label in labels]

@@ -1,0 +1,127 @@
+"""Two or more agents on the same cases, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.findings.standing.model import CaseKey, HeadToHead
+from agentdyno.model.findings import Verdict
+from agentdyno.model.result import RunWarning
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRow:
+    """One metric of two agents, the unit being the case.
+
+    ``metric`` is a dimension (``accuracy``, ``speed``, ``efficiency``, ``cost``, ``reliability``), ``overall`` or a
+    quantity (``duration_s``, ``cost_usd``…); ``benchmark`` is "" for the whole suite. ``baseline`` and ``candidate``
+    are the quantity that was tested, in ``unit``; the scores are in 0..1, ``None`` where there is no target.
+
+    ``change`` is candidate / baseline - 1 where ``relative``, else candidate - baseline; ``interval`` (95 %) and
+    ``detectable`` (the smallest change these cases would show 8 times in 10, always positive) are of the same kind.
+    ``p_value`` is two-sided, ``adjusted_p`` after Holm's correction for the family that the row belongs to.
+    ``effect`` is the matched-pairs rank-biserial correlation, positive where the candidate is better. ``wins`` and
+    ``losses`` count cases. ``verdict`` is the candidate's; it is ``None`` where the two do not compare, and
+    ``reason`` says why. ``more_cases`` is how many more would decide an inconclusive row.
+    """
+
+    metric: str
+    benchmark: str
+    quantity: str
+    unit: str
+    higher_is_better: bool
+    relative: bool
+    baseline: float | None
+    candidate: float | None
+    baseline_score: float | None = None
+    candidate_score: float | None = None
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    adjusted_p: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    more_cases: int | None = None
+    cases: int = 0
+    clusters: int = 0
+    wins: int = 0
+    losses: int = 0
+    verdict: Verdict | None = None
+    reason: str = ""
+    method: str = ""
+
+    @property
+    def percentage(self) -> float | None:
+        """Candidate against baseline in per cent of the baseline; ``None`` at zero."""
+        if self.baseline is None or self.candidate is None or self.baseline == 0:
+            return None
+        return 100.0 * (self.candidate - self.baseline) / abs(self.baseline)
+
+    @property
+    def worsening(self) -> float | None:
+        """The change with its sign turned so that more is worse."""
+        if self.change is None:
+            return None
+        return -self.change if self.higher_is_better else self.change
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Baseline against candidate.
+
+    ``rows`` are the five dimensions and ``overall`` over the whole suite: one family, corrected together.
+    ``benchmark_rows`` are the dimensions per benchmark, a family of their own. ``winner`` is an agent's label or
+    ``None``, and ``why`` says why in either case. ``category_winners`` gives per category of benchmarks the agent
+    that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
+    ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
+    """
+
+    baseline: str
+    candidate: str
+    suite: str
+    rows: tuple[PairedRow, ...]
+    benchmark_rows: tuple[PairedRow, ...]
+    flips: HeadToHead
+    winner: str | None
+    why: str
+    dimension_winners: Mapping[str, str | None] = field(default_factory=dict)
+    category_winners: Mapping[str, str | None] = field(default_factory=dict)
+    recommendations: tuple[str, ...] = ()
+    paired: bool = True
+    warnings: tuple[RunWarning, ...] = ()
+    baseline_runs: Mapping[str, str] = field(default_factory=dict)
+    candidate_runs: Mapping[str, str] = field(default_factory=dict)
+
+    def row(self, metric: str) -> PairedRow:
+        for item in self.rows:
+            if item.metric == metric:
+                return item
+        raise KeyError(metric)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScores:
+    """One case under every agent; ``None`` where an agent has no score. ``disagree``: some pass and some do not."""
+
+    key: CaseKey
+    scores: Mapping[str, float | None]
+    disagree: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AllAgainstAll:
+    """Three or more agents: every pair, Holm's correction over all pairs and metrics together.
+
+    ``wins`` counts pairs in which an agent is the winner. ``winner`` beats, or is not beaten by, every other and
+    wins at least once; ``None`` with the reason in ``why``. ``cases`` are those on which the agents disagree first.
+    """
+
+    agents: tuple[str, ...]
+    suite: str
+    duels: tuple[Duel, ...]
+    wins: Mapping[str, int]
+    winner: str | None
+    why: str
+    cases: tuple[CaseScores, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()

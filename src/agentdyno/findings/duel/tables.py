@@ -1,0 +1,263 @@
+"""Tables of a head-to-head and of all against all: who is better in what, by how much, and on which cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentdyno.findings.duel.model import AllAgainstAll, Duel, PairedRow
+from agentdyno.findings.duel.words import change_text, p_text, row_name
+from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model import Verdict
+from agentdyno.show.agent_names import agent_names
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, count, one_line, show, verdict_text, verdict_tone
+
+MOST_CASES = 12
+"""Cases that are named on each side, and rows of disagreements."""
+_ROW_COLUMNS = (
+    Column("", wrap=True),
+    Column("baseline", Align.RIGHT, 1),
+    Column("candidate", Align.RIGHT, 1),
+    Column("change [95 %]", Align.RIGHT),
+    Column("verdict"),
+    Column("p", Align.RIGHT, 3),
+    Column("effect", Align.RIGHT, 5),
+    Column("won:lost", Align.RIGHT, 6),
+    Column("visible from", Align.RIGHT, 4),
+    Column("note", wrap=True, below=True, priority=7),
+)
+
+
+def duel_tables(found: Duel) -> list[Table]:
+    """The dimensions, each benchmark where there are several, the cases that differ, and what to do."""
+    names = agent_names((found.baseline, found.candidate))
+    made = [_dimensions(found, names)]
+    benchmarks = {row.benchmark for row in found.benchmark_rows}
+    if len(benchmarks) > 1:
+        made.append(_benchmarks(found))
+    if found.flips.cases:
+        made.append(_flips(found, names))
+    if found.recommendations:
+        rows = tuple((Cell(_renamed(text, names)),) for text in found.recommendations)
+        made.append(Table("What to do", (Column("", wrap=True),), rows))
+    return made
+
+
+def tournament_tables(found: AllAgainstAll) -> list[Table]:
+    """Who beats whom, every pair in numbers, and the cases on which the agents disagree."""
+    names = agent_names(found.agents)
+    made = [_standings(found, names), _pairs(found, names)]
+    if any(case.disagree for case in found.cases):
+        made.append(_disagreements(found))
+    return made
+
+
+def duel_title(found: Duel) -> str:
+    names = agent_names((found.baseline, found.candidate))
+    return f"{names[found.baseline]} → {names[found.candidate]}"
+
+
+def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
+    rows = tuple(_row(row) for row in found.rows)
+    why = _renamed(found.why, names)
+    notes = [f"Winner: {names[found.winner]}: {why}." if found.winner is not None else f"{_capital(why)}."]
+    tested = [row for row in found.rows if row.adjusted_p is not None]
+    if tested:
+        cases, units = max((row.cases, row.clusters) for row in tested)
+        paired = f"Paired by case, {count(cases, 'case')}"
+        if units < cases:
+            paired += f" in {count(units, 'independent group')}"
+        notes.append(f"{paired}; p is after Holm's correction over {count(len(tested), 'row')}.")
+    if not found.paired:
+        notes.append("From separate runs, not interleaved.")
+    won = [
+        f"{category}: {names.get(winner, one_line(winner))}"
+        for category, winner in found.category_winners.items()
+        if winner
+    ]
+    if won:
+        notes.append(f"Better accuracy by category: {', '.join(won)}.")
+    return Table(duel_title(found), _ROW_COLUMNS, rows, tuple(notes))
+
+
+def _row(row: PairedRow) -> tuple[Cell, ...]:
+    return (
+        Cell(row_name(row)),
+        Cell(_level(row, row.baseline)),
+        Cell(_level(row, row.candidate)),
+        Cell(_change(row)),
+        Cell(_verdict(row), verdict_tone(row.verdict)),
+        Cell(NOTHING if row.p_value is None else p_text(row).removeprefix("p ").removeprefix("= ")),
+        Cell(NOTHING if row.effect is None else f"{row.effect:+.2f}"),
+        Cell(f"{row.wins}:{row.losses}" if row.wins or row.losses else NOTHING),
+        Cell(NOTHING if row.detectable is None else change_text(row, row.detectable).removeprefix("+")),
+        Cell(_note(row), Tone.MUTED),
+    )
+
+
+def _change(row: PairedRow) -> str:
+    """``+9.4 [+4.7, +14.1] pts``: the unit once, at the end."""
+    text = change_text(row, row.change).replace("points", "pts")
+    if row.change is None or row.interval is None:
+        return text
+    value, _, unit = text.partition(" ")
+    low, high = (change_text(row, end).partition(" ")[0] for end in row.interval)
+    return f"{value} [{low}, {high}] {unit}".rstrip()
+
+
+def _level(row: PairedRow, value: float | None) -> str:
+    """Shares in points of a hundred, an index of several resources as it is."""
+    if value is None:
+        return NOTHING
+    if row.unit == "ratio" and not row.relative:
+        return f"{100 * value:.1f}"
+    return f"{value:.2f}" if row.unit == "ratio" else show(value, row.unit)
+
+
+def _verdict(row: PairedRow) -> str:
+    return "not compared" if row.verdict is None else verdict_text(row.verdict)
+
+
+def _note(row: PairedRow) -> str:
+    if row.verdict is None or row.verdict is Verdict.INCONCLUSIVE:
+        more = "" if row.more_cases is None else f"; about {count(row.more_cases, 'more case')} would decide"
+        return one_line(f"{row.reason}{more}")
+    return ""
+
+
+def _benchmarks(found: Duel) -> Table:
+    columns = (
+        Column("benchmark", wrap=True, heading=True),
+        Column("", wrap=True),
+        Column("baseline", Align.RIGHT, 2),
+        Column("candidate", Align.RIGHT, 1),
+        Column("change [95 %]", Align.RIGHT),
+        Column("verdict"),
+        Column("cases", Align.RIGHT, 3),
+    )
+    compared = [row for row in found.benchmark_rows if row.verdict is not None]
+    rows = tuple((Cell(one_line(row.benchmark)), *_row(row)[:5], Cell(f"{row.cases:,}")) for row in compared)
+    left = len(found.benchmark_rows) - len(compared)
+    notes = ["Corrected together over all of them; they explain, the rows above decide."]
+    if left:
+        notes.append(f"{count(left, 'row')} not compared left out.")
+    return Table("By benchmark", columns, rows, tuple(notes))
+
+
+def _flips(found: Duel, names: Mapping[str, str]) -> Table:
+    flips = found.flips
+    first, second = names[found.baseline], names[found.candidate]
+    same_agent = found.baseline.rpartition("@")[0] == found.candidate.rpartition("@")[0] != ""
+    only_second, only_first = ("fixed", "broken") if same_agent else (f"only {second}", f"only {first}")
+    rows = (
+        _named(only_second, flips.fixed, Tone.GOOD),
+        _named(only_first, flips.broken, Tone.BAD if same_agent else Tone.PLAIN),
+        (Cell("right in both"), Cell(f"{flips.both_right:,}"), Cell("")),
+        (Cell("wrong in both"), Cell(f"{flips.both_wrong:,}"), Cell("")),
+    )
+    columns = (Column("", wrap=True), Column("cases", Align.RIGHT), Column("which", wrap=True))
+    notes = (f"{count(flips.unpaired, 'case')} without a score on both sides left out.",) if flips.unpaired else ()
+    return Table("Cases decided differently", columns, rows, notes)
+
+
+def _named(what: str, keys: Sequence[CaseKey], tone: Tone) -> tuple[Cell, ...]:
+    several = len({key.benchmark for key in keys}) > 1
+    listed = [one_line(f"{key.benchmark}/{key.case_id}" if several else key.case_id) for key in keys[:MOST_CASES]]
+    if len(keys) > MOST_CASES:
+        listed.append(f"and {len(keys) - MOST_CASES} more")
+    return Cell(what, tone if keys else Tone.PLAIN), Cell(f"{len(keys):,}"), Cell(", ".join(listed))
+
+
+def _standings(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
+    """A square of agents, told apart by numbers so that many fit beside each other."""
+    places = {agent: place for place, agent in enumerate(found.agents, start=1)}
+    results = {(item.baseline, item.candidate): item for item in found.duels}
+    columns = (
+        Column("agent", wrap=True),
+        Column("wins", Align.RIGHT),
+        *(Column(str(place), priority=place) for place in places.values()),
+    )
+    rows = tuple(
+        (
+            Cell(f"{places[agent]} {names[agent]}", Tone.GOOD if agent == found.winner else Tone.PLAIN),
+            Cell(str(found.wins[agent])),
+            *(_result(results, agent, other) for other in found.agents),
+        )
+        for agent in found.agents
+    )
+    why = _renamed(found.why, names)
+    notes = [f"Winner: {names[found.winner]}: {why}." if found.winner is not None else f"{_capital(why)}."]
+    notes.append("A row wins or loses against the agent with the number above; ? is not decided.")
+    return Table(f"All against all: {one_line(found.suite)}", columns, rows, tuple(notes))
+
+
+def _result(results: Mapping[tuple[str, str], Duel], agent: str, other: str) -> Cell:
+    item = results.get((agent, other)) or results.get((other, agent))
+    if agent == other:
+        return Cell("·", Tone.MUTED)
+    if item is None:
+        return Cell(NOTHING, Tone.MUTED)
+    if item.winner is None:
+        return Cell("?", Tone.WARN)
+    return Cell("✓ wins", Tone.GOOD) if item.winner == agent else Cell("✗ loses", Tone.BAD)
+
+
+def _pairs(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
+    columns = (
+        Column("baseline → candidate", wrap=True, heading=True),
+        Column("accuracy [95 %]", Align.RIGHT),
+        Column("time", Align.RIGHT, 3),
+        Column("cost", Align.RIGHT, 3),
+        Column("winner", wrap=True),
+        Column("why", wrap=True, below=True, priority=5),
+    )
+    rows = []
+    for item in found.duels:
+        accuracy, speed, cost = (item.row(name) for name in ("accuracy", "speed", "cost"))
+        rows.append(
+            (
+                Cell(f"{names[item.baseline]} → {names[item.candidate]}"),
+                Cell(_change(accuracy), verdict_tone(accuracy.verdict)),
+                Cell(change_text(speed, speed.change), verdict_tone(speed.verdict)),
+                Cell(change_text(cost, cost.change), verdict_tone(cost.verdict)),
+                Cell(NOTHING if item.winner is None else names[item.winner]),
+                Cell(_renamed(item.why, names), Tone.MUTED),
+            )
+        )
+    tested = sum(row.adjusted_p is not None for item in found.duels for row in item.rows)
+    notes = (f"Holm's correction over all {count(tested, 'row')} of all pairs together.",)
+    return Table("Pairs", columns, tuple(rows), notes)
+
+
+def _disagreements(found: AllAgainstAll) -> Table:
+    divided = [case for case in found.cases if case.disagree]
+    columns = (
+        Column("case", wrap=True),
+        *(Column(str(place), Align.RIGHT, place) for place in range(1, len(found.agents) + 1)),
+    )
+    rows = tuple(
+        (
+            Cell(one_line(f"{case.key.benchmark}/{case.key.case_id}")),
+            *(
+                Cell(NOTHING if (score := case.scores[agent]) is None else f"{100 * score:.0f}")
+                for agent in found.agents
+            ),
+        )
+        for case in divided[:MOST_CASES]
+    )
+    left = len(divided) - len(rows)
+    notes = ["Scores in points, agents by their numbers above."]
+    if left > 0:
+        notes.append(f"{count(left, 'more case')} on which they disagree.")
+    return Table("Cases on which they disagree", columns, rows, tuple(notes))
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """Sentences of the analysis name agents in full; the longest first, as one name may begin another."""
+    for agent in sorted(names, key=len, reverse=True):
+        text = text.replace(agent, names[agent])
+    return one_line(text)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,1 @@
+"""Two sides to rows with a p-value: pairing, measuring, judging."""

@@ -1,0 +1,165 @@
+"""Which arms of two results belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentdyno.errors import NotComparable
+from agentdyno.findings.engine.measure_samples import Judging, compare_arms, correct_family
+from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a comparison: a label for people, and the arms with the result they come from."""
+
+    label: str
+    result: RunResult
+    arms: tuple[ArmResult, ...]
+
+
+def compare_sides(result: RunResult, judging: Judging) -> Comparison:
+    """The baseline and the candidate of a run that measured both, interleaved."""
+    baseline = tuple(arm for arm in result.arms if arm.side is Side.BASELINE)
+    candidate = tuple(arm for arm in result.arms if arm.side is Side.CANDIDATE)
+    paired = result.spec.order.value == "interleaved"
+    return compare(
+        Operand(_other_side(result.spec.against), result, baseline),
+        Operand("candidate", result, candidate),
+        replace(judging, paired=paired),
+    )
+
+
+def _other_side(against: str | None) -> str:
+    """What the baseline is, in words: ``baseline (git 1a2b3c4d5e)``."""
+    kind, _, what = (against or "").partition(":")
+    shown = what[:10] if kind == "git" else what.strip("{}").replace('"', "") if kind == "params" else what
+    return f"baseline ({kind} {shown})" if what else "baseline"
+
+
+def compare(baseline: Operand, candidate: Operand, judging: Judging) -> Comparison:
+    """Arms matched by experiment and parameters; raises ``NotComparable`` when none match."""
+    same_machine = baseline.result.environment.machine_id == candidate.result.environment.machine_id
+    same_run = baseline.result.run_id == candidate.result.run_id
+    interleaved = baseline.result.spec.order.value == "interleaved"
+    judging = replace(judging, same_machine=same_machine, paired=same_run and interleaved)
+    pairs = pair_arms(baseline.arms, candidate.arms)
+    if not pairs:
+        raise NotComparable(
+            f"{baseline.label} and {candidate.label} have no arm in common (same experiment, same parameters)",
+            remedy="Name the arms to set side by side: `dyno compare RUN:ARM RUN:ARM`.",
+        )
+    matched = [(first, second, differing, compare_arms(first, second, judging)) for first, second, differing in pairs]
+    rows = correct_family([row for *_, metrics in matched for row in metrics], judging.alpha)
+    arms = []
+    for first, second, differing, metrics in matched:
+        own, rows = rows[: len(metrics)], rows[len(metrics) :]
+        arms.append(ArmComparison(second.name, first.arm_id, second.arm_id, second.params, differing, tuple(own)))
+    paired_first = {first.arm_id for first, *_ in pairs}
+    paired_second = {second.arm_id for _, second, _ in pairs}
+    return Comparison(
+        baseline=baseline.label,
+        candidate=candidate.label,
+        paired=judging.paired,
+        arms=tuple(arms),
+        only_in_baseline=tuple(arm.name for arm in baseline.arms if arm.arm_id not in paired_first),
+        only_in_candidate=tuple(arm.name for arm in candidate.arms if arm.arm_id not in paired_second),
+        noise_floor=judging.noise_floor,
+        warnings=_warnings(baseline.result, candidate.result, judging, arms),
+    )
+
+
+def pair_arms(
+    baseline: Sequence[ArmResult], candidate: Sequence[ArmResult]
+) -> list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]]:
+    """Equal experiment and parameters first; what remains pairs up where the choice is unambiguous.
+
+    It is when each side has a single arm, or when a run measured two sides and a candidate has a single nearest
+    baseline (fewest differing parameters): that is how a run against other parameters is matched. Where a result
+    has two sides itself, its baseline is set against a baseline and its candidate against a candidate.
+    """
+    pairs: list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]] = []
+    for second in candidate:
+        ranked = [
+            (_differing(arm.params, second.params), _side_rank(arm, second), arm)
+            for arm in baseline
+            if arm.experiment == second.experiment
+        ]
+        if not ranked:
+            continue
+        fewest = min(len(differing) for differing, *_ in ranked)
+        nearest = [row for row in ranked if len(row[0]) == fewest]
+        best = min(rank for _, rank, _ in nearest)
+        differing, _, first = next(row for row in nearest if row[1] == best)
+        clear = len(nearest) == 1 and (second.side is not None or len(baseline) == len(candidate) == 1)
+        if fewest == 0 or clear:
+            pairs.append((first, second, differing))
+    return pairs
+
+
+def _side_rank(first: ArmResult, second: ArmResult) -> int:
+    """0 for the same side; else the candidate, which is the code as it stood, before the baseline."""
+    if first.side is second.side:
+        return 0
+    return 2 if first.side is Side.BASELINE else 1
+
+
+def _differing(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    keys = sorted({*first, *second})
+    return {
+        key: (first.get(key), second.get(key))
+        for key in keys
+        if first.get(key) != second.get(key) or isinstance(first.get(key), bool) != isinstance(second.get(key), bool)
+    }
+
+
+def _client_limited(result: RunResult) -> bool:
+    return any(warning.code == "client-limited" for warning in result.warnings)
+
+
+def _warnings(
+    baseline: RunResult, candidate: RunResult, judging: Judging, arms: Sequence[ArmComparison]
+) -> tuple[RunWarning, ...]:
+    warnings = []
+    if not judging.same_machine:
+        warnings.append(
+            RunWarning(
+                "different-machines",
+                "the two results come from different machines: time, CPU and memory are not judged",
+                "Run both on one machine: `dyno run SPEC --against REF`.",
+            )
+        )
+    elif not judging.paired:
+        warnings.append(
+            RunWarning(
+                "unpaired",
+                "unpaired: the sides were measured one after the other, so drift of the machine looks like change",
+                "`dyno run SPEC --against REF` measures both interleaved.",
+            )
+        )
+    if baseline.environment.python != candidate.environment.python:
+        seen = f"{baseline.environment.python} and {candidate.environment.python}"
+        warnings.append(RunWarning("different-pythons", f"different Python versions: {seen}"))
+    if judging.same_machine and judging.noise_floor is None:
+        warnings.append(
+            RunWarning(
+                "not-calibrated",
+                "this machine's own noise is not known; only the tolerance guards against false alarms",
+                "`dyno doctor --calibrate` measures it once.",
+            )
+        )
+    limited = [result.run_id[:13] for result in (baseline, candidate) if _client_limited(result)]
+    if limited:
+        warnings.append(
+            RunWarning(
+                "client-limited",
+                f"the client was too slow in {' and '.join(dict.fromkeys(limited))}: differences may be its own",
+                "Measure again with more --processes, or on a machine with free cores.",
+            )
+        )
+    for arm in arms:
+        if arm.differing and candidate.run_id != baseline.run_id:
+            changes = ", ".join(f"{key}: {old!r} → {new!r}" for key, (old, new) in arm.differing.items())
+            warnings.append(RunWarning("different-parameters", f"{arm.name}: the parameters differ ({changes})"))
+    return tuple(warnings)

@@ -1,0 +1,135 @@
+"""One metric of two agents on the cases that both answered: how much it differs, and whether by more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from agentdyno.errors import SpecError, nearest
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.engine.flips import SAME_WITHIN
+from agentdyno.findings.engine.judge import ALPHA, Limits, Measured, judge
+from agentdyno.findings.engine.measure_overall import dimension_pair, measure_overall
+from agentdyno.findings.engine.measure_scores import measure_accuracy, measure_time
+from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
+from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
+from agentdyno.model.metric import known_metric
+from agentdyno.model.record import AgentRecord
+
+QUANTITIES = (
+    "duration_s",
+    "ttft_s",
+    "cost_usd",
+    "total_tokens",
+    "cpu_s",
+    "peak_rss_bytes",
+    "error_rate",
+    "pass_hat_3",
+)
+METRICS = (*DIMENSIONS, OVERALL, *QUANTITIES)
+"""What two records can be compared in."""
+
+SHORTEST_S = 0.001
+"""Times of agents below this are not compared: each side runs in a process of its own, and where that happens to lie
+in memory makes a larger difference than its code."""
+_TIMES = {"speed": "duration_s", "duration_s": "duration_s", "ttft_s": "ttft_s"}
+_SHARES = ("reliability", "error_rate", "pass_hat_3")
+_PLAIN = ("accuracy", OVERALL, *_SHARES)
+_NEEDS_NO_SCORE = ("speed", "duration_s", "ttft_s", "error_rate")
+_OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
+
+
+def paired_row(
+    baseline: AgentRecord,
+    candidate: AgentRecord,
+    metric: str,
+    benchmark: str = "",
+    *,
+    seed: int = 0,
+    tolerance: float | None = None,
+) -> PairedRow:
+    """One metric of both agents over the cases they share, judged by itself at 5 %.
+
+    Cases pair by benchmark, id and digest; what rests on scores also needs equal rubrics. ``benchmark`` "" takes the
+    whole suite. ``tolerance`` is a relative change for times, money and resources (0.03 unless given), else plain
+    points: without one, any significant difference of scores decides, and three points are the same. The scores of
+    both sides rest on the shared cases and the baseline's targets. ``SpecError`` for an unknown metric.
+    """
+    check_metric(metric)
+    pairing = pair_records(baseline, candidate, benchmark)
+    return judge(measure(pairing, metric, benchmark, seed=seed, tolerance=tolerance), ALPHA)
+
+
+def check_metric(metric: str) -> None:
+    """``SpecError`` for what two records cannot be compared in."""
+    if metric not in METRICS:
+        raise SpecError(f"unknown metric {metric!r}", remedy=nearest(metric, METRICS))
+
+
+def measure(
+    pairing: Pairing, metric: str, benchmark: str = "", *, seed: int = 0, tolerance: float | None = None
+) -> Measured:
+    """The row without its verdict; ``pairing`` holds the cases of ``benchmark`` alone where that is given."""
+    reason, kept = _usable(pairing, metric)
+    if reason:
+        return Measured(_refused(metric, benchmark, reason), Limits.plain(tolerance, SAME_WITHIN))
+    found = _measure(kept, metric, benchmark, (seed, tolerance))
+    scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
+    return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
+
+
+def _measure(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, float | None]) -> Measured:
+    if metric == "accuracy":
+        return measure_accuracy(pairing, benchmark, options[1])
+    if metric in _TIMES:
+        return measure_time(pairing, metric, _TIMES[metric], benchmark, options[1])
+    if metric in _SHARES:
+        return measure_reliability(pairing, metric, benchmark, options)
+    if metric == OVERALL:
+        return measure_overall(pairing, benchmark, options)
+    parts: tuple[str, ...] = {"cost": ("cost_usd",), "efficiency": FRUGAL}.get(metric, (metric,))
+    if metric == "efficiency":
+        own = [part for part in parts if pairing.same_machine and not _too_short(pairing, part)]
+        parts = tuple(dict.fromkeys(["total_tokens", *own]))
+    return measure_per_success(pairing, metric, parts, benchmark, options)
+
+
+def _usable(pairing: Pairing, metric: str) -> tuple[str, Pairing]:
+    """Why the metric does not compare, or the cases on which it does."""
+    first, second = pairing.baseline, pairing.candidate
+    if first.simulated != second.simulated:
+        made_up = first if first.simulated else second
+        return f"{made_up.agent} was simulated and the other was not", pairing
+    if not pairing.keys:
+        text = "no case in common"
+        if pairing.changed:
+            text += f": {pairing.changed} have the same id and ask something else"
+        return text, pairing
+    if metric in _OF_THE_MACHINE and not pairing.same_machine:
+        known = first.machine_id and second.machine_id
+        text = "measured on different machines" if known else "not measured on one machine that is known"
+        return text, pairing
+    if _too_short(pairing, _TIMES.get(metric, metric)):
+        return f"both take less than {1000 * SHORTEST_S:g} ms, which the luck of a process decides", pairing
+    if metric in _NEEDS_NO_SCORE:
+        return "", pairing
+    if not pairing.judged_alike.any():
+        return "answers are judged differently on the two sides: their rubrics differ", pairing
+    return "", pairing.only(pairing.judged_alike)
+
+
+def _too_short(pairing: Pairing, quantity: str) -> bool:
+    """Whether it is a time that is too short on both sides to be set side by side."""
+    if quantity not in ("duration_s", "ttft_s", "cpu_s"):
+        return False
+    used = [side.used(quantity) for side in (pairing.first, pairing.second)]
+    return all(values.size and not np.isnan(values).all() and np.nanmedian(values) < SHORTEST_S for values in used)
+
+
+def _refused(metric: str, benchmark: str, reason: str) -> PairedRow:
+    higher = metric in _PLAIN and metric != "error_rate"
+    quantity = {"accuracy": "score", "speed": "duration_s", "cost": "cost_usd"}.get(metric, metric)
+    unit = "ratio" if metric in (*_PLAIN, "efficiency") else known_metric(quantity).unit
+    return PairedRow(metric, benchmark, quantity, unit, higher, metric not in _PLAIN, None, None, reason=reason)

@@ -1,0 +1,269 @@
+"""Quotients of totals of two agents: what a success costs, how often all goes well, how often nothing comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.engine.flips import SAME_WITHIN
+from agentdyno.findings.engine.judge import ALPHA, Limits, Measured, fewest_clusters
+from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, Pairing, Side
+from agentdyno.model import Verdict
+from agentdyno.model.metric import known_metric
+from agentdyno.stats import minimum_detectable_difference, wilson
+from agentdyno.stats.distributions import t_quantile
+from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, large_sample_test, rank_biserial, swap_test
+
+COST_TOLERANCE = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Columns per case of both sides, and the level that is compared of their sums.
+
+    ``own`` gives per case and side the value that says who does better there; infinite for what never succeeded.
+    """
+
+    first: Numbers
+    second: Numbers
+    level: Level
+    own: tuple[Numbers, Numbers]
+    clusters: Codes
+
+
+def measure_per_success(
+    pairing: Pairing, metric: str, parts: Sequence[str], benchmark: str, options: tuple[int, float | None]
+) -> Measured:
+    """What a success takes of each of ``parts``, several of them by their geometric mean; ``options`` are the seed
+    and the tolerance.
+
+    A part that a side does not know, or that a side uses nothing of, is left out where there are several.
+    """
+    seed, tolerance = options
+    limits = Limits.relative(COST_TOLERANCE if tolerance is None else tolerance)
+    row = _row(metric, benchmark, parts, relative=True)
+    if (reason := _never(pairing)) is not None:
+        return Measured(replace(row, reason=reason), limits)
+    known = [(name, held) for name in parts if (held := _spent(pairing, name)) is not None]
+    if not known:
+        return Measured(replace(row, reason=_unknown(pairing, parts)), limits)
+    used = [(name, held) for name, held in known if all(side.any() for side in held[:2])]
+    if not used:
+        if not any(side.any() for _, held in known for side in held[:2]):
+            nothing = replace(row, baseline=0.0, candidate=0.0, change=0.0, cases=int(known[0][1][2].sum()))
+            return Measured(replace(nothing, verdict=Verdict.SAME, reason="neither uses any"), limits)
+        return _from_nothing(pairing, row, known[0], options)
+    row = _row(metric, benchmark, [name for name, _ in used], relative=True)
+    totals = _per_success(pairing, used)
+    found = _measure(row, totals, limits, seed)
+    return found if len(used) == 1 else replace(found, row=_as_index(found.row))
+
+
+def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, float | None]) -> Measured:
+    """``reliability``, ``pass_hat_3`` or ``error_rate``: shares, compared by their difference."""
+    seed, tolerance = options
+    limits = Limits.plain(tolerance, SAME_WITHIN)
+    row = _row(metric, benchmark, [metric], relative=False)
+    sides = pairing.first, pairing.second
+    enough = ~np.isnan(sides[0].lasting) & ~np.isnan(sides[1].lasting)
+    if metric == "error_rate":
+        columns = [np.stack([side.errors, side.tries], axis=1) for side in sides]
+        own = [side.errors / side.tries for side in sides]
+        return _measure(row, Totals(columns[0], columns[1], _share, (own[0], own[1]), pairing.clusters), limits, seed)
+    if not enough.any():
+        text = "no case was tried three times on both sides, which reliability takes"
+        return Measured(replace(row, reason=text), limits)
+    columns = [
+        np.stack([np.where(enough, side.lasting, 0.0), enough.astype(np.float64), side.errors, side.tries], axis=1)
+        for side in sides
+    ]
+    if metric == "pass_hat_3":
+        level: Level = _share
+        columns = [column[enough, :2] for column in columns]
+        own = [side.lasting[enough] for side in sides]
+        clusters = pairing.clusters[enough]
+    else:
+        level, clusters = _reliable, pairing.clusters
+        own = [np.where(enough, side.lasting, 1.0) * (1.0 - side.errors / side.tries) for side in sides]
+    return _measure(row, Totals(columns[0], columns[1], level, (own[0], own[1]), clusters), limits, seed)
+
+
+def per_execution(side: Side, name: str, places: Codes) -> Numbers:
+    """What an execution of each case uses. A case of which it is not known (every try failed) is taken to use what
+    the others of its benchmark do; NaN where nothing is known of the benchmark."""
+    values = side.used(name)
+    if name == "cost_usd" or not np.isnan(values).any():
+        return values
+    for place in np.unique(places):
+        own = places == place
+        known = own & ~np.isnan(values)
+        if known.any():
+            mean = float((values[known] * side.tries[known]).sum() / side.tries[known].sum())
+            values = np.where(own & np.isnan(values), mean, values)
+    return values
+
+
+def _spent(pairing: Pairing, name: str) -> tuple[Numbers, Numbers, Flags] | None:
+    """Totals per case of both sides, zero outside the cases where both are known, and which those are.
+
+    Money that is not known anywhere makes the whole unknown: a sum without it would be too low.
+    """
+    values = [per_execution(side, name, pairing.places) * side.tries for side in (pairing.first, pairing.second)]
+    known: Flags = ~np.isnan(values[0]) & ~np.isnan(values[1])
+    if not known.any() or (name == "cost_usd" and not known.all()):
+        return None
+    passed = [side.passed[known].sum() for side in (pairing.first, pairing.second)]
+    if not all(passed):
+        return None
+    return np.where(known, values[0], 0.0), np.where(known, values[1], 0.0), known
+
+
+def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> Totals:
+    columns: tuple[list[Numbers], list[Numbers]] = ([], [])
+    logs: tuple[list[Numbers], list[Numbers]] = ([], [])
+    for _, (first, second, known) in used:
+        for place, (spent, side) in enumerate(((first, pairing.first), (second, pairing.second))):
+            columns[place].extend([spent, np.where(known, side.passed, 0.0)])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs[place].append(np.log(np.where(side.passed > 0, spent / side.passed, np.inf)))
+    with np.errstate(invalid="ignore"):
+        own = np.mean(logs[0], axis=0), np.mean(logs[1], axis=0)
+    stacked = [np.stack(side, axis=1) for side in columns]
+    return Totals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters)
+
+
+def _measure(row: PairedRow, totals: Totals, limits: Limits, seed: int) -> Measured:
+    codes = np.unique(totals.clusters, return_inverse=True)[1]
+    clusters = int(codes.max()) + 1
+    first, second = (_by_cluster(side, codes, clusters) for side in (totals.first, totals.second))
+    levels = [float(totals.level(side.sum(axis=0, keepdims=True))[0]) for side in (first, second)]
+    shift = levels[1] - levels[0]
+    with np.errstate(invalid="ignore"):
+        gains = totals.own[1] - totals.own[0] if row.higher_is_better else totals.own[0] - totals.own[1]
+    gains = np.nan_to_num(gains, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    gains = np.where(np.abs(gains) < 1e-12, 0.0, gains)
+    row = replace(
+        row,
+        baseline=math.exp(levels[0]) if row.relative else levels[0],
+        candidate=math.exp(levels[1]) if row.relative else levels[1],
+        change=math.expm1(shift) if row.relative else shift,
+        effect=rank_biserial(gains),
+        cases=len(codes),
+        clusters=clusters,
+        wins=int((gains > 0).sum()),
+        losses=int((gains < 0).sum()),
+    )
+    if clusters < 2:
+        return Measured(replace(row, reason="one independent case says nothing about others"), limits)
+    error = jackknife_error(first, second, totals.level)
+    if clusters > MOST_SWAPPED and error:
+        test = large_sample_test(shift, error)
+    else:
+        test = swap_test(first, second, totals.level, seed=seed)
+    method = test.method if clusters == len(codes) else f"{test.method}, over groups of cases"
+    row = replace(row, p_value=test.p_value, method=method)
+    return with_error(Measured(row, limits, shift), error)
+
+
+def with_error(found: Measured, error: float | None) -> Measured:
+    """The row with the interval and the detectable change that follow from a standard error on the test's scale."""
+    row, shift = found.row, found.shift
+    if error is None or shift is None:
+        return found
+    clusters = row.clusters
+    flat = error == 0.0
+    reach = t_quantile(1.0 - ALPHA / 2.0, clusters - 1) * error
+    spread = error * math.sqrt(clusters)
+    if row.relative:
+        ends = shift - reach, shift + reach
+        interval = (math.expm1(ends[0]), math.expm1(ends[1])) if ends[1] < 100.0 else None
+    else:
+        if flat and row.unit == "ratio":
+            # No spread was seen, which is not proof that there is none.
+            reach = wilson(0, clusters).high
+            spread = math.sqrt(reach)
+        bound = 1.0 if row.unit == "ratio" else math.inf
+        interval = max(-bound, shift - reach), min(bound, shift + reach)
+    detectable = None
+    if clusters >= fewest_clusters():
+        least = minimum_detectable_difference(spread, clusters, alpha=ALPHA)
+        if row.relative:
+            detectable = math.expm1(least) if least < math.log(100.0) else None
+        elif row.unit != "ratio" or least <= 1.0:
+            detectable = least
+    row = replace(row, interval=interval, detectable=detectable)
+    return replace(found, row=row, spread=spread, flat=flat and not row.relative)
+
+
+def _from_nothing(
+    pairing: Pairing,
+    row: PairedRow,
+    held: tuple[str, tuple[Numbers, Numbers, Flags]],
+    options: tuple[int, float | None],
+) -> Measured:
+    """One side uses none of it: there is no ratio, and the difference itself is compared."""
+    name, (first, second, known) = held
+    columns = [
+        np.stack([spent, np.where(known, side.passed, 0.0)], axis=1)
+        for spent, side in ((first, pairing.first), (second, pairing.second))
+    ]
+    plain = _row(row.metric, row.benchmark, [name], relative=False)
+    totals = Totals(columns[0], columns[1], _share, (first, second), pairing.clusters)
+    return _measure(plain, totals, Limits(0.0, 0.0, "nothing"), options[0])
+
+
+def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -> PairedRow:
+    known = len(parts) == 1
+    unit = ("ratio" if metric in _SHARES else known_metric(parts[0]).unit) if known else "ratio"
+    return PairedRow(
+        metric, benchmark, " · ".join(parts), unit, metric in ("reliability", "pass_hat_3"), relative, None, None
+    )
+
+
+_SHARES = ("reliability", "pass_hat_3", "error_rate")
+
+
+def _as_index(row: PairedRow) -> PairedRow:
+    """Several resources have no common unit: the baseline is 1."""
+    return replace(row, baseline=1.0, candidate=None if row.change is None else 1.0 + row.change)
+
+
+def _never(pairing: Pairing) -> str | None:
+    never = [
+        record.agent
+        for record, side in ((pairing.baseline, pairing.first), (pairing.candidate, pairing.second))
+        if not side.passed.sum()
+    ]
+    return f"{' and '.join(never)} never succeeded" if never else None
+
+
+def _unknown(pairing: Pairing, parts: Sequence[str]) -> str:
+    for record, side in ((pairing.baseline, pairing.first), (pairing.candidate, pairing.second)):
+        missing = {name: int(np.isnan(side.used(name)).sum()) for name in parts}
+        if all(missing.values()):
+            cases = f"in {min(missing.values())} of {len(pairing.keys)} cases"
+            return f"{' and '.join(parts)} of {record.agent} is not known {cases}"
+    return f"no case has {' or '.join(parts)} on both sides"
+
+
+def _by_cluster(columns: Numbers, codes: Codes, clusters: int) -> Numbers:
+    return np.stack([np.bincount(codes, column, minlength=clusters) for column in columns.T], axis=1)
+
+
+def _log_per_success(sums: Numbers) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.mean(np.log(sums[:, 0::2]) - np.log(np.maximum(sums[:, 1::2], 0.0)), axis=1))
+
+
+def _share(sums: Numbers) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def _reliable(sums: Numbers) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(sums[:, 0] / sums[:, 1] * (1.0 - sums[:, 2] / sums[:, 3]))

@@ -1,0 +1,1 @@
+"""Samples to figures: cases, dimensions, summaries, histograms."""

@@ -1,0 +1,150 @@
+"""How far the scores of an arm can be trusted: all five from the same resampled cases, so that they move together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from agentdyno.findings.figures.cases import SPENT, ArmFigures
+from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, RELIABLE_TRIES, WEIGHTS, Targets
+from agentdyno.stats import pass_hat_k
+
+Draws: TypeAlias = npt.NDArray[np.float64]
+
+RESAMPLES = 500
+_MOST_AT_ONCE = 2_000_000
+_MOST_DURATIONS = 100_000
+
+
+def score_draws(figures: ArmFigures, targets: Targets, seed: int = 0) -> dict[str, Draws]:
+    """By dimension, its score in each of ``RESAMPLES`` resamples of the cases; what has no score is left out.
+
+    Cases that share a group are drawn together. Empty for fewer than two independent cases. Shares that show no
+    spread (every case right) are drawn from the Jeffreys posterior instead: certainty does not come from few cases.
+    """
+    labels = list(figures.clusters().values())
+    codes = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+    if len(codes) < 2:
+        return {}
+    members = np.array([codes[label] for label in labels])
+    rng = np.random.default_rng(seed)
+    columns = _columns(figures)
+    sums = np.zeros((len(codes), len(columns)))
+    np.add.at(sums, members, np.stack(list(columns.values()), axis=1))
+    weights = rng.multinomial(len(codes), np.full(len(codes), 1.0 / len(codes)), size=RESAMPLES).astype(np.float64)
+    drawn = dict(zip(columns, (weights @ sums).T, strict=True))
+    found: dict[str, Draws] = {}
+    if columns["scored"].any():
+        found["accuracy"] = _share(drawn["score"], drawn["scored"], len(codes), rng)
+    if columns["lasting_of"].any():
+        lasting = _share(drawn["lasting"], drawn["lasting_of"], len(codes), rng)
+        found["reliability"] = lasting * (1.0 - drawn["errors"] / np.maximum(drawn["tries"], 1.0))
+    bounds = targets.get("duration_s")
+    if bounds is not None and "duration_s" in figures.values:
+        found["speed"] = _scored(_medians(figures, members, weights), bounds)
+    found |= _thrift(figures, targets, drawn)
+    return found
+
+
+def overall_draws(draws: Mapping[str, Draws]) -> Draws | None:
+    """The weighted mean of the dimensions in every resample."""
+    known = [name for name in DIMENSIONS if name in draws]
+    if not known:
+        return None
+    total: Draws = np.sum([WEIGHTS[name] * draws[name] for name in known], axis=0)
+    return total / sum(WEIGHTS[name] for name in known)
+
+
+def mean_draws(draws: Sequence[Draws]) -> Draws | None:
+    """The mean over several arms in every resample."""
+    return np.mean(np.stack(list(draws)), axis=0) if draws else None
+
+
+def interval_of(draws: Draws | None, value: float | None) -> tuple[float, float] | None:
+    """The middle 95 % of the draws, widened to hold the value itself."""
+    if draws is None or value is None:
+        return None
+    low, high = (float(end) for end in np.quantile(draws, [0.025, 0.975]))
+    return max(0.0, min(low, value)), min(1.0, max(high, value))
+
+
+def _columns(figures: ArmFigures) -> dict[str, Draws]:
+    """Sums per case; a statistic of a resample is a quotient of them."""
+    tallies = list(figures.tallies.values())
+    scores = [tally.score(figures.benchmark.rubric) for tally in tallies]
+    lasting = [pass_hat_k(tally.tries, tally.passed, RELIABLE_TRIES) for tally in tallies]
+    rows: dict[str, list[float]] = {
+        "tries": [tally.tries for tally in tallies],
+        "passed": [tally.passed for tally in tallies],
+        "errors": [tally.errors for tally in tallies],
+        "score": [score or 0.0 for score in scores],
+        "scored": [score is not None for score in scores],
+        "lasting": [value or 0.0 for value in lasting],
+        "lasting_of": [value is not None for value in lasting],
+    }
+    for place, name in enumerate(SPENT):
+        rows[name] = [tally.spent[place] for tally in tallies]
+    columns = {name: np.array(values, dtype=np.float64) for name, values in rows.items()}
+    for name in ("cpu_s", "peak_rss_bytes"):
+        if name in figures.values:
+            owners = np.frombuffer(figures.owners[name], dtype=np.dtype("l"))
+            values = np.frombuffer(figures.values[name], dtype=np.float64)
+            columns[name] = np.bincount(owners, values, minlength=len(tallies)).astype(np.float64)
+            columns[f"{name} of"] = np.bincount(owners, minlength=len(tallies)).astype(np.float64)
+    return columns
+
+
+def _share(hits: Draws, of: Draws, clusters: int, rng: np.random.Generator) -> Draws:
+    share = hits / np.maximum(of, 1e-300)
+    share = np.where(of > 0, share, np.nan)
+    if np.nanmin(share) == np.nanmax(share) and float(np.nanmin(share)) in (0.0, 1.0):
+        right = clusters * float(np.nanmin(share))
+        return rng.beta(right + 0.5, clusters - right + 0.5, size=share.size)
+    return np.where(np.isnan(share), np.nanmean(share), share)
+
+
+def _thrift(figures: ArmFigures, targets: Targets, drawn: Mapping[str, Draws]) -> dict[str, Draws]:
+    """Cost and efficiency: sums over successes. A resample without any success scores 0."""
+    passed = drawn["passed"]
+    if not any(tally.passed for tally in figures.tallies.values()):
+        return {}
+    used: dict[str, Draws] = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name in ("cost_usd", "total_tokens"):
+            if not figures.unknown[name]:
+                used[name] = np.where(passed > 0, drawn[name] / passed, np.inf)
+        for name in ("cpu_s", "peak_rss_bytes"):
+            if name in drawn:
+                mean = drawn[name] / drawn[f"{name} of"]
+                used[name] = np.where(passed > 0, mean * drawn["tries"] / passed, np.inf)
+    scored = {name: _scored(values, targets[name]) for name, values in used.items() if name in targets}
+    found = {"cost": scored["cost_usd"]} if "cost_usd" in scored else {}
+    parts = mean_draws([scored[name] for name in FRUGAL if name in scored])
+    return found if parts is None else {**found, "efficiency": parts}
+
+
+def _scored(values: Draws, bounds: tuple[float, float]) -> Draws:
+    target, limit = np.log(bounds[0]), np.log(bounds[1])
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(np.nan_to_num(values, nan=np.inf, posinf=np.inf), 0.0))
+    return np.asarray(np.clip((limit - logs) / (limit - target), 0.0, 1.0), dtype=np.float64)
+
+
+def _medians(figures: ArmFigures, members: npt.NDArray[np.int64], weights: Draws) -> Draws:
+    """The weighted median duration of every resample."""
+    values = np.frombuffer(figures.values["duration_s"], dtype=np.float64)
+    owners = np.frombuffer(figures.owners["duration_s"], dtype=np.dtype("l"))
+    order = np.argsort(values, kind="stable")
+    order = order[:: max(1, -(-order.size // _MOST_DURATIONS))]
+    ordered, clusters = values[order], members[owners[order]]
+    rows = max(1, _MOST_AT_ONCE // ordered.size)
+    medians = np.empty(len(weights))
+    for start in range(0, len(weights), rows):
+        running = np.cumsum(weights[start : start + rows, clusters], axis=1)
+        total = running[:, -1:]
+        places = np.minimum((running < total / 2.0).sum(axis=1), ordered.size - 1)
+        medians[start : start + rows] = np.where(total[:, 0] > 0, ordered[places], np.median(ordered))
+    return medians

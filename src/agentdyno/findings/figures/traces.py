@@ -1,0 +1,116 @@
+"""What is remembered of an arm's samples beyond numbers: first failures, models, and a print of the answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.findings.figures.error_classes import Classes, count_error
+from agentdyno.model import Sample, Status
+from agentdyno.model.identity import canonical_json
+
+MOST_REMEMBERED = 50
+"""Failed cases of an arm that are remembered with what was answered."""
+SHORT = 400
+"""Characters kept of an answer or a message."""
+
+
+@dataclass(slots=True)
+class Remark:
+    """A failed case: how its first failed execution ended and how many did."""
+
+    status: str
+    got: str
+    why: str
+    bad: int = 1
+
+
+@dataclass(slots=True)
+class Remarks:
+    """Bounded, whatever the size of the answers; ``answers`` is the same for two arms that answered all alike.
+
+    ``models`` counts executions by the model that answered, ``unpriced`` those whose cost is not known, ``priced_by``
+    where costs come from. ``observed`` is the configuration that the first answer reported. Without ``prints`` there
+    is no print of the answers, which takes as long as everything else.
+    """
+
+    failed: dict[str, Remark] = field(default_factory=dict)
+    failed_cases: set[str] = field(default_factory=set)
+    simulated: int = 0
+    models: Counter[str] = field(default_factory=Counter)
+    unpriced: Counter[str] = field(default_factory=Counter)
+    priced_by: Counter[str] = field(default_factory=Counter)
+    observed: Mapping[str, object] = field(default_factory=dict)
+    first_failure: str = ""
+    answers: int = 0
+    answered: int = 0
+    unscored: int = 0
+    classes: Classes = field(default_factory=dict)
+    prints: bool = True
+
+    def add(self, sample: Sample, passed: bool, score: float | None) -> None:
+        details = sample.details
+        self.simulated += bool(details.get("simulated"))
+        model = details.get("model")
+        named = model if isinstance(model, str) and model else ""
+        if named:
+            self.models[named] += 1
+        cost = details.get("cost")
+        source = str(cost.get("source", "")) if isinstance(cost, Mapping) else ""
+        if source:
+            self.priced_by[source] += 1
+        if source == "unknown" and named:
+            self.unpriced[named] += 1
+        observed = details.get("observed")
+        if not self.observed and isinstance(observed, Mapping):
+            self.observed = observed
+        if sample.usable:
+            if self.prints:
+                self._print(sample)
+            self.unscored += score is None and "score" in sample.scores
+        if not passed:
+            self._remember(sample, score)
+
+    def _print(self, sample: Sample) -> None:
+        """A sum of digests: the order in which samples come does not matter."""
+        text = canonical_json([sample.case_id, sample.iteration, sample.output])
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        self.answers = (self.answers + int.from_bytes(digest, "big")) % (1 << 64)
+        self.answered += 1
+
+    def _remember(self, sample: Sample, score: float | None) -> None:
+        self.failed_cases.add(sample.case_id)
+        count_error(self.classes, sample)
+        if sample.failure is not None and not self.first_failure:
+            self.first_failure = shorten(sample.failure.message)
+        known = self.failed.get(sample.case_id)
+        if known is not None:
+            known.bad += 1
+        elif len(self.failed) < MOST_REMEMBERED:
+            status = "not judged" if sample.status is Status.OK and score is None else sample.status.value
+            got = "" if sample.output is None else shorten(as_text(sample.output))
+            self.failed[sample.case_id] = Remark(status, got, _why(sample))
+
+
+def _why(sample: Sample) -> str:
+    if sample.failure is not None:
+        return shorten(sample.failure.message)
+    scoring = sample.details.get("scoring")
+    for item in scoring if isinstance(scoring, (list, tuple)) else ():
+        if isinstance(item, Mapping) and item.get("explanation"):
+            return shorten(str(item["explanation"]))
+    return ""
+
+
+def as_text(value: object) -> str:
+    """A text as it is, any other JSON value as JSON."""
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def shorten(text: str, most: int = SHORT) -> str:
+    """On one line, with a mark where it is cut."""
+    # Only so much of a long text is looked at: an answer may have a million characters.
+    joined = " ".join(text[: most * 4].split())
+    return joined if len(joined) <= most and len(text) <= most * 4 else joined[: most - 1].rstrip() + "…"

@@ -1,0 +1,168 @@
+"""A candidate against its baseline, by a policy: may the change pass, and which cases broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentdyno.errors import NotComparable
+from agentdyno.findings.engine.measure import paired_row
+from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
+from agentdyno.findings.gate.model import (
+    AGENT_METRICS,
+    BrokenCase,
+    GatePolicy,
+    GateReport,
+    GateRow,
+    GateVerdict,
+    Tier,
+)
+from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.metric import format_value
+from agentdyno.model.record import AgentRecord
+from agentdyno.model.result import RunWarning
+
+EXPLAINING = ("accuracy", "error_rate")
+"""Shown per benchmark; these rows do not decide."""
+_TIMES = ("speed", "duration_s", "ttft_s", "cpu_s", "efficiency", "overall")
+
+
+def judge_gate(baseline: AgentRecord, candidate: AgentRecord, policy: GatePolicy, *, seed: int = 0) -> GateReport:
+    """Every rule of the policy that is for agents, over the cases that both were asked in the same form.
+
+    Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case.
+    """
+    pairing = pair_records(baseline, candidate)
+    if not pairing.keys:
+        raise NotComparable(
+            f"{baseline.agent} and {candidate.agent} have no case in common",
+            where=candidate.suite_name or None,
+            remedy="Run the same version of the suite for both, or export the baseline again.",
+        )
+    rules = [rule for rule in policy.rules if rule.metric in AGENT_METRICS]
+    pairs = [
+        (rule, paired_row(baseline, candidate, rule.metric, seed=seed, tolerance=rule.tolerance)) for rule in rules
+    ]
+    rows = judge_rows(pairs, policy.alpha, _silent(pairing))
+    explaining = [metric for metric in EXPLAINING if policy.rule(metric) is not None]
+    benchmark_rows = tuple(
+        paired_row(baseline, candidate, metric, benchmark, seed=seed)
+        for benchmark in (pairing.benchmarks if len(pairing.benchmarks) > 1 else ())
+        for metric in explaining
+    )
+    broken, fixed = changed_cases(pairing)
+    verdict = overall_verdict(rows)
+    first, second = _labels(baseline, candidate)
+    return GateReport(
+        baseline=first,
+        candidate=second,
+        suite=candidate.suite_name,
+        verdict=verdict,
+        summary=summarise(verdict, rows, len(broken), len(fixed)),
+        rows=rows,
+        benchmark_rows=benchmark_rows,
+        broken=broken,
+        fixed=fixed,
+        policy=policy,
+        paired=pairing.same_run,
+        warnings=_warnings(pairing, rows),
+    )
+
+
+def changed_cases(pairing: Pairing) -> tuple[tuple[BrokenCase, ...], tuple[CaseKey, ...]]:
+    """Cases that only the baseline passes, and those that only the candidate does; the largest change first.
+
+    A case without a score, because all its executions ended in errors, does not pass.
+    """
+    broken: list[BrokenCase] = []
+    fixed: list[tuple[float, CaseKey]] = []
+    thresholds = {item.benchmark_id: item.pass_threshold for item in pairing.baseline.benchmarks}
+    for before, after, alike in zip(pairing.first.cases, pairing.second.cases, pairing.judged_alike, strict=True):
+        known = [item.score is not None or item.errors == item.tries for item in (before, after)]
+        if not alike or not all(known):
+            continue
+        threshold = thresholds[before.benchmark]
+        passed = [item.score is not None and item.score >= threshold for item in (before, after)]
+        if passed == [True, False] and before.score is not None:
+            broken.append(BrokenCase(before.key, before.score, after.score))
+        elif passed == [False, True]:
+            fixed.append(((after.score or 0.0) - (before.score or 0.0), after.key))
+    broken.sort(key=lambda item: ((item.candidate or 0.0) - item.baseline, item.key.benchmark, item.key.case_id))
+    fixed.sort(key=lambda item: (-item[0], item[1].benchmark, item[1].case_id))
+    return tuple(broken), tuple(key for _, key in fixed)
+
+
+def summarise(verdict: GateVerdict, rows: Sequence[GateRow], broken: int = 0, fixed: int = 0) -> str:
+    """One sentence: what decided, in numbers; for a pass, what was looked at."""
+    telling = [row for row in rows if row.verdict is verdict] if verdict is not GateVerdict.PASS else []
+    parts = [_told(row) for row in telling[:3]]
+    if len(telling) > 3:
+        parts.append(f"{len(telling) - 3} more")
+    if verdict is GateVerdict.PASS:
+        judged = [row for row in rows if row.exceeded is not None and row.rule.tier is not Tier.ADVISORY]
+        parts = [f"none of {len(judged)} judged metrics is worse" if judged else "nothing had to be judged"]
+    warned = [row.rule.metric for row in rows if row.verdict is GateVerdict.WARN]
+    if warned and verdict is not GateVerdict.WARN:
+        parts.append(f"{', '.join(warned)} {'is' if len(warned) == 1 else 'are'} worse too")
+    if broken:
+        parts.append(f"{broken} {'case' if broken == 1 else 'cases'} broke" + (f", {fixed} fixed" if fixed else ""))
+    return "; ".join(parts)
+
+
+def _told(row: GateRow) -> str:
+    where = f" of {row.row.benchmark}" if row.row.benchmark else ""
+    if row.exceeded is None or row.row.worsening is None:
+        return f"{row.rule.metric}{where}: {row.reason}"
+    sides = f"{format_value(row.row.baseline, row.row.unit)} → {format_value(row.row.candidate, row.row.unit)}"
+    doubt = "" if row.significant else " and may be chance"
+    return f"{row.rule.metric}{where} {sides} is worse by {spelled(row.row.worsening, row.row)}{doubt}"
+
+
+def _silent(pairing: Pairing) -> str:
+    """Why nothing was answered, where all executions of the candidate, and not the baseline's, ended in errors."""
+    tries = sum(case.tries for case in pairing.second.cases)
+    answered = any(case.scored for case in pairing.first.cases)
+    if not answered or any(case.errors < case.tries for case in pairing.second.cases):
+        return ""
+    return f"all {tries:,} executions ended in errors"
+
+
+def _labels(baseline: AgentRecord, candidate: AgentRecord) -> tuple[str, str]:
+    """What tells the two apart where name and version do not."""
+    if baseline.agent != candidate.agent:
+        return baseline.agent, candidate.agent
+    if baseline.commit and candidate.commit and baseline.commit[:9] != candidate.commit[:9]:
+        return f"{baseline.agent} at {baseline.commit[:9]}", f"{candidate.agent} at {candidate.commit[:9]}"
+    return f"{baseline.agent} (baseline)", candidate.agent
+
+
+def _warnings(pairing: Pairing, rows: Sequence[GateRow]) -> tuple[RunWarning, ...]:
+    found = []
+    if pairing.missed or pairing.changed:
+        left = f"{pairing.missed} that only one side has and {pairing.changed} that are asked in another form"
+        found.append(
+            RunWarning(
+                "cases-left-out",
+                f"{len(pairing.keys)} common cases are judged; left out: {left}",
+                "Make the baseline again with this version of the suite to judge them all.",
+            )
+        )
+    if not pairing.judged_alike.all():
+        count = int((~pairing.judged_alike).sum())
+        found.append(
+            RunWarning(
+                "judged-otherwise", f"{count} cases are scored by other rules than the baseline's: not compared"
+            )
+        )
+    timed = any(row.rule.metric in _TIMES and row.exceeded is not None for row in rows)
+    if timed and not pairing.same_run:
+        found.append(
+            RunWarning(
+                "unpaired",
+                "the two sides were measured in different runs: times may differ for other reasons than the change",
+                "`--against GITREF` measures both sides in turn.",
+            )
+        )
+    if pairing.baseline.simulated or pairing.candidate.simulated:
+        found.append(RunWarning("simulated", "values of a simulated model are among what was judged"))
+    return tuple(found)

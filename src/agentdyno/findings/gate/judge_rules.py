@@ -1,0 +1,185 @@
+"""Rules applied to rows of figures: two questions per metric, four answers.
+
+Whether a metric is worse by more than its tolerance, and whether it is worse beyond chance, are separate questions.
+Tests are one-sided towards worse, at half of the policy's alpha: what the worse half of a two-sided test has. Each
+tier is a family of its own, corrected by Holm's method; a metric in which so few cases differ that no outcome of its
+test could stand out is not counted in the family, because it cannot raise a false alarm (Tarone's argument).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.gate.model import GateRow, GateRule, GateVerdict, Tier
+from agentdyno.model.metric import format_value
+from agentdyno.stats import holm
+from agentdyno.stats.distributions import normal_quantile
+
+ANSWERING = ("accuracy", "error_rate")
+"""Metrics that say how an agent answers: where it does not answer at all, they are as bad as can be."""
+_RANKED = ("accuracy", "speed", "duration_s", "ttft_s")
+_QUANTITIES = ("_s", "_usd", "_bytes", "_tokens", "_calls")
+_ROW_Z = normal_quantile(0.975)
+_POWER_Z = normal_quantile(0.8)
+_MOST_CASES = 100_000
+_TINY = 1e-9
+
+
+def judge_rows(pairs: Sequence[tuple[GateRule, PairedRow]], alpha: float, silent: str = "") -> tuple[GateRow, ...]:
+    """Each metric with its verdict, in the order given.
+
+    ``alpha`` is the policy's. ``silent`` says why nothing was answered, "" where something was.
+    """
+    level = alpha / 2
+    adjusted: dict[int, float] = {}
+    needed: dict[Tier, float] = {}
+    for tier in Tier:
+        raw = {
+            i: p
+            for i, (rule, row) in enumerate(pairs)
+            if rule.tier is tier and row.verdict is not None and (p := one_sided_p(row)) is not None
+        }
+        family = [i for i, p in raw.items() if p < level or 0.5 ** (pairs[i][1].wins + pairs[i][1].losses) < level]
+        adjusted |= raw | dict(zip(family, holm([raw[i] for i in family]), strict=True))
+        needed[tier] = level / max(1, len(family))
+    return tuple(
+        _unanswered(rule, row, silent)
+        if silent and rule.metric in ANSWERING
+        else _judge(rule, row, adjusted.get(i), level, needed[rule.tier])
+        for i, (rule, row) in enumerate(pairs)
+    )
+
+
+def overall_verdict(rows: Sequence[GateRow]) -> GateVerdict:
+    """The gravest: BLOCK before INCONCLUSIVE before WARN. An open critical question outweighs a known lesser one."""
+    found = {row.verdict for row in rows}
+    order = (GateVerdict.BLOCK, GateVerdict.INCONCLUSIVE, GateVerdict.WARN)
+    return next((verdict for verdict in order if verdict in found), GateVerdict.PASS)
+
+
+def one_sided_p(row: PairedRow) -> float | None:
+    """How probable such a worsening is by chance: from the two-sided p-value and the side of the change."""
+    worsening = row.worsening
+    if row.p_value is None or worsening is None or not math.isfinite(row.p_value):
+        return None
+    # Ranks have been tested of these, and the side that ranks speak for may not be that of the mean.
+    worse = row.effect < 0 if row.effect and row.metric in _RANKED else worsening > 0
+    half = min(1.0, max(0.0, row.p_value)) / 2
+    return half if worse else 1 - half
+
+
+def allowed(rule: GateRule, row: PairedRow) -> float:
+    """The largest change that is no worsening, of the kind that the row's change is of.
+
+    Any part of a baseline of zero is zero: what was free may not cost anything.
+    """
+    return 0.0 if not row.relative and _is_quantity(row) else rule.tolerance
+
+
+def spelled(amount: float, row: PairedRow) -> str:
+    """The size of a change: ``12 %``, ``4.2 points``, or a quantity with its unit."""
+    size = abs(amount)
+    if not row.relative and _is_quantity(row):
+        return format_value(size, row.unit)
+    digits = 0 if size >= 0.995 or size == 0 else 1
+    return f"{100 * size:.{digits}f} {'%' if row.relative else 'points'}"
+
+
+def _is_quantity(row: PairedRow) -> bool:
+    return row.unit not in ("", "ratio") or row.quantity.endswith(_QUANTITIES)
+
+
+def _judge(rule: GateRule, row: PairedRow, p_worse: float | None, level: float, needed: float) -> GateRow:
+    worsening = row.worsening
+    if row.verdict is None or worsening is None or not math.isfinite(worsening):
+        return _not_compared(rule, row)
+    # Means of case scores carry rounding: 0.90 - 0.88 is a little more than 0.02.
+    exceeded = worsening > allowed(rule, row) * (1 + _TINY) + _TINY * (not row.relative)
+    significant = None if p_worse is None else p_worse < level
+    verdict = GateVerdict.PASS
+    if exceeded and rule.tier is Tier.CRITICAL:
+        verdict = GateVerdict.BLOCK if significant else GateVerdict.INCONCLUSIVE
+    elif exceeded and significant and rule.tier is Tier.SUPPORTING:
+        verdict = GateVerdict.WARN
+    reason = (
+        _exceeding(rule, row, p_worse, bool(significant), needed)
+        if exceeded
+        else _within(rule, row, worsening, needed)
+    )
+    if rule.tier is Tier.ADVISORY and exceeded:
+        reason += "; advisory, so it does not count"
+    return GateRow(rule, row, exceeded, significant, p_worse, verdict, reason)
+
+
+def _not_compared(rule: GateRule, row: PairedRow) -> GateRow:
+    reason = row.reason or "not known on both sides"
+    if rule.tier is Tier.CRITICAL:
+        return GateRow(rule, row, None, None, None, GateVerdict.INCONCLUSIVE, reason)
+    return GateRow(rule, row, None, None, None, GateVerdict.PASS, f"{reason}; not counted")
+
+
+def _unanswered(rule: GateRule, row: PairedRow, silent: str) -> GateRow:
+    verdicts = {Tier.CRITICAL: GateVerdict.BLOCK, Tier.SUPPORTING: GateVerdict.WARN, Tier.ADVISORY: GateVerdict.PASS}
+    return GateRow(rule, row, True, True, None, verdicts[rule.tier], f"nothing was answered: {silent}")
+
+
+def _exceeding(rule: GateRule, row: PairedRow, p_worse: float | None, significant: bool, needed: float) -> str:
+    limit = allowed(rule, row)
+    told = f"worse by {spelled(row.worsening or 0.0, row)}" + (
+        f", {spelled(limit, row)} are allowed" if limit else ", nothing is allowed"
+    )
+    if p_worse is None:
+        return f"{told}; {row.reason or 'too few cases to tell it from chance'}"
+    if significant:
+        return f"{told}, and beyond chance ({_p_text(p_worse)})"
+    told = f"{told}, but it may be chance ({_p_text(p_worse)})"
+    more = more_cases(row, needed)
+    return told if more is None else f"{told}; about {more:,} more {'case' if more == 1 else 'cases'} would decide"
+
+
+def _within(rule: GateRule, row: PairedRow, worsening: float, needed: float) -> str:
+    limit = allowed(rule, row)
+    if worsening > _TINY:
+        told = f"worse by {spelled(worsening, row)}, within {spelled(limit, row)}"
+    else:
+        told = f"better by {spelled(worsening, row)}" if worsening < -_TINY else "unchanged"
+    if rule.tier is Tier.ADVISORY:
+        return told
+    visible = visible_change(row, needed)
+    if visible is None:
+        return f"{told}; {row.reason or 'too few cases to show any change'}" if row.p_value is None else told
+    if visible <= limit or _worst(row) <= limit:
+        return told
+    return f"{told}; a change of less than {spelled(visible, row)} can stay unseen"
+
+
+def _worst(row: PairedRow) -> float:
+    """The worse end of the interval."""
+    if row.interval is None:
+        return math.inf
+    return -row.interval[0] if row.higher_is_better else row.interval[1]
+
+
+def visible_change(row: PairedRow, needed: float) -> float | None:
+    """The smallest change that the gate would see 8 times in 10: the row's own, which is of a two-sided test at 5 %,
+    taken to the level that is ``needed`` here."""
+    if row.detectable is None or not math.isfinite(row.detectable):
+        return None
+    return row.detectable * (normal_quantile(1 - needed) + _POWER_Z) / (_ROW_Z + _POWER_Z)
+
+
+def more_cases(row: PairedRow, needed: float) -> int | None:
+    """How many more cases would decide, were they to differ as these do; ``None`` where no number is sensible."""
+    p_value = one_sided_p(row)
+    if p_value is not None and 0 < p_value < 0.5 and row.cases:
+        factor = normal_quantile(1 - needed) / normal_quantile(1 - p_value)
+        more = math.ceil(row.cases * (factor * factor - 1))
+        if 0 < more <= _MOST_CASES:
+            return more
+    return row.more_cases
+
+
+def _p_text(p_value: float) -> str:
+    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"

@@ -1,0 +1,184 @@
+"""Tables of a gate: what decided, what explains it, and which cases broke."""
+
+from __future__ import annotations
+
+from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.gate.judge_rules import allowed, spelled
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict, Tier
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, count, label, one_line, show
+
+MOST_BROKEN = 20
+"""Broken cases that are listed unless the caller says otherwise."""
+
+_SIGNS = {
+    GateVerdict.PASS: "✓ PASS",
+    GateVerdict.WARN: "! WARN",
+    GateVerdict.BLOCK: "✗ BLOCK",
+    GateVerdict.INCONCLUSIVE: "? INCONCLUSIVE",
+}
+_TONES = {
+    GateVerdict.PASS: Tone.GOOD,
+    GateVerdict.WARN: Tone.WARN,
+    GateVerdict.BLOCK: Tone.BAD,
+    GateVerdict.INCONCLUSIVE: Tone.WARN,
+}
+
+
+def gate_tables(report: GateReport, most_broken: int = MOST_BROKEN) -> list[Table]:
+    """The judged metrics first; then, where there are any, figures per benchmark and broken cases."""
+    tables = [_metrics(report)]
+    if report.benchmark_rows:
+        tables.append(_benchmarks(report))
+    if report.broken:
+        tables.append(_broken(report, most_broken))
+    return tables
+
+
+def gate_title(report: GateReport) -> str:
+    """``BLOCK: agent@1 → agent@2``."""
+    return f"{report.verdict.value}: {gate_sides(report)}"
+
+
+def gate_sides(report: GateReport) -> str:
+    return f"{one_line(report.baseline)} → {one_line(report.candidate)}"
+
+
+def verdict_words(row: GateRow) -> str:
+    """A sign and a word. What does not count, or could not be judged and does not have to be, reads so."""
+    if row.rule.tier is Tier.ADVISORY:
+        return "shown only"
+    if row.exceeded is None and row.verdict is GateVerdict.PASS:
+        return "not judged"
+    return _SIGNS[row.verdict]
+
+
+def rule_name(row: GateRow) -> str:
+    """The metric, and of an experiment the arm before it."""
+    metric = label(row.rule.metric)
+    return f"{one_line(row.row.benchmark)}: {metric}" if row.row.benchmark else metric
+
+
+def change_words(row: PairedRow) -> str:
+    """``+12.0 %``, or of a score ``-0.042``; ``-`` where it is not known."""
+    if row.change is None:
+        return NOTHING
+    sign = "+" if row.change > 0 else "-" if row.change < 0 else ""
+    return f"{sign}{_size(row.change, row)}"
+
+
+def limit_words(row: GateRow) -> str:
+    """How much worse it may be, in the terms of the change."""
+    return _size(allowed(row.rule, row.row), row.row)
+
+
+def _size(amount: float, row: PairedRow) -> str:
+    """Scores stand beside scores, so their differences are on the same scale and not in points."""
+    return f"{abs(amount):.3f}" if row.unit == "ratio" and not row.relative else spelled(amount, row)
+
+
+def _metrics(report: GateReport) -> Table:
+    columns = (
+        Column("metric", wrap=True),
+        Column("tier", priority=1),
+        Column("baseline", Align.RIGHT),
+        Column("candidate", Align.RIGHT),
+        Column("change", Align.RIGHT),
+        Column("allowed", Align.RIGHT, 2),
+        Column("verdict"),
+        Column("note", priority=3, wrap=True, below=True),
+    )
+    rows = tuple(
+        (
+            Cell(rule_name(row)),
+            Cell(row.rule.tier.value, Tone.MUTED),
+            Cell(show(row.row.baseline, row.row.unit)),
+            Cell(show(row.row.candidate, row.row.unit)),
+            Cell(change_words(row.row)),
+            Cell(limit_words(row)),
+            Cell(verdict_words(row), _tone(row)),
+            Cell(one_line(row.reason), Tone.MUTED),
+        )
+        for row in report.rows
+    )
+    return Table(gate_title(report), columns, rows, tuple(_notes(report)))
+
+
+def _tone(row: GateRow) -> Tone:
+    quiet = row.rule.tier is Tier.ADVISORY or (row.exceeded is None and row.verdict is GateVerdict.PASS)
+    return Tone.MUTED if quiet else _TONES[row.verdict]
+
+
+def _notes(report: GateReport) -> list[str]:
+    notes = [f"{one_line(report.summary)}."] if report.summary and not report.rows else []
+    notes += [
+        " ".join(filter(None, (f"{one_line(item.message)}.", one_line(item.remedy)))) for item in report.warnings
+    ]
+    return notes
+
+
+def _benchmarks(report: GateReport) -> Table:
+    columns = (
+        Column("benchmark", wrap=True),
+        Column("metric"),
+        Column("baseline", Align.RIGHT),
+        Column("candidate", Align.RIGHT),
+        Column("change", Align.RIGHT),
+        Column("cases", Align.RIGHT, 1),
+        Column("better", Align.RIGHT, 2),
+        Column("worse", Align.RIGHT, 2),
+    )
+    changed = [row for row in report.benchmark_rows if row.change != 0]
+    rows = tuple(
+        (
+            Cell(one_line(row.benchmark)),
+            Cell(label(row.metric)),
+            Cell(show(row.baseline, row.unit)),
+            Cell(show(row.candidate, row.unit)),
+            Cell(change_words(row)),
+            Cell(str(row.cases)),
+            Cell(str(row.wins)),
+            Cell(str(row.losses)),
+        )
+        for row in changed
+    )
+    notes = ["These rows explain; the suite as a whole decides."] if rows else []
+    if len(changed) < len(report.benchmark_rows):
+        notes.append(f"{count(len(report.benchmark_rows) - len(changed), 'row')} without any change left out.")
+    return Table("Per benchmark", columns if rows else (), rows, tuple(notes))
+
+
+def _broken(report: GateReport, most: int) -> Table:
+    columns = (
+        Column("case", wrap=True),
+        Column("score", Align.RIGHT),
+        Column("want", wrap=True),
+        Column("got", wrap=True),
+        Column("why", priority=1, wrap=True, below=True),
+    )
+    shown = report.broken[:most]
+    left = len(report.broken) - len(shown)
+    notes = [f"{count(left, 'more broken case')}."] if left else []
+    if report.fixed:
+        notes.append(f"{count(len(report.fixed), 'case')} that failed before {_verb(len(report.fixed))} now.")
+    title = f"{count(len(report.broken), 'broken case')}, the worst first"
+    return Table(title, columns, tuple(_case(item) for item in shown), tuple(notes))
+
+
+def _verb(number: int) -> str:
+    return "passes" if number == 1 else "pass"
+
+
+def _case(item: BrokenCase) -> tuple[Cell, ...]:
+    return (
+        Cell(f"{one_line(item.key.benchmark)}/{one_line(item.key.case_id)}"),
+        Cell(score_words(item), Tone.BAD),
+        Cell(one_line(item.want, 200)),
+        Cell(one_line(item.got, 200)),
+        Cell(one_line(item.why, 300), Tone.MUTED),
+    )
+
+
+def score_words(item: BrokenCase) -> str:
+    """``1.00 → 0.20``; ``error`` where no execution gave a score."""
+    return f"{item.baseline:.2f} → {'error' if item.candidate is None else f'{item.candidate:.2f}'}"

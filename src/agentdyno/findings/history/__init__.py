@@ -1,0 +1,1 @@
+"""How a metric went over time, and what became worse."""

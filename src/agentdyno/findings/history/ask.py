@@ -1,0 +1,271 @@
+"""How an agent, or a benchmark of code, went over time, and what became worse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
+from agentdyno.findings.baseline.ask import find_baseline
+from agentdyno.findings.duel.judge_cautions import duel_cautions
+from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.figures.dimensions import DIMENSIONS
+from agentdyno.findings.history.judge import FEWEST_POINTS, history, history_regressions
+from agentdyno.findings.history.judge_health import regression_report
+from agentdyno.findings.history.judge_patterns import history_patterns
+from agentdyno.findings.history.judge_series import points_from, series_metric
+from agentdyno.findings.history.judge_small_drops import several_small_drops
+from agentdyno.findings.history.judge_versions import judge_rows, not_comparable, version_rows
+from agentdyno.findings.history.model import History, HistoryPoint
+from agentdyno.findings.history.model_regression import Regression, RegressionReport
+from agentdyno.findings.record.ask import Records
+from agentdyno.model import Direction, RunWarning, known_metric
+from agentdyno.model.record import AgentRecord
+from agentdyno.store import Store
+from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
+
+DAY_MS = 86_400_000
+POINTS = 1_000
+"""Executions that a history looks back at."""
+WATCHED = (*DIMENSIONS, "failure_rate")
+"""The metrics whose history is looked at for regressions."""
+THRESHOLD = 0.10
+_OF_AGENTS = ("suite", "benchmark", "baseline")
+
+
+class Histories:
+    """Asks one store."""
+
+    def __init__(self, store: Store, *, workspace: str = "default", now_ms: int | None = None) -> None:
+        self._store = store
+        self._records = Records(store)
+        self._workspace = workspace
+        self._now_ms = now_ms
+
+    def of(
+        self,
+        subject: str,
+        metric: str | None = None,
+        *,
+        suite: str | None = None,
+        benchmark: str | None = None,
+        days: int | None = None,
+        baseline: str | None = None,
+    ) -> History:
+        """The series of one metric of an agent, or of an experiment (``NAME``, or the name of one of its arms).
+
+        The level of the ``baseline`` version of the agent is drawn beside it.
+        """
+        known = self._agents()
+        if subject.rpartition("@")[0] in known or subject in known:
+            return self._of_agent(subject, metric or "overall", (suite, benchmark, days), baseline)
+        if suite or benchmark or baseline:
+            names = [name for name, given in zip(_OF_AGENTS, (suite, benchmark, baseline), strict=True) if given]
+            raise SpecError(
+                f"no agent {subject!r} has been benchmarked here, and {' and '.join(names)} goes with agents",
+                where="history",
+                remedy=nearest(subject, known),
+            )
+        return self._of_experiment(subject, metric or "duration_s", days)
+
+    def regressions(
+        self,
+        agent: str,
+        *,
+        baseline: str | None = None,
+        threshold: float = THRESHOLD,
+        suite: str | None = None,
+        days: int | None = None,
+    ) -> RegressionReport:
+        """The newest version against the baseline, and every watched metric over time."""
+        name, version = self._records.agent_named(agent)
+        rows = self._series(name, suite, None, days)
+        found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
+        series = [_history(name, metric, points_from(rows, metric)) for metric in WATCHED]
+        for judge in (history_regressions, history_patterns):
+            worse, improved = judge(series, threshold=threshold)
+            found, better = [*found, *worse], [*better, *improved]
+        return regression_report(
+            name,
+            *labels,
+            found,
+            better,
+            suite=self._suite_name(rows),
+            warnings=[*warnings, *_thin(series)],
+            judged=bool(labels[0]) or any(len(item.points) >= FEWEST_POINTS for item in series),
+        )
+
+    def _by_version(
+        self, agent: tuple[str, str | None], baseline: str | None, threshold: float, suite: str | None
+    ) -> tuple[list[Regression], list[Regression], list[RunWarning], tuple[str, str]]:
+        """The detector that sets the newest version against the baseline, where both have cases here."""
+        name, version = agent
+        try:
+            current = self._records.newest(f"{name}@{version}" if version else name, suite)
+            before = self._baseline_of(current, baseline)
+            if before is None:
+                remedy = "`dyno baseline set AGENT@VERSION` chooses one."
+                note = RunWarning("no-baseline", f"{current.agent} has no earlier version to be held against", remedy)
+                return [], [], [note], ("", current.agent)
+            if before.agent == current.agent:
+                note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
+                return [], [], [note], ("", current.agent)
+            rows = version_rows(before, current)
+            if not any(row.cases for row in rows):
+                remedy = "Run both versions on one version of the suite."
+                raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)
+        except NotComparable as error:
+            if baseline is not None:
+                raise
+            return [], [], [RunWarning("no-version-check", error.message, error.remedy or "")], ("", "")
+        worse, better = judge_rows(rows, before, current, threshold)
+        worse += several_small_drops(rows, before, current, thresholds=threshold, found=worse)
+        cautions = [
+            *not_comparable([row for row in rows if not row.benchmark]),
+            *duel_cautions(pair_records(before, current)),
+        ]
+        return worse, better, cautions, (before.agent, current.agent)
+
+    def _baseline_of(self, current: AgentRecord, baseline: str | None) -> AgentRecord | None:
+        """The version that was asked for, else the one that was set, else the version before this one."""
+        if baseline is not None:
+            asked = baseline if "@" in baseline else f"{current.name}@{baseline}"
+            return self._records.newest(asked, current.suite_id)
+        chosen = find_baseline(self._store, current.name, current.suite_id, self._workspace)
+        if chosen is not None:
+            return chosen
+        known = self._store.agent_executions(current.name, None, current.suite_id)
+        older = [row for row in known if row.run_id and row.status == "success" and _is_before(row, current)]
+        if not older:
+            return None
+        return self._records.newest(f"{current.name}@{older[0].version}", current.suite_id)
+
+    def _of_agent(
+        self, agent: str, metric: str, where: tuple[str | None, str | None, int | None], baseline: str | None
+    ) -> History:
+        name, version = self._records.agent_named(agent)
+        suite, benchmark, days = where
+        rows = self._series(name, suite, benchmark, days)
+        points = points_from(rows, metric, benchmark=benchmark or "")
+        level = None
+        if baseline is not None:
+            wanted = self._records.agent_named(baseline if "@" in baseline else f"{name}@{baseline}")[1]
+            values = [point.value for point in points if point.version == wanted]
+            if not values:
+                known = sorted({point.version for point in points})
+                raise StoreError(f"{name} has no {metric} at version {wanted}", remedy=nearest(str(wanted), known))
+            level = median(values)
+        if version is not None:
+            points = [point for point in points if point.version == version]
+        return _history(name, metric, points, self._suite_name(rows), benchmark or "", level)
+
+    def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
+        """Rows of one suite: of the one that was asked for, else of the one that was run last."""
+        asked = self._records.suite_named(suite)
+        rows = self._store.series(name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS)
+        if not rows and benchmark is not None:
+            known = {row.benchmark for row in self._store.series(name, suite=asked, limit=POINTS)}
+            if benchmark not in known:
+                raise SpecError(f"{name} has run no benchmark {benchmark!r}", remedy=nearest(benchmark, known))
+        if not rows or suite is not None:
+            return rows
+        ids = self._suite_ids()
+        newest = ids.get(rows[-1].suite, rows[-1].suite)
+        return [row for row in rows if ids.get(row.suite, row.suite) == newest]
+
+    def _of_experiment(self, subject: str, metric: str, days: int | None) -> History:
+        rows = self._store.arm_series(experiment=subject, arm_name=None, limit=POINTS)
+        if not rows:
+            rows = self._store.arm_series(experiment=None, arm_name=subject, limit=POINTS)
+        since = self._since(days)
+        rows = [row for row in rows if row.side != "baseline" and (since is None or row.at >= since)]
+        if not rows:
+            raise StoreError(
+                f"neither an agent nor an experiment {subject!r} has a result here",
+                remedy=nearest(subject, [*self._agents(), *self._experiments()]),
+            )
+        names = list(dict.fromkeys(row.name for row in rows))
+        if len(names) > 1:
+            listed = "; ".join(names[:8]) + ("; …" if len(names) > 8 else "")
+            raise SpecError(f"{subject} has {len(names)} arms", where="history", remedy=f"Name one: {listed}")
+        return _experiment_history(names[0], metric, rows)
+
+    def _agents(self) -> set[str]:
+        return {row.name for row in self._store.agents()}
+
+    def _experiments(self) -> list[str]:
+        return sorted({row.experiment for row in self._store.arm_series(None, None, limit=POINTS)})
+
+    def _suite_ids(self) -> dict[str, str]:
+        return {row.digest: row.suite_id for row in self._store.suites()}
+
+    def _suite_name(self, rows: Sequence[SeriesRow]) -> str:
+        return self._suite_ids().get(rows[-1].suite, "") if rows else ""
+
+    def _since(self, days: int | None) -> int | None:
+        if days is None:
+            return None
+        now = time.time_ns() // 1_000_000 if self._now_ms is None else self._now_ms
+        return now - days * DAY_MS
+
+
+def _is_before(row: AgentExecutionRow, current: AgentRecord) -> bool:
+    """Whether a row is of an earlier version: by number, and where one has none by when it was run."""
+    mine, other = version_number(current.version), version_number(row.version)
+    if mine is not None and other is not None:
+        return other < mine
+    return row.version != current.version and row.created_at <= current.finished_at
+
+
+def _history(
+    name: str,
+    metric: str,
+    points: Sequence[HistoryPoint],
+    suite: str = "",
+    benchmark: str = "",
+    baseline: float | None = None,
+) -> History:
+    kind = series_metric(metric)
+    return history(
+        name,
+        metric,
+        points,
+        unit=kind.unit,
+        higher_is_better=kind.higher_is_better,
+        suite=suite,
+        benchmark=benchmark,
+        baseline=baseline,
+    )
+
+
+def _experiment_history(name: str, metric: str, rows: Sequence[ArmSeriesRow]) -> History:
+    known = [row for row in rows if metric in row.metrics]
+    if not known:
+        names = sorted({found for row in rows for found in row.metrics})
+        raise SpecError(f"{name} has no metric {metric!r}", where="--metric", remedy=nearest(metric, names))
+    points = [
+        HistoryPoint(
+            row.at,
+            row.metrics[metric].median,
+            version=row.commit[:12],
+            run_id=row.run_id,
+            n=row.metrics[metric].n,
+            machine_id=row.machine_id,
+            commit=row.commit,
+        )
+        for row in known
+    ]
+    declared = known[-1].metrics[metric]
+    direction = declared.direction if declared.direction is not Direction.UNKNOWN else known_metric(metric).direction
+    better = None if direction is Direction.UNKNOWN else direction is Direction.HIGHER
+    return history(name, metric, points, unit=declared.unit, higher_is_better=better)
+
+
+def _thin(series: Sequence[History]) -> list[RunWarning]:
+    """One note where no metric has enough points for a change to be seen."""
+    longest = max(series, key=lambda item: len(item.points), default=None)
+    if longest is None or not longest.note or longest.changes:
+        return []
+    return [RunWarning("short-history", f"{longest.metric}: {longest.note}")]

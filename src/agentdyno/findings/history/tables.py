@@ -1,0 +1,198 @@
+"""Tables of a history and of the regressions of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from agentdyno.findings.history.model import History, HistoryChange
+from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
+from agentdyno.findings.history.tables_plot import history_plot
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, change, count, label, one_line, percent, show, when
+
+__all__ = ["history_plot", "history_tables", "regression_tables"]
+
+MOST_CASES = 5
+"""Cases of a regression that a table names."""
+_TONES = {
+    Severity.CRITICAL: Tone.BAD,
+    Severity.HIGH: Tone.BAD,
+    Severity.MEDIUM: Tone.WARN,
+    Severity.LOW: Tone.PLAIN,
+}
+_KINDS = {
+    "drift": "drift",
+    "rising-variance": "scatter",
+    "error-creep": "creep",
+    "several-small-drops": "small drops",
+}
+
+
+def history_tables(history: History) -> list[Table]:
+    """The changes of level, oldest first, and what the reader has to know of the series."""
+    notes = history_notes(history)
+    if not history.changes:
+        return [Table(history_title(history), (), (), notes)]
+    columns = (
+        Column("since"),
+        Column("from → to", Align.RIGHT),
+        Column("change", Align.RIGHT),
+        Column("version", wrap=True, priority=1),
+        Column("verdict", wrap=True),
+        Column("with it", wrap=True, priority=2, below=True),
+    )
+    rows = [
+        (
+            Cell(when(item.at)),
+            Cell(f"{show(item.before, history.unit)} → {show(item.after, history.unit)}"),
+            Cell(NOTHING if item.relative is None else change(1 + item.relative)),
+            Cell(_versions(item)),
+            verdict_of(item),
+            Cell(_with_it(item), Tone.MUTED),
+        )
+        for item in history.changes
+    ]
+    return [_without_empty(Table(history_title(history), columns, tuple(rows), notes))]
+
+
+def history_title(history: History) -> str:
+    """``my-agent: duration in facts``."""
+    where = f" in {one_line(history.benchmark)}" if history.benchmark else ""
+    return f"{one_line(history.subject)}: {label(history.metric)}{where}"
+
+
+def history_notes(history: History) -> tuple[str, ...]:
+    """How long the series is, where it stands, and what the history itself has to say."""
+    notes = []
+    points = history.points
+    if points:
+        span = (
+            f" from {when(points[0].at)} to {when(points[-1].at)}" if len(points) > 1 else f" of {when(points[0].at)}"
+        )
+        level = current_level(history)
+        now = f"{count(len(points), 'point')}{span}; now {show(level, history.unit)}"
+        if history.baseline is not None:
+            now += f", baseline {show(history.baseline, history.unit)}"
+            if history.baseline and level is not None:
+                now += f" ({change(1 + (level - history.baseline) / abs(history.baseline))})"
+        notes.append(f"{now}.")
+    if not history.changes and len(points) > 1 and not history.note:
+        notes.append("No change of level beyond the noise.")
+    if any(not item.confirmed for item in history.changes):
+        notes.append("Provisional: seen in the last few points only; later ones confirm or withdraw it.")
+    if history.note:
+        notes.append(one_line(history.note))
+    return tuple(notes)
+
+
+def current_level(history: History) -> float | None:
+    """The median since the last confirmed change; ``None`` without a point."""
+    start = max((item.index for item in history.changes if item.confirmed), default=0)
+    return median(point.value for point in history.points[start:]) if history.points else None
+
+
+def verdict_of(item: HistoryChange) -> Cell:
+    """A sign and words; what is not comparable is neither better nor worse."""
+    doubt = "" if item.confirmed else ", provisional"
+    if not item.comparable:
+        return Cell(f"◆ not comparable{doubt}", Tone.MUTED)
+    if item.better is None:
+        return Cell(f"◆ changed{doubt}")
+    return Cell(f"✓ better{doubt}", Tone.GOOD) if item.better else Cell(f"✗ worse{doubt}", Tone.BAD)
+
+
+def regression_tables(report: RegressionReport) -> list[Table]:
+    """Health and action, then the regressions, the worst first, then the improvements."""
+    found = [_summary(report)]
+    if report.regressions:
+        found.append(_findings("Regressions", report.regressions))
+    if report.improvements:
+        found.append(_findings("Improvements", report.improvements))
+    return found
+
+
+def _summary(report: RegressionReport) -> Table:
+    notes = [one_line(report.action)]
+    if report.baseline or report.current:
+        pair = " → ".join(one_line(name) for name in (report.baseline, report.current) if name)
+        notes.append(f"{pair}{f' on {one_line(report.suite)}' if report.suite else ''}.")
+    notes += [f"{one_line(item.message).rstrip('.')}. {one_line(item.remedy)}".strip() for item in report.warnings]
+    return Table(f"{one_line(report.agent)}: {health_text(report)}", (), (), tuple(notes))
+
+
+def health_text(report: RegressionReport) -> str:
+    return "health not known" if report.health is None else f"health {report.health} of 100"
+
+
+def _findings(title: str, findings: Sequence[Regression]) -> Table:
+    worse = any(not item.improvement for item in findings)
+    columns = (
+        Column("severity" if worse else "size"),
+        Column("what", wrap=True),
+        Column("where", wrap=True),
+        Column("from → to", Align.RIGHT),
+        Column("worse" if worse else "better", Align.RIGHT),
+        Column("since", priority=1),
+        Column("cases", wrap=True, priority=2, below=True),
+        Column("why", wrap=True, priority=3, below=True),
+    )
+    rows = [
+        (
+            Cell(_severity(item), Tone.GOOD if item.improvement else _TONES[item.severity]),
+            Cell(f"{label(item.metric)}{f' ({_KINDS[item.kind]})' if item.kind in _KINDS else ''}"),
+            Cell(one_line(item.benchmark or item.category) or "all"),
+            Cell(f"{show(item.baseline, item.unit)} → {show(item.current, item.unit)}"),
+            Cell(_amount(item)),
+            Cell(when(item.since).partition(" ")[0]),
+            Cell(_cases(item), Tone.MUTED),
+            Cell(_why(item), Tone.MUTED),
+        )
+        for item in findings
+    ]
+    doubtful = any(not item.confirmed for item in findings)
+    notes = ("? provisional: few points show it, and later ones confirm or withdraw it.",) if doubtful else ()
+    return _without_empty(Table(title, columns, tuple(rows), notes))
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without the columns that say nothing in any row."""
+    kept = [place for place in range(len(table.columns)) if any(row[place].text for row in table.rows)]
+    columns = tuple(table.columns[place] for place in kept)
+    return replace(table, columns=columns, rows=tuple(tuple(row[place] for place in kept) for row in table.rows))
+
+
+def _severity(item: Regression) -> str:
+    return item.severity.value + ("" if item.confirmed else " ?")
+
+
+def _amount(item: Regression) -> str:
+    size = abs(item.amount)
+    if item.relative:
+        return percent(size)
+    return f"{100 * size:.3g} points" if item.unit == "ratio" else show(size, item.unit)
+
+
+def _cases(item: Regression) -> str:
+    names = [
+        one_line(key.case_id if item.benchmark else f"{key.benchmark}/{key.case_id}") for key in item.impact.cases
+    ]
+    return ", ".join(names[:MOST_CASES]) + (f" and {len(names) - MOST_CASES} more" if len(names) > MOST_CASES else "")
+
+
+def _why(item: Regression) -> str:
+    parts = [one_line(item.explanation), one_line(item.impact.text)]
+    if item.version and item.detector is not Detector.PATTERN:
+        parts.append(f"version {one_line(item.version)}")
+    return "; ".join(filter(None, parts))
+
+
+def _with_it(item: HistoryChange) -> str:
+    """What else changed; versions have a column of their own."""
+    return ", ".join(part for part in one_line(item.cause).split(", ") if not part.startswith("version "))
+
+
+def _versions(item: HistoryChange) -> str:
+    before, after = one_line(item.version_before, 20), one_line(item.version_after, 20)
+    return after or NOTHING if before == after or not before else f"{before} → {after}"

@@ -1,0 +1,1 @@
+"""What one agent did on one version of a suite, case by case."""

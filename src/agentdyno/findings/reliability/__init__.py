@@ -1,0 +1,1 @@
+"""How often an agent fails, and how."""

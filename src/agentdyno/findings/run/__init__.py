@@ -1,0 +1,1 @@
+"""One run: its cautions, tables and pictures."""

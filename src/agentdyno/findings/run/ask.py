@@ -1,0 +1,66 @@
+"""Comparisons as a user asks for them, with what is known of this machine's noise."""
+
+from __future__ import annotations
+
+from agentdyno.errors import StoreError
+from agentdyno.findings.engine.match import Operand, compare, compare_sides
+from agentdyno.findings.engine.measure_samples import Judging
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.figures.suite_figures import figures_of
+from agentdyno.findings.standing.judge import standing_of
+from agentdyno.findings.standing.model import SuiteFindings
+from agentdyno.model import Comparison, Findings, RunResult, Side
+from agentdyno.store import Store
+
+LOAD_KIND = "load"
+"""The kind of runs whose samples are windows of a load."""
+
+
+def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:
+    """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
+    calibration = store.latest_calibration(result.environment.machine_id) if store is not None else None
+    return Judging(tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None)
+
+
+def compare_operands(
+    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = 0.03
+) -> Comparison:
+    """Two operands side by side; raises ``NotComparable`` when they share nothing."""
+    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))
+
+
+def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Findings:
+    """A run's warnings; where its agents stand, or the comparison of its two sides where it has two."""
+    if result.suite is not None:
+        standing = standing_of(result, _figures(result, store))
+        return SuiteFindings(warnings=result.warnings, standings=(standing,))
+    if result.kind == LOAD_KIND:
+        from agentdyno.findings.conclusions import Conclusions
+        from agentdyno.findings.stress.judge import stress_report
+
+        return Conclusions(warnings=result.warnings, stress=(stress_report(result),))
+    sides = {arm.side for arm in result.arms}
+    comparisons: tuple[Comparison, ...] = ()
+    if {Side.BASELINE, Side.CANDIDATE} <= sides:
+        comparisons = (compare_sides(result, judging_for(result, store, tolerance)),)
+    return Findings(warnings=result.warnings, comparisons=comparisons)
+
+
+def figures_for(result: RunResult, store: Store | None) -> dict[str, ArmFigures]:
+    """Figures of a suite's arms by id, from all samples where the store has more than the result at hand."""
+    return _figures(result, store) or figures_of(result)
+
+
+def _figures(result: RunResult, store: Store | None) -> dict[str, ArmFigures] | None:
+    """From all samples in the store, where the result at hand holds only some of them."""
+    thinned = any(len(arm.samples) < arm.samples_total for arm in result.arms)
+    if not thinned or store is None or result.suite is None:
+        return None
+    try:
+        store.find_run(result.run_id)
+    except StoreError:
+        return None  # a file from elsewhere
+    figures = {arm.arm_id: ArmFigures(result.suite.benchmark(arm.benchmark or "")) for arm in result.arms}
+    for sample in store.iter_samples(result.run_id, details=True):
+        figures[sample.arm_id].add(sample)
+    return figures

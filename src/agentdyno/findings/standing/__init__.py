@@ -1,0 +1,1 @@
+"""Where the agents of one run of a suite stand."""

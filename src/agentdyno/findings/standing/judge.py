@@ -1,0 +1,221 @@
+"""The agents of one run: where each stands on the five dimensions, what it used, what it failed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from agentdyno.findings.engine.flips import Contender, head_to_head, pick_pair
+from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval
+from agentdyno.findings.figures.dimensions import (
+    DIMENSIONS,
+    OVERALL,
+    Targets,
+    missing_dimensions,
+    overall,
+    targets_for,
+)
+from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
+from agentdyno.findings.figures.suite_figures import figures_of, suite_of
+from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.standing.model import AgentStanding, ArmStanding, FailedCase, ScoreEstimate, SuiteStanding
+from agentdyno.model import ArmResult, Provenance, RunResult
+from agentdyno.model.identity import derive_seed
+from agentdyno.stats import Values, quantile
+
+
+def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = None) -> SuiteStanding:
+    """What a closed run of a suite says about its agents, in the order of their overall score.
+
+    ``figures`` by arm id give intervals, failed cases and the head-to-head; without them they are made from the
+    samples in the result, and an arm whose samples are not there is shown with what its own figures tell.
+    """
+    suite = suite_of(result)
+    taken = figures if figures is not None else figures_of(result)
+    targets: dict[str, Targets] = {
+        item.benchmark_id: result.targets.get(item.benchmark_id) or targets_for(item) for item in suite.benchmarks
+    }
+    arms = [arm for arm in result.arms if arm.agent is not None and arm.benchmark in targets]
+    draws = {
+        arm.arm_id: score_draws(taken[arm.arm_id], targets[arm.benchmark or ""], derive_seed(result.seed, arm.arm_id))
+        for arm in arms
+        if arm.arm_id in taken
+    }
+    standings = {arm.arm_id: _arm_standing(arm, taken.get(arm.arm_id), draws.get(arm.arm_id, {})) for arm in arms}
+    order = list(dict.fromkeys(arm.agent or "" for arm in arms))
+    agents = [
+        _agent_standing(agent, [arm for arm in arms if arm.agent == agent], standings, (taken, draws))
+        for agent in order
+    ]
+    agents.sort(key=_rank)
+    failed = [item for arm in arms if arm.arm_id in taken for item in failed_cases(arm, taken[arm.arm_id])]
+    pair = pick_pair(agents, order)
+    return SuiteStanding(
+        run_id=result.run_id,
+        benchmarks=tuple(item.benchmark_id for item in suite.benchmarks),
+        agents=tuple(agents),
+        arms=tuple(standings.values()),
+        failed=tuple(failed),
+        failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
+        head_to_head=None
+        if pair is None
+        else head_to_head(contender(result, taken, pair[0]), contender(result, taken, pair[1])),
+    )
+
+
+def contender(result: RunResult, figures: Mapping[str, ArmFigures], agent: str) -> Contender:
+    """One agent of a run, for a head-to-head with another of this run or of another one."""
+    own = {
+        arm.benchmark: figures[arm.arm_id]
+        for arm in result.arms
+        if arm.agent == agent and arm.benchmark is not None and arm.arm_id in figures
+    }
+    return Contender(agent, result.run_id, own)
+
+
+def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
+    """The remembered cases that the agent did not always pass, wrong answers and errors alike."""
+    cases = {case.id: case for case in figures.benchmark.cases}
+    found = []
+    for case_id, remark in figures.remarks.failed.items():
+        target = cases[case_id].target if case_id in cases else None
+        found.append(
+            FailedCase(
+                benchmark=figures.benchmark.benchmark_id,
+                case_id=case_id,
+                agent=arm.agent or arm.name,
+                status=remark.status,
+                bad=remark.bad,
+                tries=figures.tallies[case_id].tries,
+                want="" if target is None else shorten(as_text(target)),
+                got=remark.got,
+                why=remark.why,
+            )
+        )
+    return found
+
+
+def _rank(agent: AgentStanding) -> tuple[float, float]:
+    """The best first, those without a score last."""
+    whole, accuracy = agent.scores[OVERALL].value, agent.scores["accuracy"].value
+    return (1.0 if whole is None else -whole), (1.0 if accuracy is None else -accuracy)
+
+
+def _arm_standing(arm: ArmResult, figures: ArmFigures | None, draws: Mapping[str, Draws]) -> ArmStanding:
+    scores = {}
+    for name in (*DIMENSIONS, OVERALL):
+        value = arm.scores.get(name)
+        if name == "accuracy":
+            interval = _accuracy(arm, figures)
+        else:
+            interval = interval_of(overall_draws(draws) if name == OVERALL else draws.get(name), value)
+        scores[name] = ScoreEstimate(value, interval)
+    counted = arm.case_figures
+    return ArmStanding(
+        arm_id=arm.arm_id,
+        benchmark=arm.benchmark or "",
+        agent=arm.agent or "",
+        scores=scores,
+        cases=counted.cases if counted else 0,
+        scored=counted.scored if counted else 0,
+        passed=counted.passed if counted else 0,
+        samples=counted.samples if counted else 0,
+        simulated=_simulated(arm),
+    )
+
+
+def _accuracy(arm: ArmResult, figures: ArmFigures | None) -> tuple[float, float] | None:
+    if figures is not None:
+        return accuracy_interval(figures.case_scores(), figures.clusters())
+    counted = arm.case_figures
+    if counted is None or counted.mean is None or counted.variance is None:
+        return None
+    half = 1.96 * math.sqrt(counted.variance / counted.scored)
+    return max(0.0, counted.mean - half), min(1.0, counted.mean + half)
+
+
+def _agent_standing(
+    agent: str,
+    arms: Sequence[ArmResult],
+    standings: Mapping[str, ArmStanding],
+    known: tuple[Mapping[str, ArmFigures], Mapping[str, Mapping[str, Draws]]],
+) -> AgentStanding:
+    taken, draws = known
+    own = [standings[arm.arm_id] for arm in arms]
+    name, _, version = agent.rpartition("@")
+    figures = [taken[arm.arm_id] for arm in arms if arm.arm_id in taken]
+    statuses: Counter[str] = Counter()
+    for arm in arms:
+        statuses.update(arm.statuses)
+    passed = sum(item.passed for item in own)
+    totals = {key: _sum(arms, key) for key in ("total_tokens", "cost_usd", "judge_cost_usd")}
+    cost = totals["cost_usd"]
+    return AgentStanding(
+        agent=agent,
+        name=name or agent,
+        version=version if name else "",
+        scores=_agent_scores(own, draws),
+        cases=sum(item.cases for item in own),
+        scored=sum(item.scored for item in own),
+        passed=passed,
+        samples=sum(item.samples for item in own),
+        statuses=dict(sorted(statuses.items())),
+        duration_s=_pooled(arms, figures, "duration_s", 0.5),
+        duration_p95_s=_pooled(arms, figures, "duration_s", 0.95),
+        ttft_s=_pooled(arms, figures, "ttft_s", 0.5),
+        total_tokens=totals["total_tokens"],
+        cost_usd=cost,
+        known_cost_usd=math.fsum(item.known_cost() for item in figures) if figures else None,
+        cost_per_success_usd=cost / passed if cost is not None and passed else None,
+        judge_cost_usd=totals["judge_cost_usd"],
+        missing=tuple(
+            dimension for dimension in DIMENSIONS if any(dimension in missing_dimensions(arm.scores) for arm in arms)
+        ),
+        simulated=any(item.simulated for item in own),
+    )
+
+
+def _agent_scores(arms: Sequence[ArmStanding], draws: Mapping[str, Mapping[str, Draws]]) -> dict[str, ScoreEstimate]:
+    """Means over the arms that have the score, and ``overall`` of those means."""
+    if len(arms) == 1:
+        return dict(arms[0].scores)
+    scores: dict[str, ScoreEstimate] = {}
+    together: dict[str, Draws] = {}
+    for name in DIMENSIONS:
+        scored = [arm for arm in arms if arm.scores[name].value is not None]
+        values = [value for arm in scored if (value := arm.scores[name].value) is not None]
+        value = math.fsum(values) / len(values) if values else None
+        drawn = [draws[arm.arm_id][name] for arm in scored if name in draws.get(arm.arm_id, {})]
+        mean = mean_draws(drawn) if len(drawn) == len(scored) else None
+        if mean is not None:
+            together[name] = mean
+        scores[name] = ScoreEstimate(value, interval_of(mean, value))
+    whole = overall({name: scores[name].value for name in DIMENSIONS})
+    certain = all(name in together for name in DIMENSIONS if scores[name].value is not None)
+    scores[OVERALL] = ScoreEstimate(whole, interval_of(overall_draws(together), whole) if certain else None)
+    return scores
+
+
+def _sum(arms: Sequence[ArmResult], name: str) -> float | None:
+    """Over all arms; unknown where one of them does not know, or has nothing."""
+    values = [arm.totals.get(name) for arm in arms]
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if known and len(known) == len(values) else None
+
+
+def _pooled(arms: Sequence[ArmResult], figures: Sequence[ArmFigures], name: str, q: float) -> float | None:
+    """A quantile over the executions of all arms, seconds; from the one arm's own figures where samples are gone."""
+    if len(figures) == len(arms):
+        held: list[Values] = [np.array(item.values[name]) for item in figures if name in item.values]
+        return quantile(np.concatenate([np.asarray(values) for values in held]), q) if held else None
+    metric = arms[0].metrics.get(name) if len(arms) == 1 else None
+    if metric is None:
+        return None
+    return metric.median if q == 0.5 else metric.p95
+
+
+def _simulated(arm: ArmResult) -> bool:
+    return any(metric.provenance is Provenance.SIMULATED for metric in arm.metrics.values())

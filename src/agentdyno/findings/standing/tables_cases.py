@@ -1,0 +1,116 @@
+"""Tables of cases in a suite's run: those that failed, and those that two agents decide differently."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentdyno.findings.standing.model import CaseKey, HeadToHead, SuiteStanding
+from agentdyno.findings.standing.tables_labels import agent_labels
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, count, one_line, verdict_text
+
+MOST_CHANGED = 12
+"""Cases that a head-to-head names on each side."""
+
+
+def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
+    """Cases that were not passed, the first of every arm first, with what was wanted and what came.
+
+    ``run`` is how a command names the run.
+    """
+    if not standing.failed_total:
+        return None
+    labels = agent_labels(standing)
+    columns = (
+        Column("case", wrap=True),
+        Column("agent", wrap=True),
+        Column("ended", wrap=True),
+        Column("want", wrap=True),
+        Column("got", wrap=True),
+        Column("everything about it", wrap=True, below=True, priority=5),
+    )
+    places: Counter[tuple[str, str]] = Counter()
+    ranked = []
+    for item in standing.failed:
+        arm = (item.benchmark, item.agent)
+        ranked.append((places[arm], item))
+        places[arm] += 1
+    shown = [item for _, item in sorted(ranked, key=lambda pair: pair[0])][:limit]
+    rows = tuple(
+        (
+            Cell(one_line(item.case_id)),
+            Cell(labels.get(item.agent, one_line(item.agent))),
+            Cell(item.status if item.tries == 1 else f"{item.status} {item.bad} of {item.tries}", Tone.BAD),
+            Cell(one_line(item.want, 80) or NOTHING),
+            Cell(one_line(item.got or item.why, 120) or NOTHING),
+            Cell(f"dyno show {run} --case {shell_word(item.case_id)}", Tone.MUTED),
+        )
+        for item in shown
+    )
+    left = standing.failed_total - len(rows)
+    notes = (f"{left:,} more that were not passed, in the other report formats.",) if left > 0 else ()
+    return Table("Failed cases", columns, rows, notes)
+
+
+def shell_word(text: str) -> str:
+    """The text as one word of a command line."""
+    import shlex
+
+    return shlex.quote(one_line(text))
+
+
+def duel(standing: SuiteStanding, most: int = MOST_CHANGED) -> Table | None:
+    """The head-to-head that matters most: which cases were fixed, which broke."""
+    found = standing.head_to_head
+    if found is None or not found.cases:
+        return None
+    labels = agent_labels(standing)
+    first, second = (labels.get(agent, one_line(agent)) for agent in (found.baseline, found.candidate))
+    same_agent = found.baseline.rpartition("@")[0] == found.candidate.rpartition("@")[0] != ""
+    only_second, only_first = ("fixed", "broken") if same_agent else (f"only {second}", f"only {first}")
+    several = len(standing.benchmarks) > 1
+    rows = (
+        _changed(only_second, found.fixed, Tone.GOOD, several, most),
+        _changed(only_first, found.broken, Tone.BAD if same_agent else Tone.PLAIN, several, most),
+        (Cell("right in both"), Cell(f"{found.both_right:,}"), Cell("")),
+        (Cell("wrong in both"), Cell(f"{found.both_wrong:,}"), Cell("")),
+    )
+    columns = (Column("", wrap=True), Column("cases", Align.RIGHT), Column("which", wrap=True))
+    return Table(f"{first} → {second}", columns, rows, duel_notes(found))
+
+
+def _changed(what: str, keys: Sequence[CaseKey], tone: Tone, several: bool, most: int) -> tuple[Cell, ...]:
+    names = [one_line(f"{key.benchmark}/{key.case_id}" if several else key.case_id) for key in keys[:most]]
+    if len(keys) > most:
+        names.append(f"and {len(keys) - most} more")
+    return (Cell(what, tone if keys else Tone.PLAIN), Cell(f"{len(keys):,}"), Cell(", ".join(names)))
+
+
+def duel_notes(found: HeadToHead) -> tuple[str, ...]:
+    """The difference in words, how it was tested, and what could have been seen."""
+    if found.difference is None:
+        return ()
+    text = (
+        f"{verdict_text(found.verdict)}: accuracy {_hundred(found.baseline_mean)} → {_hundred(found.candidate_mean)} "
+        f"on {count(found.cases, 'case')}, {100 * found.difference:+.0f} points"
+    )
+    if found.interval is not None:
+        text += f" [{100 * found.interval[0]:+.0f}, {100 * found.interval[1]:+.0f}]"
+    p_value = (
+        "" if found.p_value is None else f"p = {found.p_value:.2g}, " if found.p_value >= 0.001 else "p < 0.001, "
+    )
+    notes = [f"{text}; {p_value}{found.method}."]
+    if found.detectable is not None:
+        notes.append(f"This many cases show a difference from {100 * found.detectable:.0f} points on, 8 times in 10.")
+    if found.clusters < found.cases:
+        notes.append(f"Cases of one group count together: {count(found.clusters, 'independent group')}.")
+    if found.unpaired:
+        notes.append(f"{count(found.unpaired, 'case')} without a score on both sides left out.")
+    if not found.same_run:
+        notes.append("From two runs, not interleaved: what changed in between looks like the agents' difference.")
+    return tuple(notes)
+
+
+def _hundred(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.0f}"

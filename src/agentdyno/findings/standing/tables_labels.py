@@ -1,0 +1,68 @@
+"""The standings of suites that a report shows, and how scores and agents read in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from agentdyno.contracts import Report
+from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
+from agentdyno.model import RunResult
+from agentdyno.show.wording import NOTHING, one_line
+
+_HASH = 10
+"""Characters of a version that is a digest."""
+
+
+def is_suite(result: RunResult) -> bool:
+    return result.kind == "suite" and result.suite is not None
+
+
+def with_standings(report: Report) -> Report:
+    """The report with the standing of every suite among its results; those that it brings along are kept."""
+    suites = [result for result in report.results if is_suite(result)]
+    if not suites:
+        return report
+    from agentdyno.findings.standing.judge import standing_of  # numpy, which a report of experiments does without
+
+    given = report.findings.standings if isinstance(report.findings, SuiteFindings) else ()
+    known = {standing.run_id: standing for standing in given}
+    standings = tuple(known.get(result.run_id) or standing_of(result) for result in suites)
+    findings = SuiteFindings(report.findings.warnings, report.findings.comparisons, standings)
+    return replace(report, findings=findings)
+
+
+def standing_in(report: Report, result: RunResult) -> SuiteStanding | None:
+    """The standing of ``result`` among the findings of a report made ``with_standings``."""
+    if not is_suite(result) or not isinstance(report.findings, SuiteFindings):
+        return None
+    return next((item for item in report.findings.standings if item.run_id == result.run_id), None)
+
+
+def agent_labels(standing: SuiteStanding) -> dict[str, str]:
+    """The agents' names, with the version where two share a name."""
+    names = Counter(agent.name for agent in standing.agents)
+    return {
+        agent.agent: one_line(agent.name if names[agent.name] == 1 else f"{agent.name}@{_version(agent.version)}")
+        for agent in standing.agents
+    }
+
+
+def points(estimate: ScoreEstimate | None) -> str:
+    """``85 71–93``: a score in points of 100 with its interval."""
+    if estimate is None or estimate.value is None:
+        return NOTHING
+    text = f"{100 * estimate.value:.0f}"
+    between = range_text(estimate)
+    return f"{text} {between}" if between and between != f"{text}–{text}" else text
+
+
+def range_text(estimate: ScoreEstimate) -> str:
+    """``71–93``: an interval in points of 100, or nothing."""
+    if estimate.interval is None:
+        return ""
+    return f"{100 * estimate.interval[0]:.0f}–{100 * estimate.interval[1]:.0f}"
+
+
+def _version(version: str) -> str:
+    return version[:_HASH] if len(version) > _HASH + 2 else version

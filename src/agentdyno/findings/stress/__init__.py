@@ -1,0 +1,1 @@
+"""What a load run says about its target."""

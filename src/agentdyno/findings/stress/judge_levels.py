@@ -1,0 +1,98 @@
+"""Levels of a search: the steps done at each of them, what they say together, and where the target breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from agentdyno.findings.stress.judge_steps import SHORTFALL, SHORTFALL_LIMIT, Judgement, StepOutcome
+from agentdyno.findings.stress.model import BreakingPoint
+
+CLIENT_VOTES = 3
+"""Client-limited steps at one level after which no more is tried there: a busy moment passes."""
+UNITS = {"rate": "requests/s", "concurrency": "requests in flight", "size": "words", "memory": "bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class LevelVerdict:
+    """``met`` is ``None`` where the client was the limit, or nothing tells. ``decisive`` is a step that says so."""
+
+    level: float
+    met: bool | None
+    decisive: Judgement
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """``held`` is the highest level that met the objectives below ``broke``, the lowest that did not. ``client`` is
+    the lowest level at which the client was the limit, where that is below ``broke``."""
+
+    held: float | None
+    broke: float | None
+    client: float | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def width(self) -> float | None:
+        """The length of the interval as a share of ``held``."""
+        if self.held is None or self.broke is None or self.held <= 0.0:
+            return None
+        return (self.broke - self.held) / self.held
+
+
+def verdict_of(level: float, judgements: Sequence[Judgement]) -> LevelVerdict:
+    """What the steps at one level say together: the majority; a tie is no hold; three client-limited ones stop it."""
+    good = [one for one in judgements if one.met is True]
+    bad = [one for one in judgements if one.met is False]
+    client = [one for one in judgements if one.met is None]
+    if len(client) >= CLIENT_VOTES or not (good or bad):
+        return LevelVerdict(level, None, client[-1] if client else Judgement(None), len(judgements))
+    broke = len(bad) >= len(good)
+    return LevelVerdict(level, not broke, (bad if broke else good)[-1], len(judgements))
+
+
+def verdicts(steps: Iterable[StepOutcome], judged: Callable[[StepOutcome], Judgement]) -> tuple[LevelVerdict, ...]:
+    """One verdict per level, ascending. Steps without a level are left out."""
+    votes: dict[float, list[Judgement]] = {}
+    for step in steps:
+        if step.level is not None:
+            votes.setdefault(step.level, []).append(judged(step))
+    return tuple(verdict_of(level, votes[level]) for level in sorted(votes))
+
+
+def bracket(found: Sequence[LevelVerdict]) -> Bracket:
+    """Between which levels the objectives are first missed, for a load that grows with the level."""
+    broke = next((one for one in found if one.met is False), None)
+    below = [one for one in found if broke is None or one.level < broke.level]
+    held = max((one.level for one in below if one.met is True), default=None)
+    client = next((one for one in below if one.met is None and one.decisive.client), None)
+    if client is not None and held is not None and client.level < held:
+        client = None
+    decisive = broke or client
+    return Bracket(
+        held,
+        broke.level if broke else None,
+        client.level if client else None,
+        decisive.decisive if decisive else None,
+    )
+
+
+def lowest(steps: Iterable[StepOutcome]) -> StepOutcome | None:
+    """The first step at the lowest level: what the others are compared with."""
+    levelled = [step for step in steps if step.level is not None and step.asked]
+    return min(levelled, key=lambda step: step.level or 0.0, default=None)
+
+
+def breaking_point(axis: str, found: Bracket) -> BreakingPoint | None:
+    """``None`` where nothing broke. The best guess is what the target served in the step that broke it, where it fell
+    behind; else the middle of the interval."""
+    if found.broke is None:
+        return None
+    value = found.broke if found.held is None else (found.held + found.broke) / 2.0
+    behind = found.judgement.values.get(SHORTFALL, (None, 0.0))[0] if found.judgement and axis == "rate" else None
+    if found.held is not None and behind is not None and behind > SHORTFALL_LIMIT:
+        value = min(max(found.broke * (1.0 - behind), found.held), found.broke)
+    interval = None if found.held is None else (min(found.held, found.broke), max(found.held, found.broke))
+    missed = found.judgement.missed[0] if found.judgement and found.judgement.missed else ""
+    return BreakingPoint(axis, value, found.held, found.broke, interval, UNITS.get(axis, ""), missed)

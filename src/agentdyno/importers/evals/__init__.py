@@ -1,0 +1,1 @@
+"""Files of tools that evaluate models."""

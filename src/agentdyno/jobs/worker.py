@@ -1,0 +1,295 @@
+"""The worker: takes jobs whose agent and suite it has, runs them, goes on with those that another one left."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+
+from agentdyno.errors import DynoError, LeaseLost, StoreError
+from agentdyno.jobs.catalogue import Catalogue
+from agentdyno.jobs.heartbeat import Heart, Why, now_ms
+from agentdyno.jobs.submitting import RunOptions
+from agentdyno.model import AgentUse, Progress, RunResult, RunStatus, Status
+from agentdyno.model.job import Job, JobStatus
+from agentdyno.runs.pipeline import INTERRUPTED
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.suite.resume import resume_suite
+from agentdyno.specs import LoadedSuite
+from agentdyno.store import Store
+from agentdyno.store.service.fenced import FencedStore, Superseded
+from agentdyno.workbench.running import output_root
+
+STUCK_S = 1.0
+"""Seconds without a sample after which a call counts as a long one."""
+log = logging.getLogger("agentdyno.worker")
+
+LEASE_MS = 15_000
+POLL_S = 0.5
+REFRESH_S = 5.0
+"""How old a catalogue may be when there is work: agents and suites may have been edited since."""
+TELL_S = 10.0
+"""Seconds after which an idle worker says again that it is there."""
+
+
+def worker_name() -> str:
+    """Tells workers apart, also two on one machine."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+@dataclass(slots=True)
+class Worker:
+    """Works for one store with what is registered in one folder. A worker that dies loses nothing: its lease runs out
+    after ``lease_ms``, and the next attempt goes on after the last stored sample.
+
+    Where ``work`` runs in the main thread of a process, a run can be stopped in the middle of a call, else only
+    between two of them.
+    """
+
+    store_url: str
+    folder: Path
+    name: str = field(default_factory=worker_name)
+    lease_ms: int = LEASE_MS
+    poll_s: float = POLL_S
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    on_job: Callable[[Job, str], None] = lambda _job, _what: None
+    _catalogue: Catalogue | None = None
+    _loaded_at: float = 0.0
+    _told: tuple[set[str], set[str]] | None = None
+    _told_at: float = 0.0
+    _store: Store | None = None
+    _attempt: _Attempt | None = None
+
+    def work(self, stop: threading.Event, once: bool = False) -> int:
+        """Runs jobs until ``stop`` is set, or with ``once`` until none is left for it; how many attempts it made.
+
+        Where the store does not answer it tries again until ``stop``. Raises ``SpecError`` where dyno.yaml cannot be
+        read at the start.
+        """
+        self._refresh(required=True)
+        count = 0
+        with self._interruptible():
+            try:
+                while not stop.is_set():
+                    job = self._next()
+                    if job is not None:
+                        count += 1
+                        if not self._run(job, stop):
+                            stop.wait(self.poll_s)
+                    elif once:
+                        break
+                    else:
+                        stop.wait(self.poll_s)
+            finally:
+                if self._store is not None:
+                    with suppress(StoreError):
+                        self._store.forget_worker(self.name)
+                self._told = None
+                self._let_go()
+        return count
+
+    def _next(self) -> Job | None:
+        try:
+            if self._store is None:
+                self._store = Store.open(self.store_url)
+            if self._store.queue_depth() and time.monotonic() - self._loaded_at > REFRESH_S:
+                self._refresh()
+            assert self._catalogue is not None, "loaded before the first job"
+            self._tell(self._store, self._catalogue)
+            return self._store.lease_job(self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms)
+        except StoreError as error:
+            log.warning("no job: %s", error)
+            self._let_go()
+            return None
+
+    def _tell(self, store: Store, catalogue: Catalogue) -> None:
+        """Says what this worker offers, so that a job that nobody does can be told from one that waits its turn."""
+        offered = ({item.digest for item in catalogue.agents.values()}, {x.digest for x in catalogue.suites.values()})
+        if offered == self._told and time.monotonic() - self._told_at < TELL_S:
+            return
+        store.note_worker(self.name, *offered, now_ms())
+        self._told, self._told_at = offered, time.monotonic()
+
+    def _refresh(self, *, required: bool = False) -> None:
+        try:
+            self._catalogue = Catalogue.load(self.folder, self.environ)
+        except DynoError as error:
+            if required:
+                raise
+            log.warning("dyno.yaml is as it was before: %s", error)
+        self._loaded_at = time.monotonic()
+
+    def _run(self, job: Job, stop: threading.Event) -> bool:
+        """Whether the attempt came to an end; else the job is another's, or the store does not answer."""
+        assert self._catalogue is not None, "the job was leased with it"
+        self.on_job(job, "begins")
+        attempt = self._attempt = _Attempt(self, self._catalogue, job, stop)
+        try:
+            attempt.make()
+        finally:
+            self._attempt = None
+        self.on_job(job, attempt.outcome)
+        return attempt.ended
+
+    def _let_go(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
+            with suppress(StoreError):
+                store.close()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Within it, a run that is to stop is interrupted as Ctrl-C does it."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupt(_number: int, _frame: FrameType | None) -> None:
+            if self._attempt is not None:
+                self._attempt.interrupt()
+
+        before = signal.signal(signal.SIGUSR1, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+
+class _Attempt:
+    """One lease of one job, from the run to what is written about it."""
+
+    def __init__(self, worker: Worker, catalogue: Catalogue, job: Job, stop: threading.Event) -> None:
+        self._worker = worker
+        self._catalogue = catalogue
+        self._job = job
+        self._thread = threading.current_thread()
+        self._heart = Heart(worker.store_url, job, worker.lease_ms, stop, self._wake)
+        self._begun = False
+        self.ended = False
+        self._open_to_interrupts = False
+        self._moved_at = time.monotonic()
+        self.outcome = ""
+
+    def make(self) -> None:
+        """Runs the job and ends the attempt; never raises, except what the interpreter itself must hear of."""
+        self._heart.start()
+        try:
+            self._conclude()
+        except (LeaseLost, Superseded):
+            self.outcome = "is another worker's"
+        except StoreError as error:
+            log.warning("job %s: %s", self._job.job_id, error)
+            self._heart.hand_back()
+            self.outcome = "goes back: the store does not answer"
+        finally:
+            self._heart.close()
+
+    def _conclude(self) -> None:
+        try:
+            result = self._execute()
+        except KeyboardInterrupt:
+            result = None  # it came where nothing could be closed; what is stored is kept
+        except (LeaseLost, Superseded, StoreError):
+            raise
+        except DynoError as error:  # somebody's mistake, and the same one at every attempt
+            return self._finish(JobStatus.FAILED, str(error), final=True)
+        except Exception as error:  # a worker outlives whatever one job does
+            log.exception("job %s", self._job.job_id)
+            return self._finish(JobStatus.FAILED, f"{type(error).__name__}: {error}")
+        if result is not None and result.stopped_because != INTERRUPTED:
+            failure = _failure(result)
+            return self._finish(JobStatus.FAILED if failure else JobStatus.SUCCEEDED, failure, final=True)
+        if self._heart.why is Why.CANCELLED:
+            return self._finish(JobStatus.CANCELLED)
+        self.outcome = "goes back to the queue"
+        if self._heart.why is None:
+            with suppress(StoreError):
+                self._heart.release()
+            raise KeyboardInterrupt  # somebody else's, who wants to hear of it
+        return self._heart.release()
+
+    def _finish(self, status: JobStatus, error: str = "", *, final: bool = False) -> None:
+        self._heart.finish(status, error, final=final)
+        self.outcome = status.value
+        self.ended = True
+
+    def _execute(self) -> RunResult:
+        job, worker = self._job, self._worker
+        agent, suite = self._catalogue.agent_of(job.agent_digest), self._catalogue.suite_of(job.suite_digest)
+        assert agent is not None, "only jobs that are offered are leased"
+        assert suite is not None, "only jobs that are offered are leased"
+        chosen = RunOptions.of(job.options)
+        loaded, use = chosen.load(suite), agent.configured(job.configuration)
+        options = SuiteOptions((use,), chosen.max_cost_usd, environ=worker.environ)
+        workspace = replace(self._catalogue.workspace, name=job.workspace)
+        root = _output_root(worker.store_url, worker.folder)
+        with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heart.name_run) as store:
+            runner = SuiteRunner(store, root, self._on_progress)
+            if job.run_id and store.has_run(job.run_id):
+                header = store.load_run(job.run_id, samples=False)
+                if header.status is RunStatus.COMPLETE:
+                    return header
+                header = _here(header, loaded, use, root)
+                return resume_suite(runner, header, workspace, replace(options, agents=()))
+            with preparing(loaded, workspace, options, store) as prepared:
+                return runner.start(prepared)
+
+    def _on_progress(self, progress: Progress) -> None:
+        """Between two samples, in the thread of the run. The first call comes before anything can be stopped."""
+        self._heart.note(progress)
+        self._moved_at = time.monotonic()
+        self._open_to_interrupts = progress.done < progress.planned
+        if self._begun and self._open_to_interrupts:
+            self.interrupt()
+        self._begun = True
+
+    def interrupt(self) -> None:
+        """In the thread of the run: raises ``KeyboardInterrupt``, once, where there is a reason to stop."""
+        if self._heart.why is not None and self._open_to_interrupts:
+            self._open_to_interrupts = False
+            raise KeyboardInterrupt
+
+    def _wake(self) -> None:
+        """In the heart's thread: sees to it that a long call is interrupted, where that is possible."""
+        if self._thread is threading.main_thread():
+            threading.Thread(target=self._interrupt_when_stuck, name="interrupt", daemon=True).start()
+
+    def _interrupt_when_stuck(self) -> None:
+        """A run that moves on hears of it between two samples. Only one that has not moved for a while is in a call;
+        before, an interrupt might meet it in the middle of writing to the store."""
+        while self._open_to_interrupts and self._thread.ident is not None:
+            if time.monotonic() - self._moved_at > STUCK_S:
+                signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
+                return
+            time.sleep(STUCK_S / 4)
+
+
+def _here(header: RunResult, loaded: LoadedSuite, use: AgentUse, root: Path) -> RunResult:
+    """The header with the places of this machine: the attempt before may have been made on another."""
+    output_dir = str(Path(loaded.settings.output_dir or root).expanduser().absolute())
+    spec = replace(header.spec, output_dir=output_dir, base_dir=loaded.settings.base_dir)
+    return replace(header, spec=spec, suite=replace(loaded.suite, agents=(use,)))
+
+
+def _output_root(url: str, folder: Path) -> Path:
+    return output_root(url) if url.startswith("sqlite") else folder.absolute() / ".dyno" / "runs"
+
+
+def _failure(result: RunResult) -> str:
+    """Why a run has no answer at all; empty where it has one."""
+    if result.status is not RunStatus.FAILED:
+        return ""
+    for arm in result.arms:
+        for sample in arm.samples:
+            if sample.failure is not None and sample.status is not Status.CANCELLED:
+                return f"no case was answered; the first failure: {sample.failure.message}"
+    return f"no case was answered{': ' + result.stopped_because if result.stopped_because else ''}"

@@ -1,0 +1,1 @@
+"""Calls of agents under load."""

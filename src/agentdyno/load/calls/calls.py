@@ -1,0 +1,292 @@
+"""The calls of one step to an agent, inside the event loop: each at its time, no more at once than allowed.
+
+Everything here runs in the loop's thread; what has ended goes out in batches. A call is recorded exactly once: when
+it ends, when its time is up, or when the step's time is up, whichever comes first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import queue
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from agentdyno.contracts import Agent, CaseFailed
+from agentdyno.load.calls.call_record import Ended, failed_outcome, record_row
+from agentdyno.load.plan.schedule import Schedule, concurrency_at, stage_at
+from agentdyno.load.plan.sessions import Conversation, SessionPlan
+from agentdyno.model.case import Case, Response
+from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step
+from agentdyno.servers.simulated.timetable import make_alarm
+
+_NS = 1_000_000_000
+_FLUSH_S = 0.05
+_TICK_NS = 10_000_000
+_LEAD_NS = 5_000_000
+_SHORTEST_NS = 20_000_000
+_NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What ended since the batch before. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them;
+    ``cpu`` is the share of a core that the loop's thread took."""
+
+    rows: list[tuple[int, ...]]
+    examples: list[tuple[int, Outcome, str]]
+    up_to_ns: int
+    open_due_ns: int | None
+    cpu: float | None
+    simulated: bool
+    last: bool
+
+
+@dataclass(order=True, slots=True)
+class Due:
+    """A call that is to be made. Ordered by time."""
+
+    due_ns: int
+    request: int = field(compare=False)
+    stage: int = field(compare=False)
+    conversation: Conversation | None = field(compare=False, default=None)
+    blocked: bool = field(compare=False, default=False)
+
+
+@dataclass(slots=True)
+class _Live:
+    call: Due
+    sent_ns: int
+    task: asyncio.Task[None] | None = None
+    timer: asyncio.TimerHandle | None = None
+
+
+class AgentCalls:
+    """One step. ``begin`` and ``stop`` are called in the loop's thread; batches come out of ``batches``."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        cases: Callable[[int], Case],
+        step: Step,
+        schedule: Schedule,
+        options: LoadOptions,
+        plan: SessionPlan | None = None,
+    ) -> None:
+        """``cases`` gives the case of a request by its number. The step's time begins a few milliseconds from now."""
+        self.batches: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+        self.start_ns = time.perf_counter_ns() + _LEAD_NS
+        self._agent, self._case, self._step, self._options, self._plan = agent, cases, step, options, plan
+        self._dues = schedule.due_ns.tolist()
+        self._requests = schedule.request.tolist()
+        self._stages = schedule.stage.tolist()
+        self._closed = step.arrivals is Arrivals.CLOSED
+        self._ends_ns = round(step.duration_s * _NS)
+        self._at = 0
+        self._waiting: deque[Due] = deque()
+        self._thinking: list[Due] = []
+        self._live: dict[int, _Live] = {}
+        self._began = 0
+        self._held_until_ns = 0
+        self._rows: list[tuple[int, ...]] = []
+        self._examples: list[tuple[int, Outcome, str]] = []
+        self._simulated = self._over = False
+        self._cpu_ns = self._cpu_at_ns = 0
+
+    def begin(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._cpu_ns, self._cpu_at_ns = time.thread_time_ns(), time.perf_counter_ns()
+        self._alarm = make_alarm(self._loop, self._wake)
+        self._flusher = self._loop.call_later(_FLUSH_S, self._flush)
+        self._alarm.set(self.start_ns)
+
+    def stop(self) -> None:
+        """Breaks the step off: what is in progress is cancelled and counted nowhere."""
+        if not self._over:
+            self._end()
+
+    def now_ns(self) -> int:
+        """Since the step's start."""
+        return time.perf_counter_ns() - self.start_ns
+
+    def _wake(self) -> None:
+        if self._over:
+            return
+        now = self.now_ns()
+        if now < self._ends_ns:
+            self._take_due(now)
+            self._send_waiting(now)
+            if self._closed:
+                self._top_up(now)
+        else:
+            # What was due in the last moments is asked all the same.
+            self._take_due(self._ends_ns - 1)
+            self._send_waiting(now)
+            self._give_up_unsent()
+            if not self._live or now >= self._ends_ns + round(self._step.drain_s * _NS):
+                self._time_out_rest(now)
+                self._end()
+                return
+        self._alarm.set(self.start_ns + self._next_moment(now))
+
+    def _take_due(self, now: int) -> None:
+        while self._at < len(self._dues) and self._dues[self._at] <= now:
+            number = self._at
+            self._at += 1
+            talk = self._plan.open(number) if self._plan is not None else None
+            self._waiting.append(Due(self._dues[number], self._requests[number], self._stages[number], talk))
+            self._send_waiting(now)
+        while self._thinking and self._thinking[0].due_ns <= now:
+            self._waiting.append(heapq.heappop(self._thinking))
+            self._send_waiting(now)
+
+    def _send_waiting(self, now: int) -> None:
+        while self._waiting and len(self._live) < self._options.connections and now >= self._held_until_ns:
+            self._start(self._waiting.popleft())
+        # Whatever is left waits for the target; those before the last ones know it already.
+        for call in reversed(self._waiting):
+            if call.blocked:
+                break
+            call.blocked = True
+
+    def _top_up(self, now: int) -> None:
+        """Closed loop: keeps as many conversations going as the step says."""
+        wanted = min(concurrency_at(self._step, now / _NS), self._options.connections)
+        while len(self._live) + len(self._thinking) < wanted and now >= self._held_until_ns:
+            if self._began >= self._options.max_requests:
+                return
+            talk = self._plan.open(self._began) if self._plan is not None else None
+            self._start(Due(now, self._began, stage_at(self._step, now / _NS), talk))
+
+    def _start(self, call: Due) -> None:
+        self._began += 1
+        key = self._began
+        case = self._case(call.request)
+        if call.conversation is not None:
+            talk = call.conversation
+            case = replace(case, id=f"{talk.number}.{talk.turn}", input=talk.ask())
+        live = self._live[key] = _Live(call, self.now_ns())
+        live.task = self._loop.create_task(self._call(key, live, case))
+        live.timer = self._loop.call_later(self._options.timeout_s, self._expire, key)
+
+    async def _call(self, key: int, live: _Live, case: Case) -> None:
+        live.sent_ns = self.now_ns()
+        response: Response | None = None
+        outcome, text = Outcome.OK, ""
+        try:
+            response = await self._agent.run(case)
+        except CaseFailed as failure:
+            outcome, text, response = failed_outcome(failure), failure.message, failure.response
+            if self._step.honour_retry_after and failure.retry_after_s is not None:
+                pause_ns = round(failure.retry_after_s * _NS)
+                self._held_until_ns = max(self._held_until_ns, self.now_ns() + pause_ns)
+        except asyncio.CancelledError:
+            if key not in self._live:  # cancelled from here, and counted already
+                raise
+            outcome, text = Outcome.STREAM_ERROR, "the agent cancelled its own call"
+        except Exception as error:  # noqa: BLE001  (an agent may raise anything; it is counted)
+            outcome = Outcome.TIMEOUT if isinstance(error, TimeoutError) else Outcome.STREAM_ERROR
+            text = f"{type(error).__name__}: {error}"
+        self._finish(key, outcome, text, response)
+
+    def _expire(self, key: int) -> None:
+        live = self._live.get(key)
+        if live is not None:
+            self._finish(key, Outcome.TIMEOUT, f"no answer within {self._options.timeout_s:g} s", None)
+            if live.task is not None:
+                live.task.cancel()
+
+    def _finish(self, key: int, outcome: Outcome, text: str, response: Response | None) -> None:
+        done = self.now_ns()
+        live = self._live.pop(key, None)
+        if live is None or self._over:
+            return
+        if live.timer is not None:
+            live.timer.cancel()
+        call = live.call
+        if response is not None and response.simulated:
+            self._simulated = True
+        ended = Ended(call.due_ns, live.sent_ns, done, call.request, call.stage, call.blocked)
+        self._rows.append(record_row(ended, outcome, response))
+        if outcome is not Outcome.OK:
+            self._examples.append((call.due_ns, outcome, text))
+        elif call.conversation is not None:
+            self._go_on(call, done, response)
+        self._wake()
+
+    def _go_on(self, call: Due, done: int, response: Response | None) -> None:
+        assert call.conversation is not None
+        answer = response.output if response is not None and isinstance(response.output, str) else ""
+        due = call.conversation.answered(answer, done)
+        if due is not None and due < self._ends_ns:
+            heapq.heappush(self._thinking, Due(due, call.request, stage_at(self._step, due / _NS), call.conversation))
+
+    def _give_up_unsent(self) -> None:
+        for call in self._waiting:
+            self._rows.append(
+                record_row(Ended(call.due_ns, -1, -1, call.request, call.stage, call.blocked), None, None)
+            )
+        self._waiting.clear()
+
+    def _time_out_rest(self, now: int) -> None:
+        for key in tuple(self._live):
+            live = self._live.pop(key)
+            call = live.call
+            ended = Ended(call.due_ns, live.sent_ns, now, call.request, call.stage, call.blocked)
+            self._rows.append(record_row(ended, Outcome.TIMEOUT, None))
+            self._examples.append((call.due_ns, Outcome.TIMEOUT, "no answer until the end of the step"))
+            self._drop(live)
+
+    def _end(self) -> None:
+        self._over = True
+        for key in tuple(self._live):
+            self._drop(self._live.pop(key))
+        self._alarm.close()
+        self._flusher.cancel()
+        self._emit(last=True)
+
+    def _drop(self, live: _Live) -> None:
+        if live.timer is not None:
+            live.timer.cancel()
+        if live.task is not None:
+            live.task.cancel()
+
+    def _next_moment(self, now: int) -> int:
+        if now >= self._ends_ns:
+            return self._ends_ns + round(self._step.drain_s * _NS)
+        moments = [self._ends_ns]
+        if self._at < len(self._dues):
+            moments.append(self._dues[self._at])
+        if self._thinking:
+            moments.append(self._thinking[0].due_ns)
+        if self._held_until_ns > now:
+            moments.append(self._held_until_ns)
+        if self._closed:
+            moments.append(now + _TICK_NS)
+        return min(moments)
+
+    def _flush(self) -> None:
+        if not self._over:
+            self._emit(last=False)
+            self._flusher = self._loop.call_later(_FLUSH_S, self._flush)
+
+    def _emit(self, *, last: bool) -> None:
+        now = self.now_ns()
+        cpu_ns, at_ns = time.thread_time_ns(), time.perf_counter_ns()
+        passed = at_ns - self._cpu_at_ns
+        cpu = None
+        if passed >= _SHORTEST_NS:
+            cpu = (cpu_ns - self._cpu_ns) / passed
+            self._cpu_ns, self._cpu_at_ns = cpu_ns, at_ns
+        due = min((live.call.due_ns for live in self._live.values()), default=_NEVER)
+        if self._waiting:
+            due = min(due, min(call.due_ns for call in self._waiting))
+        if self._at < len(self._dues):
+            due = min(due, self._dues[self._at])
+        if self._thinking:
+            due = min(due, self._thinking[0].due_ns)
+        batch = Batch(self._rows, self._examples, now, None if due == _NEVER else due, cpu, self._simulated, last)
+        self._rows, self._examples = [], []
+        self.batches.put(batch)

@@ -1,0 +1,1 @@
+"""The client: connections, the hot path, decoding."""

@@ -1,0 +1,101 @@
+"""The connections of one client: opened up to a number, and kept for the next request."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+from agentdyno.load.client.hot import Known, Link, Owner
+from agentdyno.load.plan.orders import ClientSettings
+from agentdyno.model.load import Dialect
+
+WARM_UP_S = 5.0
+"""How long opening connections beforehand may take."""
+AT_ONCE = 32
+"""Connections that are opened beforehand at the same time."""
+
+
+class Links:
+    """All connections that are open, idle or not. ``opening`` counts those that are being set up for a request."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, owner: Owner) -> None:
+        self._loop, self._settings, self._owner = loop, settings, owner
+        self._tls = _tls_context(settings) if settings.tls else None
+        self._known: Known = {}
+        self._links: set[Link] = set()
+        self._idle: list[Link] = []
+        self.opening = 0
+
+    @property
+    def room(self) -> bool:
+        """Whether another connection may be opened."""
+        return len(self._links) + self.opening < self._settings.connections
+
+    def take(self) -> Link | None:
+        """An idle connection: the one that was used last."""
+        while self._idle:
+            link = self._idle.pop()
+            if link.usable:
+                return link
+            self._links.discard(link)
+        return None
+
+    def give(self, link: Link) -> None:
+        """An exchange has ended: keeps the connection if it can be used again."""
+        if link.keep and link.usable:
+            self._idle.append(link)
+        else:
+            self.discard(link)
+
+    def discard(self, link: Link) -> None:
+        self._links.discard(link)
+        link.abort()
+
+    def forget(self, link: Link) -> None:
+        """It is gone."""
+        self._links.discard(link)
+
+    def busy(self) -> list[Link]:
+        return [link for link in self._links if link.busy]
+
+    def abort_all(self) -> None:
+        for link in list(self._links):
+            link.busy = False
+            link.abort()
+        self._links.clear()
+        self._idle.clear()
+
+    async def connect(self) -> Link:
+        """Raises ``OSError`` or ``ssl.CertificateError``."""
+        settings = self._settings
+        verify = settings.dialect is Dialect.HTTP
+        _, link = await self._loop.create_connection(
+            lambda: Link(self._owner, settings.method, settings.max_bytes, self._known, verify=verify),
+            settings.hosts[0],
+            settings.port,
+            ssl=self._tls,
+            server_hostname=settings.server_name if self._tls else None,
+        )
+        self._links.add(link)
+        return link
+
+    async def warm_up(self, wanted: int) -> str:
+        """Opens connections until so many are idle, or for some seconds; returns what is wrong where that fails."""
+        self._links = {link for link in self._links if link.usable}
+        try:
+            async with asyncio.timeout(min(WARM_UP_S, self._settings.timeout_s)):
+                while (missing := min(wanted, self._settings.connections) - len(self._links)) > 0:
+                    await asyncio.gather(*(self.connect() for _ in range(min(missing, AT_ONCE))))
+        except (OSError, ssl.CertificateError) as error:  # TimeoutError is an OSError
+            return str(error) or type(error).__name__
+        finally:
+            self._idle = [link for link in self._links if link.usable and not link.busy]
+        return ""
+
+
+def _tls_context(settings: ClientSettings) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=settings.ca_file or None)
+    if settings.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

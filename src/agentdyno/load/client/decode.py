@@ -1,0 +1,164 @@
+"""What an answer was: read from its stamped bytes when there is time for it, never on the hot path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from agentdyno.load.client.hot import Ending, Read
+from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
+from agentdyno.model.load import Dialect, Outcome, TokenSource
+from agentdyno.wire.chat import CompletionBuilder
+from agentdyno.wire.chat import Dialect as ChatDialect
+from agentdyno.wire.errors import ProtocolError, TooLarge
+from agentdyno.wire.head import Head
+from agentdyno.wire.message import Body, MessageParser
+from agentdyno.wire.ndjson import parse_json
+from agentdyno.wire.ollama import OLLAMA
+from agentdyno.wire.openai import OPENAI, error_message
+
+CHAT: Mapping[Dialect, ChatDialect] = {Dialect.OPENAI: OPENAI, Dialect.OLLAMA: OLLAMA}
+OK = OUTCOME_CODES[Outcome.OK]
+_SHOWN = 300
+
+
+class Decoded(NamedTuple):
+    """``outcome`` and ``source`` are codes of ``records``; ``first_ns`` and ``last_ns`` are the arrivals of the first
+    and the last chunk with content; ``gaps`` are between such chunks, in ns. ``text`` says why it failed."""
+
+    outcome: int
+    status: int = 0
+    first_ns: int = UNKNOWN
+    last_ns: int = UNKNOWN
+    chunks: int = 0
+    gaps: Sequence[int] = ()
+    input_tokens: int = UNKNOWN
+    output_tokens: int = UNKNOWN
+    source: int = UNKNOWN_SOURCE
+    text: str = ""
+
+
+Result = tuple[int, int, int, int, int, Sequence[int], int, int, int, str]
+"""``Decoded`` without its names, which cost more to make than the tuple."""
+
+
+class ExactDecoder:
+    """Byte by byte with the parsers in ``wire``: right for everything, and the measure of the fast one."""
+
+    def __init__(self, dialect: Dialect, method: str = "POST", max_bytes: int = 1 << 30) -> None:
+        self._chat = CHAT.get(dialect)
+        self._source = TokenSource.OLLAMA if dialect is Dialect.OLLAMA else TokenSource.USAGE
+        self._method, self._max_bytes = method, max_bytes
+
+    def decode(self, reads: Sequence[Read], ending: Ending, done_ns: int) -> Decoded:
+        """``done_ns`` is when the exchange ended."""
+        parser = MessageParser(self._method, "", self._max_bytes)
+        broken = ""
+        try:
+            for read in reads:
+                parser.feed(read)
+            if ending is Ending.CLOSED:
+                parser.end(done_ns)
+        except (ProtocolError, TooLarge) as error:
+            broken = error.message
+        status = 0 if parser.head is None else parser.head.status
+        builder = CompletionBuilder()
+        if 200 <= status < 300 and self._chat is not None:
+            broken = self._read(self._chat, builder, parser) or broken
+        outcome, text = self._judge(parser, builder, ending, broken)
+        return self._result(outcome, status, builder, text)
+
+    def _read(self, chat: ChatDialect, builder: CompletionBuilder, parser: MessageParser) -> str:
+        """Adds what the body says, and returns what is wrong with it."""
+        assert parser.head is not None
+        body = parser.body()
+        try:
+            if content_type(parser.head) in chat.stream_types:
+                self._read_stream(chat, builder, body)
+            elif parser.done:
+                chat.take_whole(builder, parse_json(body.data, ""))
+        except ProtocolError as error:
+            # The last line of an answer that was cut off need not be complete.
+            return error.message if parser.done else ""
+        return ""
+
+    def _read_stream(self, chat: ChatDialect, builder: CompletionBuilder, body: Body) -> None:
+        ends, stamps = body.ends, body.stamps
+        at = 0
+        for piece in chat.pieces(body.data):
+            if chat.take(builder, piece):
+                while ends[at] < piece.end:
+                    at += 1
+                builder.content_ns.append(stamps[at])
+
+    def _judge(
+        self, parser: MessageParser, builder: CompletionBuilder, ending: Ending, broken: str
+    ) -> tuple[Outcome, str]:
+        head = parser.head
+        if ending is Ending.TIMEOUT:
+            return Outcome.TIMEOUT, f"not complete in time; {parser.received:,} bytes had come"
+        if ending is Ending.NO_CONNECTION:
+            return Outcome.HTTP_ERROR, "no connection"
+        if head is not None and not 200 <= head.status < 300:
+            return refusal(head), f"status {head.status}: {_message(parser.body().data)}"
+        if builder.error is not None:
+            return Outcome.STREAM_ERROR, f"the stream holds an error: {builder.error}"
+        if broken:
+            return Outcome.STREAM_ERROR, broken
+        if not parser.done:
+            return self._cut_off(parser, ending)
+        if self._chat is not None and not builder.finished:
+            return Outcome.TRUNCATED, "the answer has no finish reason and no end mark"
+        return Outcome.OK, ""
+
+    def _cut_off(self, parser: MessageParser, ending: Ending) -> tuple[Outcome, str]:
+        if ending is Ending.LOST:
+            return Outcome.RESET, f"the connection was reset after {parser.received:,} bytes of the answer"
+        if parser.received == 0:
+            return Outcome.RESET, "the connection was closed without an answer"
+        if ending is Ending.CLOSED:
+            return Outcome.TRUNCATED, f"the answer ended early, after {parser.received:,} bytes"
+        return Outcome.STREAM_ERROR, "what came is not an HTTP answer"
+
+    def _result(self, outcome: Outcome, status: int, builder: CompletionBuilder, text: str) -> Decoded:
+        content = builder.content_ns
+        entered = left = UNKNOWN
+        source = UNKNOWN_SOURCE
+        if builder.usage is not None and (builder.usage.output_tokens or not content):
+            entered, left = builder.usage.input_tokens, builder.usage.output_tokens
+            source = TOKEN_SOURCE_CODES[self._source]
+        elif content:
+            left, source = len(content), TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
+        return Decoded(
+            OUTCOME_CODES[outcome],
+            status,
+            content[0] if content else UNKNOWN,
+            content[-1] if content else UNKNOWN,
+            len(content),
+            [later - earlier for earlier, later in pairwise(content)],
+            entered,
+            left,
+            source,
+            text[:_SHOWN],
+        )
+
+
+def refusal(head: Head) -> Outcome:
+    """What a status outside of 2xx is."""
+    if head.status == 429 or (head.status == 503 and head.headers.get("retry-after") is not None):
+        return Outcome.RATE_LIMITED
+    return Outcome.HTTP_ERROR
+
+
+def content_type(head: Head) -> str:
+    """Without parameters, in lower case."""
+    return (head.headers.get("content-type") or "").partition(";")[0].strip().lower()
+
+
+def _message(body: bytes) -> str:
+    try:
+        said = error_message(parse_json(body, ""))
+    except ProtocolError:
+        said = ""
+    return said or body[:120].decode("utf-8", "replace")

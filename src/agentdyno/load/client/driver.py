@@ -1,0 +1,257 @@
+"""Load on an endpoint: client processes that keep one schedule between them, and the windows of what they saw."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter_ns
+
+import numpy as np
+
+from agentdyno.errors import RunError, SpecError
+from agentdyno.load.client.pipe import Batch
+from agentdyno.load.client.process import ClientProcess
+from agentdyno.load.plan.material import Materials
+from agentdyno.load.plan.orders import ClientSettings, StepOrder
+from agentdyno.load.plan.trace import Trace
+from agentdyno.load.probe import Found, probe
+from agentdyno.load.windows.collect import WindowBuilder
+from agentdyno.load.windows.raw_file import RawFile
+from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
+from agentdyno.wire.address import Address
+
+HEAD_START_NS = 100_000_000
+"""From the last client being ready to the common start."""
+READY_S = 60.0
+_POLL_MS = 100
+_NS = 1_000_000_000
+
+
+class HttpDriver:
+    """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``key`` goes into the Authorization header;
+    ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``); ``trace`` is what
+    a step with such arrivals replays. Conversations (``options.sessions``) are held in open loop."""
+
+    def __init__(
+        self,
+        target: LoadTarget,
+        options: LoadOptions,
+        *,
+        objectives: Sequence[Objective] = (),
+        artifacts: Path | None = None,
+        key: str | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        if options.processes < 1 or options.connections < 1:
+            raise SpecError("a load needs at least one process and one connection")
+        self.name = target.name
+        self.simulated = False
+        self.began_ns: int | None = None
+        self._target, self._options, self._objectives = target, options, tuple(objectives)
+        self._artifacts = artifacts if options.keep_requests else None
+        self._address = Address.parse(target.url)
+        self._materials = Materials(target, options, key=key, trace=trace)
+        self._sent_set: str | None = None
+        self._clients: list[ClientProcess] = []
+        self._found = Found()
+        self._raw: RawFile | None = None
+        self._index = 0
+        self._starts_s = self._loaded_s = 0.0
+        self._requests = 0
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Of the client processes."""
+        return tuple(client.pid for client in self._clients)
+
+    def open(self) -> None:
+        self._found = probe(
+            self._target,
+            self._address,
+            self._materials.first(),
+            timeout_s=self._options.timeout_s,
+            max_bytes=self._options.max_bytes,
+        )
+        self.simulated = self._found.simulated
+        if self._artifacts is not None:
+            self._raw = RawFile(self._artifacts)
+        hosts = _resolve(self._address)
+        try:
+            for number in range(self._processes):
+                self._clients.append(ClientProcess(self._settings(number, hosts)))
+            self._wait_for(lambda client: client.ready)
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, step: Step) -> Generator[Window, None, None]:
+        """The windows of a step. What was measured when it is interrupted (KeyboardInterrupt) still comes out."""
+        if not self._clients:
+            raise RunError("the driver is not open")
+        if self._loaded_s + step.duration_s > self._options.max_s:
+            raise RunError(f"the load would go beyond its ceiling of {self._options.max_s:g} s", where=step.name)
+        self._begin(step)
+        self._wait_for(lambda client: client.ready)
+        start_ns = perf_counter_ns() + HEAD_START_NS
+        if self.began_ns is None:
+            self.began_ns = start_ns
+        self._starts_s = (start_ns - self.began_ns) / _NS
+        builder = WindowBuilder(step, self._options.window_s, self._index, self._starts_s, self._objectives)
+        builder.simulated = self.simulated
+        for client in self._clients:
+            client.go(start_ns)
+        interrupted: KeyboardInterrupt | None = None
+        stopped_ns: int | None = None
+        complete = False
+        try:
+            try:
+                while not all(client.ended for client in self._clients):
+                    self._collect(builder, _POLL_MS)
+                    for window in builder.pop_finished(*self._settled()):
+                        yield self._with_cpu(window)
+            except KeyboardInterrupt as error:
+                interrupted = error
+                stopped_ns = perf_counter_ns() - start_ns
+                self._stop(builder)
+            for window in builder.finish(stopped_ns):
+                yield self._with_cpu(window)
+            complete = True
+        finally:
+            if not complete and interrupted is None:
+                self._stop(builder)
+            self._index = builder.next_index
+            self._loaded_s += step.duration_s if stopped_ns is None else stopped_ns / _NS
+        if interrupted is not None:
+            raise interrupted
+
+    def observed(self) -> Mapping[str, object]:
+        found: dict[str, object] = {
+            "processes": self._processes,
+            "connections": self._options.connections,
+            "simulated": self.simulated,
+        }
+        if self._found.model:
+            found["model"] = self._found.model
+        if self._found.server:
+            found["server"] = self._found.server
+        if self._found.token_source is not None:
+            found["token_source"] = self._found.token_source.value
+        return found
+
+    def close(self) -> None:
+        clients, self._clients = self._clients, []
+        for client in clients:
+            client.close()
+        if self._raw is not None:
+            self._raw.close()
+        self._sent_set = None
+
+    @property
+    def _processes(self) -> int:
+        return min(self._options.processes, self._options.connections)
+
+    def _settings(self, number: int, hosts: tuple[str, ...]) -> ClientSettings:
+        options, target, processes = self._options, self._target, self._processes
+        share = options.connections // processes + (1 if number < options.connections % processes else 0)
+        return ClientSettings(
+            process=number,
+            processes=processes,
+            hosts=hosts,
+            port=self._address.port,
+            dialect=target.dialect,
+            method=target.method.upper() if target.dialect is Dialect.HTTP else "POST",
+            tls=self._address.scheme == "https",
+            server_name=self._address.host.partition("%")[0],
+            ca_file=target.ca_file,
+            insecure=target.insecure,
+            connections=share,
+            timeout_s=options.timeout_s,
+            max_bytes=options.max_bytes,
+            cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
+            owner_pid=os.getpid(),
+        )
+
+    def _begin(self, step: Step) -> None:
+        material = self._materials.of(step)
+        left = self._options.max_requests - self._requests
+        if len(material.schedule) > left:
+            raise RunError(
+                f"the step would go beyond the ceiling of {self._options.max_requests:,} requests", where=step.name
+            )
+        wire = material.wire if self._sent_set != material.name else None
+        self._sent_set = material.name
+        for client in self._clients:
+            part = material.schedule.part(client.number, len(self._clients))
+            order = StepOrder(step, part.due_ns, part.stage, part.request, wire, left // len(self._clients))
+            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns))
+
+    def _wait_for(self, condition: Callable[[ClientProcess], bool]) -> None:
+        deadline = perf_counter_ns() + round(READY_S * _NS)
+        while not all(condition(client) for client in self._clients):
+            for client in self._readable(_POLL_MS):
+                for _ in client.receive():
+                    pass
+            if perf_counter_ns() > deadline:
+                raise RunError(f"the load clients did not get ready within {READY_S:g} s")
+
+    def _readable(self, timeout_ms: int) -> list[ClientProcess]:
+        poller = select.poll()
+        by_fd = {client.pipe.fileno(): client for client in self._clients}
+        for fd, client in by_fd.items():
+            poller.register(fd, select.POLLIN | (select.POLLOUT if client.pipe.waiting else 0))
+        return [by_fd[fd] for fd, _ in poller.poll(timeout_ms)]
+
+    def _collect(self, builder: WindowBuilder, timeout_ms: int) -> None:
+        for client in self._readable(timeout_ms):
+            for item in client.receive():
+                if isinstance(item, Batch):
+                    builder.add(item.records, item.gaps)
+                    self._requests += len(item.records)
+                    if self._raw is not None:
+                        self._raw.add(item.records)
+                else:
+                    builder.example(*item)
+
+    def _settled(self) -> tuple[int, int | None]:
+        opened = [client.open_due_ns for client in self._clients if client.open_due_ns is not None]
+        return min(client.up_to_ns for client in self._clients), min(opened, default=None)
+
+    def _stop(self, builder: WindowBuilder) -> None:
+        """Breaks the step off in every client and takes what they have."""
+        for client in self._clients:
+            client.stop()
+        deadline = perf_counter_ns() + _NS
+        while perf_counter_ns() < deadline and not all(client.ended for client in self._clients):
+            self._collect(builder, _POLL_MS)
+
+    def _with_cpu(self, window: Window) -> Window:
+        """The busiest client's share of a core in the window."""
+        begin_ns = (window.starts_s - self._starts_s) * _NS
+        end_ns = begin_ns + window.duration_s * _NS
+        shares = []
+        for client in self._clients:
+            if len(client.cpu) > 1:
+                at, used = zip(*client.cpu, strict=True)
+                low, high = max(begin_ns, at[0]), min(end_ns, at[-1])
+                if high > low:
+                    before, after = np.interp([low, high], at, used)
+                    shares.append(float(after - before) / (high - low))
+                client.cpu = [sample for sample in client.cpu if sample[0] > end_ns - _NS]
+        return replace(window, client_cpu=max(shares)) if shares else window
+
+
+def _resolve(address: Address) -> tuple[str, ...]:
+    """The addresses of the host that can be connected to come first."""
+    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    hosts = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+    for host in hosts:
+        try:
+            socket.create_connection((host, address.port), 2.0).close()
+        except OSError:
+            continue
+        return (host, *(other for other in hosts if other != host))
+    return tuple(hosts)

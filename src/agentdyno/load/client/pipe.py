@@ -1,0 +1,164 @@
+"""Messages between a load run and its client processes: framed bytes over a socket pair."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import struct
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from agentdyno.load.windows.records import RECORD, Gaps, Records
+
+_HEADER = struct.Struct("<BI")
+_BATCH = struct.Struct("<Iqqqqq")
+_READ_BYTES = 1 << 20
+BUFFER_BYTES = 4 << 20
+
+
+class Kind(IntEnum):
+    """To the client: SETUP, STEP, GO, STOP, QUIT. From it: READY, BATCH, EXAMPLE, ENDED, FAILED."""
+
+    SETUP = 0
+    STEP = 1
+    GO = 2
+    STOP = 3
+    QUIT = 4
+    READY = 5
+    BATCH = 6
+    EXAMPLE = 7
+    ENDED = 8
+    FAILED = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Finished requests, and how far a client is. Times are nanoseconds since the start of the step: every request
+    that ended before ``up_to_ns`` has been sent, ``open_due_ns`` is when the earliest of those that have not ended
+    was due (``None`` without any), ``cpu_ns`` is the CPU time of the process so far, at ``at_ns``."""
+
+    records: Records
+    gaps: Gaps
+    up_to_ns: int
+    open_due_ns: int | None
+    at_ns: int
+    cpu_ns: int
+    open_requests: int
+
+    def encode(self) -> bytes:
+        return encode_batch(self.records.tobytes(), self.gaps.tobytes(), self)
+
+
+def encode_batch(records: bytes, gaps: bytes, state: Batch) -> bytes:
+    open_due_ns = -1 if state.open_due_ns is None else max(0, state.open_due_ns)
+    head = _BATCH.pack(len(records), state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.open_requests)
+    return head + records + gaps
+
+
+def decode_batch(data: bytes) -> Batch:
+    size, up_to_ns, open_due_ns, at_ns, cpu_ns, open_requests = _BATCH.unpack_from(data)
+    middle = _BATCH.size + size
+    return Batch(
+        np.frombuffer(data[_BATCH.size : middle], RECORD),
+        np.frombuffer(data[middle:], np.int64),
+        up_to_ns,
+        None if open_due_ns < 0 else open_due_ns,
+        at_ns,
+        cpu_ns,
+        open_requests,
+    )
+
+
+@dataclass(slots=True)
+class Pipe:
+    """One end. ``post`` never blocks where the socket does not; what the other side has not taken yet waits here."""
+
+    socket: socket.socket
+    ended: bool = False
+    _in: bytearray = field(default_factory=bytearray)
+    _out: deque[memoryview] = field(default_factory=deque)
+    _messages: deque[tuple[Kind, bytes]] = field(default_factory=deque)
+
+    def fileno(self) -> int:
+        return self.socket.fileno()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something is left to send."""
+        return bool(self._out)
+
+    def post(self, kind: Kind, value: object = None) -> None:
+        """Bytes go as they are, everything else pickled."""
+        data = value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        self._out.append(memoryview(_HEADER.pack(kind, len(data)) + data))
+        self.flush()
+
+    def flush(self) -> None:
+        """Sends what the other side takes now."""
+        while self._out:
+            try:
+                sent = self.socket.send(self._out[0])
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                self.ended = True
+                self._out.clear()
+                return
+            if sent < len(self._out[0]):
+                self._out[0] = self._out[0][sent:]
+            else:
+                self._out.popleft()
+
+    def receive(self) -> Iterator[tuple[Kind, bytes]]:
+        """What has come completely; sets ``ended`` when the other side is gone."""
+        while True:
+            try:
+                data = self.socket.recv(_READ_BYTES)
+            except (BlockingIOError, InterruptedError):
+                break
+            except OSError:
+                data = b""
+            if not data:
+                self.ended = True
+                break
+            self._in += data
+            if len(data) < _READ_BYTES:
+                break
+        self._take_apart()
+        # One by one: whoever is interrupted in the middle finds the others the next time, and none of them twice.
+        while self._messages:
+            yield self._messages.popleft()
+
+    def _take_apart(self) -> None:
+        at = 0
+        while len(self._in) - at >= _HEADER.size:
+            kind, size = _HEADER.unpack_from(self._in, at)
+            start = at + _HEADER.size
+            if len(self._in) < start + size:
+                break
+            self._messages.append((Kind(kind), bytes(self._in[start : start + size])))
+            at = start + size
+        if at:
+            del self._in[:at]
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def load_value(data: bytes) -> Any:
+    """What was given to ``post``; from our own processes only."""
+    return pickle.loads(data)
+
+
+def pipe_pair() -> tuple[Pipe, Pipe]:
+    """Two ends that do not block."""
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        end.setblocking(False)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
+    return Pipe(ours), Pipe(theirs)

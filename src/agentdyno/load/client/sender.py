@@ -1,0 +1,331 @@
+"""Sends the requests of one client when they are due, over connections that it keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections import deque
+from heapq import heappop, heappush
+from time import perf_counter_ns
+
+from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog
+from agentdyno.load.client.connections import Links
+from agentdyno.load.client.hot import COMPLETE, Ending, Link
+from agentdyno.load.plan.orders import ClientSettings, StepOrder
+from agentdyno.servers.simulated.timetable import make_alarm
+
+AT_ONCE = 32
+"""Requests sent before the event loop gets to read from sockets again."""
+_NS = 1_000_000_000
+_RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
+_LIMITED = (b" 429", b" 503")
+
+Entry = tuple[int, int, int, int]
+"""(due in ns, request, stage, flags) of a request that waits to be sent."""
+
+
+class Sender:
+    """The requests of a step are sent when they are due: never earlier, and late only where no connection is free."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, backlog: Backlog) -> None:
+        self._loop, self._settings, self._backlog = loop, settings, backlog
+        self._alarm = make_alarm(loop, self._pump)
+        self._links = Links(loop, settings, self)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._connecting: dict[int, Entry] = {}
+        self._wire: tuple[bytes, ...] = ()
+        self._order: StepOrder | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._waiting: deque[Entry] = deque()
+        self._later: list[tuple[int, int, int]] = []  # further turns of conversations, as a heap
+        self._next: tuple[int, int, int] | None = None
+        self._start_ns = self._end_ns = self._paused_until_ns = 0
+        self._over = True
+        self._wanted = self._begun = self._active = self._most = 0
+        self._loops = self._honours = False
+
+    async def prepare(self, order: StepOrder) -> str:
+        """Takes an order and opens the first connections; returns what went wrong with them, if anything did."""
+        self._clear()
+        self._order = order
+        self._wire = order.wire or self._wire
+        return await self._links.warm_up(order.connections_wanted(self._settings.processes))
+
+    def start(self, start_ns: int) -> None:
+        """The step begins at ``start_ns``."""
+        assert self._order is not None
+        self._start_ns = start_ns
+        self._end_ns = start_ns + round(self._order.step.duration_s * _NS)
+        self._over = False
+        self._most = self._order.max_requests
+        self._loops, self._honours = self._order.closed, self._order.step.honour_retry_after
+        self._entries = self._order.entries()
+        self._backlog.after = self._follow if self._order.turns > 1 and not self._loops else None
+        if self._loops:
+            self._alarm.set(start_ns)
+        else:
+            self._advance()
+            self._arm()
+
+    def tick(self, now_ns: int) -> None:
+        """To be called every some milliseconds: what need not be exact."""
+        if self._over:
+            return
+        if now_ns >= self._end_ns and (self._next is None or self._next[0] > now_ns):
+            self._over = True
+            self._later.clear()
+            for due_ns, request, stage, _ in self._waiting:
+                self._backlog.add_unsent(due_ns, request, stage)
+            self._active -= len(self._waiting)
+            self._waiting.clear()
+        elif self._order is not None and self._order.closed:
+            self._fill(now_ns)
+
+    def expire(self, now_ns: int, timeout_ns: int | None = None) -> None:
+        """Ends exchanges that have taken longer than allowed; ``timeout_ns`` where not as in the settings."""
+        allowed = round(self._settings.timeout_s * _NS) if timeout_ns is None else timeout_ns
+        before = now_ns - allowed
+        for link in self._links.busy():
+            if link.sent_ns <= before:
+                link.time_out(now_ns)
+        if timeout_ns is not None:
+            for task in self._tasks:
+                task.cancel()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to send or to wait for."""
+        return self._over and self._active == 0
+
+    @property
+    def active(self) -> int:
+        """Requests that were due and have not ended."""
+        return self._active
+
+    @property
+    def over_since_ns(self) -> int:
+        """When the last stage ends."""
+        return self._end_ns
+
+    def earliest_due_ns(self) -> int | None:
+        """Of everything that has not ended, sent or not."""
+        dues = [link.due_ns for link in self._links.busy()]
+        dues += [entry[0] for entry in self._connecting.values()]
+        if self._waiting:
+            dues.append(self._waiting[0][0])  # they wait in the order in which they were due
+        dues += [entry[0] for entry in (self._next, *self._later[:1]) if entry is not None]
+        return min(dues, default=None)
+
+    def break_off(self) -> None:
+        """Forgets what is in progress and what is still due."""
+        self._over = True
+        self._next = None
+        self._later.clear()
+        self._waiting.clear()
+        for task in self._tasks:
+            task.cancel()
+        self._links.abort_all()
+        self._connecting.clear()
+        self._links.opening = 0
+        self._active = 0
+
+    def close(self) -> None:
+        self.break_off()
+        self._alarm.close()
+
+    def ended(self, link: Link, ending: Ending, now_ns: int) -> None:
+        """An exchange is over: note it, and use the connection for the next."""
+        if ending is not COMPLETE and self._is_stale(link, ending):
+            # A kept connection that the other side had dropped: the request goes once more, over a fresh one.
+            self._links.discard(link)
+            self._open_for((link.due_ns, link.request, link.stage, link.flags | RETRIED))
+            return
+        self._backlog.add(
+            (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "")
+        )
+        if self._honours and link.reads:
+            self._obey(link.reads[0][1], now_ns)
+        if self._waiting or not self._loops or ending is not COMPLETE or not self._goes_on(now_ns):
+            self._active -= 1
+            self._links.give(link)
+            if self._waiting:
+                self._serve_waiting()
+        elif link.keep:
+            self._send(link, now_ns, self._circle(), self._stage_at(now_ns), 0)
+        else:
+            self._links.discard(link)
+            self._open_for((now_ns, self._circle(), self._stage_at(now_ns), BLOCKED))
+
+    def _is_stale(self, link: Link, ending: Ending) -> bool:
+        lost = ending is Ending.LOST or ending is Ending.CLOSED
+        return lost and not link.reads and link.used > 1 and not link.flags & RETRIED
+
+    def _goes_on(self, now_ns: int) -> bool:
+        """Whether a closed loop begins another request in the place of one that has just ended."""
+        return (
+            self._active <= self._wanted
+            and self._begun < self._most
+            and self._paused_until_ns <= now_ns < self._end_ns
+            and not self._over
+        )
+
+    def dropped(self, link: Link) -> None:
+        self._links.forget(link)
+
+    def _circle(self) -> int:
+        """The next request of a closed loop: the set is gone through in a circle, by all clients together."""
+        self._begun += 1
+        settings = self._settings
+        return (settings.process + self._begun * settings.processes) % len(self._wire)
+
+    def _stage_at(self, now_ns: int) -> int:
+        order = self._order
+        if order is None or len(order.step.stages) == 1:
+            return 0
+        return order.stage_at((now_ns - self._start_ns) / _NS)
+
+    def _fill(self, now_ns: int) -> None:
+        """Brings a closed loop to the number of requests that is wanted now."""
+        order = self._order
+        assert order is not None
+        at_s = (now_ns - self._start_ns) / _NS
+        if at_s < 0 or self._paused_until_ns > now_ns:
+            return
+        self._wanted = order.in_flight(at_s, self._settings.process, self._settings.processes)
+        while self._active < self._wanted and self._begun < self._most:
+            self._dispatch(perf_counter_ns(), self._circle(), self._stage_at(now_ns))
+
+    def _pump(self) -> None:
+        """Sends what is due; called by the alarm."""
+        order = self._order
+        if self._over or order is None:
+            return
+        if order.closed:
+            self._fill(perf_counter_ns())
+            return
+        for _ in range(AT_ONCE):
+            entry = self._next
+            if self._later and (entry is None or self._later[0] < entry):
+                if self._later[0][0] > perf_counter_ns():
+                    break
+                self._dispatch(*heappop(self._later))
+                continue
+            if entry is None or entry[0] > perf_counter_ns():
+                break
+            self._advance()
+            self._dispatch(*entry)
+        self._arm()
+
+    def _arm(self) -> None:
+        """Sets the alarm to what is due next."""
+        entry = self._next
+        if self._later and (entry is None or self._later[0] < entry):
+            entry = self._later[0]
+        if entry is not None:
+            self._alarm.set(entry[0])
+
+    def _follow(self, request: int, _stage: int, done_ns: int) -> None:
+        """The next turn of a conversation, if it has one and it is due within the step."""
+        order = self._order
+        assert order is not None
+        if order.think_ns is None or not (request + 1) % order.turns:
+            return
+        due_ns = done_ns + int(order.think_ns[request + 1])
+        if due_ns < self._end_ns:
+            stage = order.stage_at((due_ns - self._start_ns) / _NS)
+            heappush(self._later, (due_ns, request + 1, stage))
+            self._arm()
+
+    def _advance(self) -> None:
+        entry = next(self._entries, None)
+        self._next = None if entry is None else (entry[0] + self._start_ns, entry[1], entry[2])
+
+    def _dispatch(self, due_ns: int, request: int, stage: int) -> None:
+        self._active += 1
+        if self._waiting or (self._paused_until_ns and self._paused_until_ns > perf_counter_ns()):
+            self._waiting.append((due_ns, request, stage, BLOCKED))
+            return
+        link = self._links.take()
+        if link is not None:
+            self._send(link, due_ns, request, stage, 0)
+        elif self._links.room:
+            self._open_for((due_ns, request, stage, BLOCKED))
+        else:
+            self._waiting.append((due_ns, request, stage, BLOCKED))
+
+    def _send(self, link: Link, due_ns: int, request: int, stage: int, flags: int) -> None:
+        link.due_ns, link.request, link.stage, link.flags = due_ns, request, stage, flags
+        link.send(self._wire[request])
+
+    def _serve_waiting(self) -> None:
+        """Sends what waits, as far as connections are free or may be opened."""
+        if self._over or self._paused_until_ns > perf_counter_ns():
+            return
+        for _ in range(AT_ONCE):
+            if not self._waiting:
+                return
+            link = self._links.take()
+            if link is not None:
+                self._send(link, *self._waiting.popleft())
+            elif self._links.room:
+                self._open_for(self._waiting.popleft())
+            else:
+                return
+        self._loop.call_soon(self._serve_waiting)
+
+    def _obey(self, head: bytes, now_ns: int) -> None:
+        """Where the target asks to be left alone for a while, nothing is sent until then."""
+        if head[8:12] not in _LIMITED:
+            return
+        found = _RETRY_AFTER.search(head)
+        if found is not None:
+            until_ns = now_ns + round(float(found[1]) * _NS)
+            if until_ns > self._paused_until_ns:
+                self._paused_until_ns = until_ns
+                self._loop.call_later((until_ns - now_ns) / _NS + 0.001, self._serve_waiting)
+
+    def _open_for(self, entry: Entry) -> None:
+        task = self._loop.create_task(self._open_and_send(entry))
+        self._connecting[id(task)] = entry
+        self._links.opening = len(self._connecting)
+        self._tasks.add(task)
+        task.add_done_callback(self._opened)
+
+    def _opened(self, task: asyncio.Task[None] | None) -> None:
+        """No longer being set up; called a second time when the task is done."""
+        if task is not None:
+            self._connecting.pop(id(task), None)
+            self._links.opening = len(self._connecting)
+            if task.done():
+                self._tasks.discard(task)
+
+    async def _open_and_send(self, entry: Entry) -> None:
+        due_ns, request, stage, flags = entry
+        began_ns = perf_counter_ns()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                link = await self._links.connect()
+        except TimeoutError:
+            ending, text = Ending.TIMEOUT, "no connection in time"
+        except (OSError, ssl.CertificateError) as error:
+            ending, text = Ending.NO_CONNECTION, f"no connection: {error.strerror or error}"
+        except asyncio.CancelledError:
+            if self._active == 0:
+                return
+            ending, text = Ending.TIMEOUT, "no connection in time"
+        else:
+            self._opened(asyncio.current_task())
+            if self._active == 0:
+                self._links.discard(link)
+            else:
+                self._send(link, due_ns, request, stage, flags)
+            return
+        now_ns = perf_counter_ns()
+        self._backlog.add((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text))
+        self._active -= 1
+        self._opened(asyncio.current_task())
+        if self._waiting:
+            self._serve_waiting()

@@ -1,0 +1,86 @@
+"""What a step is made of: its requests as bytes, and when each of them is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentdyno.errors import SpecError
+from agentdyno.load.plan.requests import RequestSet, build_requests
+from agentdyno.load.plan.schedule import Schedule, build_schedule
+from agentdyno.load.plan.sessions import SessionRequests, build_session_requests
+from agentdyno.load.plan.trace import Trace
+from agentdyno.model.load import Arrivals, LoadOptions, LoadTarget, Step
+
+WORDS = "words:"
+"""``Step.requests`` of a set whose prompts all have so many words: ``words:4096``."""
+_TRACE = "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """``name`` is that of the set of requests. In conversations of ``turns`` requests, each is followed by the next
+    of the set, ``think_ns`` of that one after the answer."""
+
+    name: str
+    wire: tuple[bytes, ...]
+    schedule: Schedule
+    turns: int = 1
+    think_ns: NDArray[np.int64] | None = None
+
+
+class Materials:
+    """Builds sets of requests as steps ask for them; beside the target's own only one is kept, as they are large."""
+
+    def __init__(
+        self, target: LoadTarget, options: LoadOptions, *, key: str | None = None, trace: Trace | None = None
+    ) -> None:
+        self._target, self._options, self._key, self._trace = target, options, key, trace
+        self._own: RequestSet | SessionRequests | None = None
+        self._other: tuple[str, RequestSet] | None = None
+
+    def first(self) -> bytes:
+        """One request of the target's own set."""
+        own = self._owned(0)
+        return (own.requests if isinstance(own, SessionRequests) else own).wire[0]
+
+    def of(self, step: Step) -> Material:
+        """``SpecError`` where the step asks for something that is not there."""
+        if step.arrivals is Arrivals.TRACE:
+            replayed = self._named(_TRACE, step.seed)
+            recorded_ns = None if self._trace is None else self._trace.due_ns
+            return Material(_TRACE, replayed.wire, build_schedule(step, len(replayed.wire), recorded_ns=recorded_ns))
+        if step.requests:
+            named = self._named(step.requests, step.seed)
+            return Material(step.requests, named.wire, build_schedule(step, len(named.wire)))
+        own = self._owned(step.seed)
+        if not isinstance(own, SessionRequests):
+            return Material("", own.wire, build_schedule(step, len(own.wire)))
+        wire = own.requests.wire
+        opening = own.opening(build_schedule(step, len(wire) // own.turns))
+        return Material("", wire, opening, own.turns, own.think_ns)
+
+    def _owned(self, seed: int) -> RequestSet | SessionRequests:
+        if self._own is None:
+            if self._options.sessions.turns > 1:
+                self._own = build_session_requests(self._target, self._options, seed, key=self._key)
+            else:
+                self._own = build_requests(self._target, self._options, seed, key=self._key)
+        return self._own
+
+    def _named(self, name: str, seed: int) -> RequestSet:
+        if self._other is None or self._other[0] != name:
+            words = lengths = None
+            if name == _TRACE:
+                if self._trace is None:
+                    raise SpecError("the step replays a trace, and none is given")
+                lengths = self._trace.lengths()
+            elif name.startswith(WORDS) and name.removeprefix(WORDS).isdecimal():
+                words = int(name.removeprefix(WORDS))
+            else:
+                raise SpecError(f"there is no set of requests {name!r}", remedy=f"It is empty, or {WORDS}N.")
+            built = build_requests(self._target, self._options, seed, words=words, key=self._key, lengths=lengths)
+            self._other = (name, built)
+        return self._other[1]

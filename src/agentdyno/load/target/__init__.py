@@ -1,0 +1,1 @@
+"""The process under load."""

@@ -1,0 +1,1 @@
+"""Requests to windows of time."""

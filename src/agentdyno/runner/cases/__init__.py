@@ -1,0 +1,1 @@
+"""One case put to one agent."""

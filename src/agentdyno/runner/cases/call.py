@@ -1,0 +1,124 @@
+"""One call of an agent with everything around it: the clock, the time limit, repeats, the server's CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
+from agentdyno.errors import DynoError
+from agentdyno.model.case import Case, Response
+from agentdyno.model.plan import Trial
+from agentdyno.model.sample import Failure, FailureKind, Status
+from agentdyno.runner.cases.case_job import DEFAULT_TIME_LIMIT_S, CaseJob, Conduct
+from agentdyno.runner.cases.throttle import Throttle, wait_before
+
+TRACEBACK_CHARACTERS = 8_000
+
+
+@dataclass(slots=True)
+class Call:
+    """What came of one trial. ``duration_s`` is that of the last attempt."""
+
+    trial: Trial
+    started_at_ms: int
+    response: Response | None = None
+    duration_s: float | None = None
+    server_cpu_s: float | None = None
+    status: Status = Status.OK
+    failure: Failure | None = None
+    attempts: list[Mapping[str, object]] = field(default_factory=list)
+    fatal: CaseFailed | DynoError | None = None
+    cached: bool = False
+
+
+async def make_call(
+    trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle, *, alone: bool = False
+) -> Call:
+    """Calls the agent until it answers, its failure is its own, or the infrastructure has failed too often.
+
+    ``alone``: nothing else happens in this event loop, so that the agent may block it.
+    """
+    MAY_BLOCK_S.set((job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S) if alone else None)
+    call = Call(trial, time.time_ns() // 1_000_000)
+    waited_s, attempt = 0.0, 1
+    while True:
+        closed_s = throttle.closed_for_s()
+        if waited_s + closed_s > conduct.patience_s:
+            message = f"the other side wants no call for {closed_s:,.0f} s more (patience: {conduct.patience_s:g} s)"
+            _give_up(call, CaseFailed(FailureKind.RATE_LIMITED, message))
+            return call
+        await throttle.acquire()
+        try:
+            failed = await _attempt(call, case, job)
+        finally:
+            await throttle.release()
+        if failed is None:
+            throttle.served()
+            return call
+        limited = failed.kind is FailureKind.RATE_LIMITED
+        luck = random.Random(trial.seed + attempt).random()
+        wait_s = wait_before(attempt + 1, failed.retry_after_s, luck)
+        if limited:
+            throttle.refused(wait_s)
+        may_repeat = waited_s + wait_s <= conduct.patience_s if limited else attempt <= conduct.retries
+        if not failed.retryable or failed.fatal or not may_repeat:
+            _give_up(call, failed)
+            return call
+        call.attempts.append({"kind": failed.kind.value, "message": failed.message, "waited_s": wait_s})
+        waited_s += wait_s
+        attempt += 1
+        await asyncio.sleep(wait_s)
+
+
+async def _attempt(call: Call, case: Case, job: CaseJob) -> CaseFailed | None:
+    """One execution of the agent; ``None`` when it answered."""
+    limit_s = job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S
+    token = object()
+    if job.server is not None:
+        job.server.enter(token)
+    started = time.perf_counter_ns()
+    deadline = asyncio.timeout(limit_s)
+    try:
+        async with deadline:
+            call.response = await job.agent.run(case)
+        failed = None
+    except TimeoutError as error:
+        # An agent's own TimeoutError is its own affair.
+        if deadline.expired():
+            message = f"took longer than {limit_s:g} s (time limit of a case)"
+            failed = CaseFailed(FailureKind.TIMEOUT, message, status=Status.TIMEOUT)
+        else:
+            failed = _raised(error)
+    except CaseFailed as error:
+        failed = error
+    except DynoError as error:
+        failed = CaseFailed(FailureKind.EXCEPTION, error.message, fatal=True, remedy=error.remedy or "")
+    except Exception as error:  # noqa: BLE001  (whatever an agent raises is a record)
+        failed = _raised(error)
+    finally:
+        # The clock first: what follows is ours.
+        call.duration_s = (time.perf_counter_ns() - started) / 1e9
+        call.server_cpu_s = job.server.leave(token) if job.server is not None else None
+    if failed is not None and failed.response is not None:
+        call.response = failed.response
+    return failed
+
+
+def _raised(error: BaseException) -> CaseFailed:
+    text = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return CaseFailed(FailureKind.EXCEPTION, message, traceback=text)
+
+
+def _give_up(call: Call, failed: CaseFailed) -> None:
+    if failed.fatal:
+        call.fatal = failed
+        call.status = Status.CANCELLED
+    else:
+        call.status = failed.status
+    call.failure = Failure(failed.kind, failed.message, traceback=failed.traceback, output_tail=failed.output_tail)

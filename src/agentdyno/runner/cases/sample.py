@@ -1,0 +1,132 @@
+"""A finished call, judged and priced, as a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentdyno.model.case import Response
+from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+from agentdyno.runner.cases.call import Call
+from agentdyno.runner.cases.case_job import CaseJob, Conduct, Judgement, Priced
+from agentdyno.runner.cases.trajectory import OUTPUT_CHARACTERS, cut, keep_events
+
+_BARE = frozenset({"scorer", "weight", "values"})
+"""What a scorer says that has no words for it: numbers, and its name."""
+_TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+
+
+def priced(call: Call, job: CaseJob) -> Priced:
+    """What the call cost, from what the agent reports or from what it used."""
+    if call.response is None:
+        return Priced(None, "unknown")
+    own_cpu = call.response.readings.get("cpu_s")
+    cpu_s = None if own_cpu is None and call.server_cpu_s is None else (own_cpu or 0.0) + (call.server_cpu_s or 0.0)
+    return job.price(call.response, cpu_s)
+
+
+def past_a_limit(call: Call, price: Priced, job: CaseJob) -> None:
+    """Turns an answer that used more than its case may into a sample with status ``limit``."""
+    if call.status is not Status.OK or call.response is None:
+        return
+    limits, usage = job.constraints, call.response.usage
+    if limits.token_limit is not None and usage is not None and usage.total_tokens > limits.token_limit:
+        message = f"used {usage.total_tokens:,} tokens, the limit of a case is {limits.token_limit:,}"
+        call.status, call.failure = Status.LIMIT, Failure(FailureKind.TOKENS, message)
+    elif limits.cost_limit_usd is not None and price.usd is not None and price.usd > limits.cost_limit_usd:
+        message = f"cost ${price.usd:.4g}, the limit of a case is ${limits.cost_limit_usd:.4g}"
+        call.status, call.failure = Status.LIMIT, Failure(FailureKind.COST, message)
+
+
+def make_case_sample(
+    call: Call, price: Priced, judgement: Judgement | None, job: CaseJob, conduct: Conduct
+) -> Sample:
+    """Readings of answers from the cache are left out: nothing was measured."""
+    trial, response = call.trial, call.response
+    status = call.status
+    scores: Mapping[str, float | None] = {}
+    if judgement is not None:
+        scores = judgement.scores
+        main = scores.get("score")
+        if status is Status.OK and main is not None and main < job.pass_threshold:
+            status = Status.FAILED
+    elif status in (Status.TIMEOUT, Status.LIMIT):
+        scores = {"score": 0.0}
+    usage = {} if response is None or response.usage is None else _usage(response)
+    failure = call.failure
+    redact = conduct.redact
+    if failure is not None:
+        failure = replace(
+            failure,
+            message=str(redact(failure.message)),
+            traceback=None if failure.traceback is None else str(redact(failure.traceback)),
+            output_tail=None if failure.output_tail is None else str(redact(failure.output_tail)),
+        )
+    return Sample(
+        arm_id=trial.arm_id,
+        phase=trial.phase,
+        iteration=trial.iteration,
+        status=status,
+        started_at_ms=call.started_at_ms,
+        readings={} if call.cached else _readings(call, price),
+        case_id=trial.case_id,
+        seed=trial.seed,
+        attempts=len(call.attempts) + 1,
+        scores=scores,
+        usage=usage,
+        output=None if response is None else redact(cut(response.output, OUTPUT_CHARACTERS)),
+        details=_details(call, price, judgement, conduct),
+        failure=failure,
+    )
+
+
+def _usage(response: Response) -> dict[str, float]:
+    usage = response.usage
+    return {} if usage is None else {name: float(getattr(usage, name)) for name in _TOKENS if getattr(usage, name)}
+
+
+def _readings(call: Call, price: Priced) -> dict[str, float]:
+    readings: dict[str, float] = {}
+    response = call.response
+    if call.duration_s is not None:
+        readings["duration_s"] = call.duration_s
+    if response is not None:
+        readings |= {name: float(value) for name, value in response.readings.items()}
+        if response.usage is not None:
+            readings["input_tokens"] = float(response.usage.input_tokens)
+            readings["output_tokens"] = float(response.usage.output_tokens)
+            readings["total_tokens"] = float(response.usage.total_tokens)
+        if response.api_calls is not None:
+            readings["api_calls"] = float(response.api_calls)
+    if call.server_cpu_s is not None:
+        readings["cpu_s"] = readings.get("cpu_s", 0.0) + call.server_cpu_s
+        readings["server.cpu_s"] = call.server_cpu_s
+    if price.usd is not None:
+        readings["cost_usd"] = price.usd
+    return readings
+
+
+def _details(call: Call, price: Priced, judgement: Judgement | None, conduct: Conduct) -> dict[str, object]:
+    """What is worth keeping beside the figures; texts from outside are cut to size and rid of secrets."""
+    details: dict[str, object] = {"cost": {"usd": price.usd, "source": price.source}}
+    response, redact = call.response, conduct.redact
+    if response is not None:
+        if response.events:
+            details["events"] = redact(keep_events(response.events))
+        if response.observed:
+            details["observed"] = redact(cut(dict(response.observed)))
+        if response.model is not None:
+            details["model"] = redact(response.model)
+        if response.simulated:
+            details["simulated"] = True
+    if judgement is not None and judgement.scoring:
+        details["scoring"] = [
+            item if item.keys() <= _BARE else redact(cut(item, 20_000)) for item in judgement.scoring
+        ]
+        if judgement.cost_usd != 0.0:
+            details["judge_cost_usd"] = judgement.cost_usd
+    if call.attempts:
+        details["attempts"] = redact(list(call.attempts))
+    if call.cached:
+        details["cached"] = True
+    return details

@@ -1,0 +1,293 @@
+"""Executing trials in worker processes that are kept alive across blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.identity import derive_seed
+from agentdyno.model.plan import Phase, Trial
+from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+from agentdyno.runner.bench.arm import make_sample
+from agentdyno.runner.bench.describe import spawn
+from agentdyno.runner.bench.job import ArmJob
+from agentdyno.sandbox import LimitedProcess
+from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.workers.link import Link
+
+GRACE_S = 2.0
+"""How long an interrupted worker may take to tear down, and one that has torn down to end, before it is killed."""
+TEARDOWN_S = 3600.0
+"""How long teardown may take where trials have no time limit."""
+MAX_LIVE = 40
+"""Workers kept alive at most; beyond it the one idle for longest is torn down."""
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    job: ArmJob
+    process_index: int
+    process: LimitedProcess
+    link: Link
+    trial: Trial | None = None
+    prepared: bool = False
+    stage: str = "load"
+    started_at_ms: int = 0
+    deadline: float | None = None
+    warmup_s: list[float] = field(default_factory=list)
+    gone: bool = False
+
+
+class ProcessExecutor:
+    """Runs each arm in processes of its own; what kills a process costs the trial that was in it.
+
+    ``observed``, ``inner_loops`` and ``overhead_s`` tell what the workers reported, per arm.
+    """
+
+    def __init__(self, jobs: Mapping[str, ArmJob]) -> None:
+        self._jobs = dict(jobs)
+        self._idle: dict[str, list[_Worker]] = {}
+        self._busy: list[_Worker] = []
+        self._live: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+        self._finished: list[Sample] = []
+        self.observed: dict[str, dict[str, Any]] = {}
+        self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
+        self.overhead_s: float | None = None
+        self.teardown_failures: list[tuple[str, Failure]] = []
+
+    def submit(self, trial: Trial) -> None:
+        """Starts a trial; its sample comes out of ``wait``."""
+        worker = self._worker_for(trial)
+        worker.trial = trial
+        worker.started_at_ms = time.time_ns() // 1_000_000
+        self._busy.append(worker)
+        if worker.prepared:
+            worker.process.drain()
+            worker.process.take_tail()  # printed since the last trial, by nobody's trial
+            self._send(worker, {"op": "trial", "trial": to_plain(trial)})
+        else:
+            self._send(worker, {"op": "prepare", "job": to_plain(worker.job)})
+
+    def wait(self) -> Sample:
+        """Sleeps until a trial has ended, however it ended."""
+        while not self._finished:
+            deadline = min((w.deadline for w in self._busy if w.deadline is not None), default=None)
+            timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+            for key, _ in self._selector.select(timeout):
+                worker, source = key.data
+                if not worker.gone:
+                    self._on_event(worker, source)
+            now = time.monotonic()
+            for worker in [w for w in self._busy if w.deadline is not None and w.deadline <= now]:
+                self._on_timeout(worker)
+        return self._finished.pop(0)
+
+    def close(self) -> None:
+        """Tears every arm down and ends every process."""
+        busy = list(self._busy)
+        try:
+            for worker in busy:
+                worker.process.interrupt()
+            deadline = time.monotonic() + GRACE_S
+            for worker in busy:
+                worker.process.wait(deadline - time.monotonic())
+                self._discard(worker)
+            for worker in self._all_idle():
+                self._retire(worker)
+        finally:  # also when the user loses patience
+            for worker in list(self._live):
+                self._discard(worker)
+            self._selector.close()
+
+    def _worker_for(self, trial: Trial) -> _Worker:
+        idle = self._idle.setdefault(trial.arm_id, [])
+        for worker in [w for w in idle if w.process_index != trial.process]:
+            self._retire(worker)
+        while idle:
+            worker = idle.pop()
+            if worker.process.returncode is None:
+                return worker
+            self._retire(worker)
+        self._make_room()
+        job = self._jobs[trial.arm_id]
+        seed = derive_seed(job.seed, "process", trial.process)
+        process, link = spawn(job.launch, seed=seed, memory_bytes=job.limits.memory_bytes)
+        worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
+        self._live.append(worker)
+        self._selector.register(link, selectors.EVENT_READ, (worker, "link"))
+        self._selector.register(process.output_fd, selectors.EVENT_READ, (worker, "output"))
+        self._selector.register(process.exit_fd, selectors.EVENT_READ, (worker, "exit"))
+        return worker
+
+    def _make_room(self) -> None:
+        idle = self._all_idle()
+        if len(idle) + len(self._busy) >= MAX_LIVE and idle:
+            self._retire(min(idle, key=lambda worker: worker.started_at_ms))
+
+    def _all_idle(self) -> list[_Worker]:
+        return [worker for workers in self._idle.values() for worker in workers]
+
+    def _send(self, worker: _Worker, message: dict[str, Any]) -> None:
+        self._start_clock(worker)
+        try:
+            worker.link.send(message)
+        except OSError:
+            self._on_death(worker)
+
+    def _start_clock(self, worker: _Worker) -> None:
+        timeout_s = worker.job.limits.timeout_s
+        worker.deadline = None if timeout_s is None else time.monotonic() + timeout_s
+
+    def _on_event(self, worker: _Worker, source: str) -> None:
+        if source == "output":
+            worker.process.drain()
+            if not worker.process.output_open:
+                self._selector.unregister(worker.process.output_fd)
+            if worker.trial is not None and not worker.link.readable():  # its news may be that a new count begins
+                self._printed_too_much(worker)
+        elif worker.trial is None:  # an idle worker has nothing to say: it is gone
+            self._retire(worker)
+        elif source == "link" or worker.link.readable():  # what it said before it ended counts
+            self._on_reply(worker)
+        else:
+            self._on_death(worker)
+
+    def _on_reply(self, worker: _Worker) -> None:
+        try:
+            reply = worker.link.receive() or {}
+            sample = from_plain(Sample, reply["sample"]) if "sample" in reply else None
+            failure = from_plain(Failure, reply["failure"]) if "status" in reply else None
+        except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
+            self._on_death(worker)
+            return
+        if reply.get("prepared"):
+            self._on_prepared(worker, reply)
+        elif "stage" in reply:
+            self._on_stage(worker, str(reply["stage"]))
+        elif sample is not None and worker.trial is not None and sample.key == worker.trial.key:
+            self._on_sample(worker, sample, reply["observed"])
+        elif failure is not None:
+            self._finish(worker, Status(reply["status"]), failure)
+            self._retire(worker)
+        else:
+            self._on_death(worker)
+
+    def _printed_too_much(self, worker: _Worker) -> bool:
+        limit = worker.job.limits.output_bytes
+        if worker.process.output_bytes <= limit:
+            return False
+        message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
+        self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
+        self._interrupt(worker)
+        return True
+
+    def _on_stage(self, worker: _Worker, stage: str) -> None:
+        """Time and output are limited anew; what was printed so far may still explain what happens next."""
+        worker.process.drain()
+        worker.stage, worker.process.output_bytes = stage, 0
+        self._start_clock(worker)
+
+    def _on_prepared(self, worker: _Worker, reply: dict[str, Any]) -> None:
+        arm_id = worker.job.arm_id
+        worker.prepared, worker.stage = True, "execute"
+        worker.warmup_s = reply["warmup_s"]
+        self.inner_loops[arm_id] = reply["inner_loops"]
+        self.observed.setdefault(arm_id, {}).update(reply["observed"])
+        if self.overhead_s is None:
+            self.overhead_s = reply["overhead_s"]
+        worker.process.drain()
+        worker.process.take_tail()
+        assert worker.trial is not None
+        self._send(worker, {"op": "trial", "trial": to_plain(worker.trial)})
+
+    def _on_sample(self, worker: _Worker, sample: Sample, observed: dict[str, Any]) -> None:
+        self.observed.setdefault(worker.job.arm_id, {}).update(observed)
+        worker.process.drain()
+        if self._printed_too_much(worker):
+            return
+        tail = worker.process.take_tail()
+        if sample.failure is not None and tail:
+            sample = replace(sample, failure=replace(sample.failure, output_tail=tail))
+        if worker.warmup_s:
+            sample = replace(sample, details={**sample.details, "warmup_s": worker.warmup_s})
+            worker.warmup_s = []
+        self._release(worker)
+        self._finished.append(sample)
+        if sample.status is Status.LIMIT:  # a process that has run out of memory once is not to be relied on
+            self._retire(worker)
+        else:
+            self._idle[worker.job.arm_id].append(worker)
+
+    def _on_timeout(self, worker: _Worker) -> None:
+        limit = worker.job.limits.timeout_s
+        self._fail(worker, Status.TIMEOUT, FailureKind.TIMEOUT, f"took longer than {limit:g} s (timeout_s)")
+        self._interrupt(worker)
+
+    def _on_death(self, worker: _Worker) -> None:
+        code = worker.process.wait(GRACE_S)
+        worker.process.drain()
+        kind, message = cause_of_death(code)
+        self._fail(worker, Status.ERROR, kind, message)
+        self._discard(worker)
+
+    def _fail(self, worker: _Worker, status: Status, kind: FailureKind, message: str) -> None:
+        self._finish(worker, status, Failure(kind, message, worker.stage))
+
+    def _finish(self, worker: _Worker, status: Status, failure: Failure) -> None:
+        trial = worker.trial
+        assert trial is not None
+        failure = replace(failure, output_tail=worker.process.take_tail())
+        loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops[trial.arm_id] or 1
+        self._finished.append(make_sample(trial, status, worker.started_at_ms, inner_loops=loops, failure=failure))
+        self._release(worker)
+
+    def _release(self, worker: _Worker) -> None:
+        self._busy.remove(worker)
+        worker.trial = None
+        worker.deadline = None
+
+    def _interrupt(self, worker: _Worker) -> None:
+        """Stops what a worker does, lets it tear down within the grace period, then ends it."""
+        worker.process.interrupt()
+        worker.process.wait(GRACE_S)
+        self._discard(worker)
+
+    def _retire(self, worker: _Worker) -> None:
+        """Tears an idle worker down; its teardown may take as long as a trial may."""
+        timeout_s = worker.job.limits.timeout_s or TEARDOWN_S
+        with contextlib.suppress(OSError):
+            worker.link.send({"op": "close"})
+            worker.process.wait(timeout_s, worker.link.fileno())
+        code = worker.process.wait(GRACE_S)  # threads that it left behind may keep it from ending
+        if not self._discard(worker):
+            kind, message = cause_of_death(code)
+            if code is None:
+                kind, message = FailureKind.TIMEOUT, f"took longer than {timeout_s:g} s (timeout_s)"
+            self.teardown_failures.append((worker.job.arm_id, Failure(kind, message, "teardown")))
+
+    def _discard(self, worker: _Worker) -> bool:
+        """Ends a worker; whether it has said that it tore down (its failure to is noted)."""
+        if worker.gone:
+            return True
+        worker.gone = True
+        self._live.remove(worker)
+        for source in (worker.link, worker.process.output_fd, worker.process.exit_fd):
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(source)
+        if worker in self._busy:
+            self._busy.remove(worker)
+        if worker in self._idle.get(worker.job.arm_id, []):
+            self._idle[worker.job.arm_id].remove(worker)
+        worker.process.close()
+        said = [message for message in worker.link.last_words() if message.get("closed")]
+        worker.link.close()
+        for message in said:
+            if message.get("failure"):
+                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, message["failure"])))
+        return bool(said)

@@ -1,0 +1,109 @@
+"""The end of a run: figures, warnings, status."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agentdyno.findings.figures.summarise import status_counts, summarise
+from agentdyno.findings.run.judge_cautions import cautions
+from agentdyno.model import (
+    ArmResult,
+    Artifact,
+    Failure,
+    Metric,
+    MetricSummary,
+    Phase,
+    Provenance,
+    RunResult,
+    RunStatus,
+    RunWarning,
+)
+
+
+def close_result(
+    stored: RunResult,
+    *,
+    metrics: Mapping[str, Metric],
+    observed: Mapping[str, Mapping[str, object]],
+    folder: Path,
+    settled: Collection[str] = (),
+) -> RunResult:
+    """``stored`` (header and all samples) with figures, artifacts and what was observed.
+
+    ``settled`` arms were measured precisely enough before their plan ended: they are complete as they are.
+    """
+    arms = []
+    for arm in stored.arms:
+        seen = {**arm.observed, **observed.get(arm.arm_id, {})}
+        arms.append(
+            replace(
+                arm,
+                observed=seen,
+                metrics=labelled(summarise(arm.samples, metrics), simulated=seen.get("simulated") is True),
+                statuses=status_counts(arm.samples),
+                planned=sum(s.phase is Phase.MEASURED for s in arm.samples) if arm.arm_id in settled else arm.planned,
+                samples_total=len(arm.samples),
+                artifacts=find_artifacts(folder, arm),
+            )
+        )
+    given_up = {warning.arm_id for warning in stored.warnings if warning.code == "given-up"}
+    found = [
+        warning
+        for warning in cautions(arms, stored.overhead_s)
+        if not (warning.code == "failures" and warning.arm_id in given_up)
+    ]
+    return replace(stored, arms=tuple(arms), warnings=(*stored.warnings, *found))
+
+
+def labelled(metrics: Mapping[str, MetricSummary], *, simulated: bool) -> Mapping[str, MetricSummary]:
+    """Figures of an arm that observed a simulated server say so, each of them."""
+    if not simulated:
+        return metrics
+    return {name: replace(item, provenance=Provenance.SIMULATED) for name, item in metrics.items()}
+
+
+def run_status(result: RunResult, *, ended_early: bool) -> RunStatus:
+    """``failed`` without any usable sample, ``partial`` when planned samples are missing, else ``complete``."""
+    if not any(sample.usable for arm in result.arms for sample in arm.samples):
+        return RunStatus.FAILED
+    return RunStatus.PARTIAL if ended_early else RunStatus.COMPLETE
+
+
+def teardown_warnings(failures: list[tuple[str, Failure]]) -> list[RunWarning]:
+    """One warning per arm whose teardown failed."""
+    return [
+        RunWarning(
+            "teardown-failed",
+            f"teardown failed: {failure.message}",
+            "The samples stand; something may be left behind.",
+            arm_id,
+        )
+        for arm_id, failure in failures
+    ]
+
+
+def artifacts_dir(folder: Path, arm_id: str) -> Path:
+    """Where an arm's files go."""
+    return folder / "artifacts" / arm_id
+
+
+def find_artifacts(folder: Path, arm: ArmResult) -> tuple[Artifact, ...]:
+    """The files that the arm or its instruments left; an empty folder is removed."""
+    own = artifacts_dir(folder, arm.arm_id)
+    if not own.is_dir():
+        return ()
+    files = sorted(path for path in own.rglob("*") if path.is_file())
+    if not files:
+        own.rmdir()
+    return tuple(
+        Artifact(
+            path.relative_to(own).as_posix(),
+            path.relative_to(folder).as_posix(),
+            path.stat().st_size,
+            mimetypes.guess_type(path.name)[0] or "application/octet-stream",
+        )
+        for path in files
+    )

@@ -1,0 +1,210 @@
+"""From a spec to everything a run needs, checked before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agentdyno.errors import SpecError
+from agentdyno.findings.figures.values import declared_metrics
+from agentdyno.model import (
+    Affinity,
+    Arm,
+    ExperimentInfo,
+    Isolation,
+    Iterations,
+    Metric,
+    Plan,
+    RunWarning,
+    Side,
+    Spec,
+)
+from agentdyno.registry import registered
+from agentdyno.runner.bench.affinity import choose_cpu
+from agentdyno.runner.bench.describe import describe_experiment, instrument_perturbs
+from agentdyno.runner.bench.job import ArmJob, Code, InstrumentJob, Launch
+from agentdyno.runs.experiment.resolve import experiment_code, here, instrument_jobs, short_name
+from agentdyno.runs.experiment.sides import Baseline, Say, baseline_for
+from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
+
+SAMPLES_PER_SIDE = 50
+"""Samples of each side of a comparison where nobody says how many."""
+PROCESSES_PER_SIDE = 10
+"""Fresh processes of each side of a comparison: one alone would be judged by its luck with memory layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to start. ``targets`` holds experiments that only this process has (inline)."""
+
+    spec: Spec
+    plan: Plan
+    iterations: Mapping[str, Iterations]
+    jobs: Mapping[str, ArmJob]
+    metrics: Mapping[str, Metric]
+    targets: Mapping[str, Any]
+    partners: Mapping[str, str]
+    warnings: tuple[RunWarning, ...] = ()
+    baseline: Baseline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """One side: where it runs and how its code and parameters differ from what the spec says."""
+
+    side: Side | None
+    launch: Launch
+    baseline: Baseline | None = None
+
+
+def prepare(spec: Spec, *, overridden: Mapping[str, object] | None = None, say: Say = lambda _: None) -> Prepared:
+    """Loads and describes every experiment in a process of its own, expands sweeps, fixes the order.
+
+    ``overridden`` are parameters from the command line, which apply to the experiments that have them.
+    """
+    launch = here(Path(spec.base_dir))
+    baseline = baseline_for(spec.against, launch, Path(spec.base_dir), say) if spec.against else None
+    if baseline is not None:
+        if spec.isolation is Isolation.INLINE:
+            raise SpecError(
+                "--against needs processes of its own", where=spec.source, remedy="Remove `isolation: inline`."
+            )
+        spec = replace(spec, against=baseline.spelled, processes=spec.processes or PROCESSES_PER_SIDE)
+        if baseline.moved is not None:
+            launch = replace(launch, code_root=str(baseline.moved[0]))
+    codes = {entry.experiment: experiment_code(entry.experiment, spec) for entry in spec.entries}
+    infos = {name: _describe(name, code, launch, spec) for name, code in codes.items()}
+    if overridden:
+        spec = fit_overrides(spec, overridden, infos)
+    instruments = instrument_jobs(spec.instruments, spec)
+    perturbing = [job.name for job in instruments if instrument_perturbs(job, launch)]
+    lanes = [_Lane(None, launch)]
+    if baseline is not None:
+        lanes = [_Lane(Side.BASELINE, baseline.launch, baseline), _Lane(Side.CANDIDATE, launch)]
+    arms: list[tuple[Arm, Iterations]] = []
+    jobs: dict[str, ArmJob] = {}
+    for lane in lanes:
+        for index, _ in enumerate(spec.entries):
+            for arm, iterations, job in _lane_arms(spec, index, lane, codes, infos, instruments):
+                arms.append((arm, iterations))
+                jobs[arm.arm_id] = job
+    plan = make_plan(spec, arms, perturbing)
+    warning = interleaving_warning(plan)
+    return Prepared(
+        spec=spec,
+        plan=plan,
+        iterations={arm.arm_id: iterations for arm, iterations in arms},
+        jobs=jobs,
+        metrics=declared_metrics(spec, infos.values()),
+        targets=_targets(spec, arms, codes, infos),
+        partners=_partners(plan),
+        warnings=(warning,) if warning is not None else (),
+        baseline=baseline,
+    )
+
+
+def _describe(reference: str, code: Code, launch: Launch, spec: Spec) -> ExperimentInfo:
+    local = registered("experiments").get(reference)
+    if local is not None and spec.isolation is Isolation.INLINE:
+        from agentdyno.registry.describe import describe
+
+        return describe(code.name, local.target)
+    return describe_experiment(short_name(reference), code, launch)
+
+
+def _lane_arms(
+    spec: Spec,
+    index: int,
+    lane: _Lane,
+    codes: Mapping[str, Code],
+    infos: Mapping[str, ExperimentInfo],
+    instruments: tuple[InstrumentJob, ...],
+) -> list[tuple[Arm, Iterations, ArmJob]]:
+    entry = spec.entries[index]
+    code, info = codes[entry.experiment], infos[entry.experiment]
+    combos = expand(entry, info, seed=spec.seed, where=entry_where(spec, index))
+    if lane.baseline is not None:
+        code = lane.baseline.code(code)
+        info = describe_experiment(info.name, code, lane.launch)
+        combos = _with_params(combos, info, lane.baseline.params)
+    iterations = entry.iterations
+    if iterations.assumed:
+        wanted = SAMPLES_PER_SIDE if lane.side is not None else iterations.measured
+        iterations = replace(iterations, measured=info.iterations or wanted)
+    found = []
+    for arm in build_arms(entry, info, combos, lane.side):
+        job = ArmJob(
+            run_id="",
+            arm_id=arm.arm_id,
+            code=code,
+            params=arm.params,
+            seed=spec.seed,
+            warmup=iterations.warmup,
+            inner_loops=spec.inner_loops,
+            gc=spec.gc,
+            cpu=pinned_cpu(spec),
+            instruments=instruments,
+            limits=spec.limits,
+            launch=lane.launch,
+        )
+        found.append((arm, iterations, job))
+    return found
+
+
+def pinned_cpu(spec: Spec) -> int | None:
+    """The one CPU on which trials take turns; none where trials overlap or run in this process."""
+    alone = spec.parallelism == 1 and spec.isolation is Isolation.PROCESS
+    return choose_cpu() if alone and spec.affinity is Affinity.AUTO else None
+
+
+def _with_params(
+    combos: list[dict[str, object]], info: ExperimentInfo, params: Mapping[str, object]
+) -> list[dict[str, object]]:
+    """The combinations with the baseline's parameters, validated; what becomes equal is measured once."""
+    for name, value in params.items():
+        parameter = info.parameter(name)
+        problem = parameter.problem(value) if parameter is not None else None
+        if problem or (parameter is None and not info.open):
+            from agentdyno.errors import nearest
+
+            names = [item.name for item in info.parameters]
+            raise SpecError(
+                problem or f"{info.name} has no parameter {name!r}",
+                where=f"--against: {name}",
+                remedy=nearest(name, names) if parameter is None else "Give a value of that type.",
+            )
+    merged: list[dict[str, object]] = []
+    for combo in combos:
+        changed = {**combo, **params}
+        if changed not in merged:
+            merged.append(changed)
+    return merged
+
+
+def _targets(
+    spec: Spec,
+    arms: list[tuple[Arm, Iterations]],
+    codes: Mapping[str, Code],
+    infos: Mapping[str, ExperimentInfo],
+) -> dict[str, Any]:
+    if spec.isolation is not Isolation.INLINE:
+        return {}
+    local = registered("experiments")
+    by_name = {infos[ref].name: local[ref].target for ref in codes if ref in local}
+    return {arm.arm_id: by_name[arm.experiment] for arm, _ in arms if arm.experiment in by_name}
+
+
+def _partners(plan: Plan) -> dict[str, str]:
+    """Each arm of a two-sided run to the arm it is compared with, where that is one and the same configuration."""
+    partners: dict[str, str] = {}
+    for arm in plan.arms:
+        others = [
+            other
+            for other in plan.arms
+            if other.side is not arm.side and other.experiment == arm.experiment and other.params == arm.params
+        ]
+        if arm.side is not None and len(others) == 1:
+            partners[arm.arm_id] = others[0].arm_id
+    return partners

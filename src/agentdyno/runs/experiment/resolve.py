@@ -1,0 +1,117 @@
+"""Names that a user wrote to code that a worker can load."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agentdyno.errors import PluginError
+from agentdyno.model import InstrumentUse, Isolation, Spec
+from agentdyno.registry import registered
+from agentdyno.registry.installed import installed, unknown
+from agentdyno.registry.local import Target, loaded_by_path, parse_reference
+from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
+
+ALWAYS_ON = "timing"
+
+
+def here(base_dir: Path) -> Launch:
+    """This interpreter, with the spec's folder and everything that is importable here."""
+    paths = dict.fromkeys([str(base_dir), str(Path.cwd()), *sys.path])
+    return Launch(cwd=str(Path.cwd()), sys_path=tuple(path for path in paths if path))
+
+
+def experiment_code(reference: str, spec: Spec) -> Code:
+    """Where an experiment is: a file, a module, an installed package, this process, or one of the imports."""
+    imports = import_paths(spec)
+    target = parse_reference(reference, Path(spec.base_dir))
+    if target is not None:
+        return _code(target, imports)
+    local = registered("experiments").get(reference)
+    packages = installed("experiments")
+    if local is not None:
+        return _code_of_object(reference, local.target, imports, spec.isolation)
+    if reference in packages:
+        return _code(packages[reference].target, imports)
+    if imports:
+        return Code(reference, files=imports)
+    raise unknown("experiments", reference)
+
+
+def short_name(reference: str) -> str:
+    """What an experiment or instrument is called in results: the same wherever its file or module lies."""
+    for separator in ("@", ":"):
+        if separator in reference:
+            return reference.rpartition(separator)[2]
+    return reference
+
+
+def instrument_jobs(uses: Sequence[InstrumentUse], spec: Spec) -> tuple[InstrumentJob, ...]:
+    """Instruments by code; the clock is always on and needs none."""
+    return tuple(
+        InstrumentJob(short_name(use.name), _instrument_code(use.name, spec), use.options)
+        for use in uses
+        if use.name != ALWAYS_ON
+    )
+
+
+def import_paths(spec: Spec) -> tuple[str, ...]:
+    """The spec's imports, files as absolute paths."""
+    return tuple(
+        str((Path(spec.base_dir) / item).resolve()) if item.endswith(".py") else item for item in spec.imports
+    )
+
+
+def _instrument_code(name: str, spec: Spec) -> Code:
+    imports = import_paths(spec)
+    target = parse_reference(name, Path(spec.base_dir))
+    if target is not None:
+        return _code(target, imports)
+    packages = installed("instruments")
+    if name in packages:
+        return _code(packages[name].target, imports)
+    local = registered("instruments").get(name)
+    if local is not None:
+        return _code_of_object(name, local.target, imports, spec.isolation)
+    if imports or any(entry.experiment.partition("@")[2] for entry in spec.entries):
+        files = tuple(
+            target.files[0]
+            for entry in spec.entries
+            if (target := parse_reference(entry.experiment, Path(spec.base_dir))) is not None and target.files
+        )
+        return Code(name, files=(*imports, *dict.fromkeys(files)))
+    raise unknown("instruments", name)
+
+
+def _code(target: Target, imports: tuple[str, ...]) -> Code:
+    return Code(target.name, target.module, target.files, imports)
+
+
+def _code_of_object(name: str, target: Any, imports: tuple[str, ...], isolation: Isolation) -> Code:
+    """Code for something registered in this process, so that a worker can load it again."""
+    subject = inspect.unwrap(target)
+    module = str(getattr(subject, "__module__", "__main__"))
+    qualified = str(getattr(subject, "__qualname__", name))
+    if "<locals>" not in qualified:
+        if module != "__main__" and module in sys.modules and not loaded_by_path(module):
+            return Code(qualified, module=module, imports=imports)
+        file = _source_file(subject)
+        if file is not None:
+            return Code(name, files=(file,), imports=imports)
+    if isolation is Isolation.INLINE:
+        return Code(name, imports=imports)
+    raise PluginError(
+        f"{name} exists only in this process, and a worker process cannot load it",
+        remedy="Put it into a file or at the top of a module, or set `isolation: inline`.",
+    )
+
+
+def _source_file(subject: Any) -> str | None:
+    try:
+        file = inspect.getsourcefile(subject)
+    except TypeError:
+        return None
+    return str(Path(file).resolve()) if file and Path(file).is_file() else None

@@ -1,0 +1,227 @@
+"""The other side of a run that measures two: a git revision, an interpreter, or other parameters."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+from agentdyno.errors import RunError, SpecError
+from agentdyno.runner.bench.job import Code, Launch
+
+DEPENDENCY_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "constraints.txt")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How the baseline differs from the candidate. ``spelled`` is the form that a resumed run reads again.
+
+    ``moved`` maps the repository to its worktree, so that files are taken from there.
+    """
+
+    label: str
+    spelled: str
+    launch: Launch
+    params: Mapping[str, object] = field(default_factory=dict)
+    moved: tuple[Path, Path] | None = None
+
+    def code(self, code: Code) -> Code:
+        """The candidate's code as it stands on this side."""
+        return replace(
+            code,
+            files=tuple(self._move(file) for file in code.files),
+            imports=tuple(self._move(item) if item.endswith(".py") else item for item in code.imports),
+        )
+
+    def _move(self, file: str) -> str:
+        if self.moved is None:
+            return file
+        root, worktree = self.moved
+        path = Path(file)
+        if not path.is_relative_to(root):
+            return file
+        there = worktree / path.relative_to(root)
+        if not there.exists():  # the benchmark is newer than the revision: measure the old code with it
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, there)
+        return str(there)
+
+
+def baseline_for(against: str, here: Launch, base_dir: Path, say: Say) -> Baseline:
+    """``against`` as the user wrote it or as a stored run spells it.
+
+    ``name=value,…`` are other parameters; an executable is another interpreter; anything else is a git revision.
+    """
+    kind, colon, rest = against.partition(":")
+    if colon and kind == "params":
+        return _other_params(json.loads(rest), here)
+    if colon and kind == "python":
+        return _other_python(rest, here)
+    if colon and kind == "git":
+        return _revision(rest, here, base_dir, say)
+    if "=" in against and not against.startswith(("/", ".")):
+        return _other_params(_parse_params(against), here)
+    executable = shutil.which(against)
+    if executable and "python" in Path(executable).name:
+        return _other_python(executable, here)
+    return _revision(against, here, base_dir, say)
+
+
+def has_changed(baseline: Baseline) -> bool:
+    """Whether the commit that is checked out here has other files than the revision of the baseline."""
+    if baseline.moved is None:
+        return True
+    commit = baseline.spelled.removeprefix("git:")
+    return _git(baseline.moved[0], "diff", "--quiet", commit, "HEAD") is None
+
+
+def _other_params(params: Mapping[str, object], here: Launch) -> Baseline:
+    label = ", ".join(f"{name}={value}" for name, value in params.items())
+    return Baseline(label, f"params:{json.dumps(dict(params), sort_keys=True)}", here, params)
+
+
+def _parse_params(text: str) -> dict[str, object]:
+    from agentdyno.specs import parse_param
+
+    params: dict[str, object] = {}
+    for part in re.split(r",(?=\s*[A-Za-z_]\w*=)", text):  # a comma inside a list starts no parameter
+        name, value = parse_param(part)
+        params[name] = value
+    return params
+
+
+def _other_python(path: str, here: Launch) -> Baseline:
+    """Everything but the interpreter and its packages stays: folders of this environment are left out."""
+    own = tuple(item for item in here.sys_path if not Path(item).is_relative_to(sys.prefix) and _is_ours(item))
+    executable = shutil.which(path)
+    if executable is None:
+        raise SpecError(f"no interpreter {path}", where="--against", remedy="Give the path of a Python executable.")
+    absolute = str(Path(executable).absolute())
+    launch = replace(here, python=absolute, sys_path=own, label=absolute)
+    return Baseline(absolute, f"python:{absolute}", launch)
+
+
+def _is_ours(item: str) -> bool:
+    return not Path(item).is_relative_to(sys.base_prefix) and "site-packages" not in item
+
+
+def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baseline:
+    root = _git(base_dir, "rev-parse", "--show-toplevel")
+    if root is None:
+        raise SpecError(
+            f"{reference!r} is no interpreter, no name=value, and {base_dir} is not in a git repository",
+            where="--against",
+            remedy="Give a git revision inside a repository, a Python executable, or parameters as name=value.",
+        )
+    commit = _git(base_dir, "rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
+    if commit is None:
+        raise SpecError(
+            f"git knows no revision {reference!r}",
+            where="--against",
+            remedy="`git branch -a` and `git tag` list what it knows.",
+        )
+    worktree = _worktree(Path(root), commit)
+    launch = _environment(Path(root), worktree, commit, here, say)
+    short = commit[:10]
+    label = f"{reference} ({short})" if not commit.startswith(reference) else short
+    launch = replace(launch, label=label, code_root=str(worktree))
+    return Baseline(label, f"git:{commit}", launch, moved=(Path(root), worktree))
+
+
+def _worktree(root: Path, commit: str) -> Path:
+    """A checkout of ``commit`` below ``.dyno/worktrees``, made once."""
+    worktree = root / ".dyno" / "worktrees" / commit[:16]
+    if (worktree / ".git").exists():
+        return worktree
+    worktree.parent.mkdir(parents=True, exist_ok=True)
+    ignore = root / ".dyno" / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    done = subprocess.run(
+        ["git", "worktree", "add", "--detach", "--force", str(worktree), commit],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RunError(
+            f"git cannot check {commit[:10]} out: {done.stderr.strip()}",
+            where=str(worktree),
+            remedy="`git worktree prune` clears what is left of an earlier one.",
+        )
+    return worktree
+
+
+def _environment(root: Path, worktree: Path, commit: str, here: Launch, say: Say) -> Launch:
+    """This interpreter where the revision declares the same dependencies, else an environment of its own."""
+    sys_path = _moved_path(here.sys_path, root, worktree)
+    cwd = (
+        str(worktree / Path(here.cwd).relative_to(root)) if here.cwd and Path(here.cwd).is_relative_to(root) else None
+    )
+    if cwd is not None and not Path(cwd).is_dir():
+        cwd = str(worktree)
+    launch = replace(here, sys_path=sys_path, cwd=cwd or here.cwd)
+    if _dependencies(worktree) == _dependencies(root):
+        return launch
+    folder = root / ".dyno" / "envs" / sha256((sys.version + _dependencies(worktree)).encode()).hexdigest()[:16]
+    python = folder / "bin" / "python"
+    if not (folder / ".complete").exists():
+        say(f"Building an environment for {commit[:10]}: its dependencies differ from those here ...")
+        _build_environment(folder, worktree)
+    own = tuple(path for path in sys_path if _is_ours(path) and not Path(path).is_relative_to(sys.prefix))
+    return replace(launch, python=str(python), sys_path=own)
+
+
+def _moved_path(paths: tuple[str, ...], root: Path, worktree: Path) -> tuple[str, ...]:
+    moved = [str(worktree), str(worktree / "src")]
+    for item in paths:
+        path = Path(item)
+        outside = not path.is_relative_to(root) or path.is_relative_to(sys.prefix)
+        moved.append(item if outside else str(worktree / path.relative_to(root)))
+    return tuple(dict.fromkeys(path for path in moved if Path(path).exists()))
+
+
+def _dependencies(folder: Path) -> str:
+    parts = [
+        (name, (folder / name).read_text(errors="replace")) for name in DEPENDENCY_FILES if (folder / name).is_file()
+    ]
+    return json.dumps(parts)
+
+
+def _build_environment(folder: Path, worktree: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    python = str(folder / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    steps = [[sys.executable, "-m", "venv", str(folder)]]
+    constraints = ["-c", "constraints.txt"] if (worktree / "constraints.txt").is_file() else []
+    if (worktree / "requirements.txt").is_file():
+        steps.append([*install, *constraints, "-r", "requirements.txt"])
+    if (worktree / "pyproject.toml").is_file() or (worktree / "setup.py").is_file():
+        steps.append([*install, *constraints, "-e", "."])
+    for step in steps:
+        done = subprocess.run(step, cwd=worktree, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RunError(
+                f"the environment of the baseline cannot be built: {done.stderr.strip()[-800:]}",
+                where=" ".join(step[-3:]),
+                remedy="Install it by hand and give its interpreter instead: --against PATH/bin/python.",
+            )
+    (folder / ".complete").touch()
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,171 @@
+"""The agents of a run: found, versioned, and made when their limits are known."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentdyno.agents.hosting.callable_agent import CallableAgent
+from agentdyno.agents.references import locate
+from agentdyno.agents.resolve import make_agent, parse_agent
+from agentdyno.agents.versioning import AgentVersion, version_of
+from agentdyno.contracts import Agent
+from agentdyno.errors import SpecError
+from agentdyno.model import AgentUse, Side, Workspace
+from agentdyno.model.identity import digest
+from agentdyno.runner.bench.job import Launch
+from agentdyno.specs import agent_use, resolve_agents
+
+LOCAL = "local"
+"""The ``base_url`` of agents that want the bundled model; a server is started for them."""
+SHORTEST_VERSION = 4
+"""Characters of a content hash that are enough to name it."""
+IN_PROCESS = "python:"
+"""How an agent is spelled that only the program has which started the run."""
+
+
+class Answering(Protocol):
+    """An object of the program that started the run: ``run`` is given a case and returns, or awaits, its answer."""
+
+    def run(self, case: Any, /) -> Any: ...
+
+
+Named = str | AgentUse | Callable[..., Any] | Answering
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An agent that takes part: complete configuration, version, and the object where only this process has it.
+
+    ``use.version`` is the declared one alone: without one, a resume works it out again and sees a changed agent.
+    ``launch`` is the environment of an agent that is taken from another revision.
+    """
+
+    use: AgentUse
+    version: AgentVersion
+    target: Any = None
+    side: Side | None = None
+    launch: Launch | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.use.name}@{self.version.version}"
+
+    @property
+    def wants_local_model(self) -> bool:
+        return self.use.config.get("base_url") == LOCAL
+
+    def make(self, maker: Maker, memory_limit_bytes: int | None) -> Agent:
+        """The agent itself. Its recorded configuration keeps ``local`` where a server's address is put in."""
+        if self.target is not None:
+            return CallableAgent(
+                self.target, name=self.use.name, version=self.version.version, config=self.use.config
+            )
+        use = self.use
+        if self.wants_local_model and maker.local_url is not None:
+            use = replace(use, config={**use.config, "base_url": maker.local_url})
+        environ, python = maker.environ, None
+        if self.launch is not None:
+            environ = {**environ, "PYTHONPATH": os.pathsep.join(self.launch.sys_path)}
+            python = self.launch.python
+        return make_agent(
+            replace(use, version=self.version.version),
+            workers=maker.workers,
+            memory_limit_bytes=memory_limit_bytes,
+            environ=environ,
+            python=python,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What agents are made with."""
+
+    workers: int = 1
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    local_url: str | None = None
+
+
+def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path) -> list[Entrant]:
+    """Every agent once, in the order given; the same one twice, or two under one name and version, is refused."""
+    entrants: list[Entrant] = []
+    for entrant in (found for item in named for found in _entrants(item, workspace, base_dir)):
+        if any(entrant.label == other.label for other in entrants):
+            raise SpecError(
+                f"{entrant.label} takes part twice",
+                where="agents",
+                remedy="Remove one, or give them different names or versions in dyno.yaml.",
+            )
+        entrants.append(entrant)
+    return entrants
+
+
+def find_agent(reference: str, workspace: Workspace, base_dir: Path) -> AgentUse:
+    """The one agent that a user names; of a sweep the first."""
+    return _uses(reference, workspace, base_dir)[0]
+
+
+def find_judge(reference: str, workspace: Workspace, base_dir: Path) -> Entrant:
+    """The one agent that a scorer asks; a sweep is refused, as answers would depend on which of it was taken."""
+    entrants = line_up([reference], workspace, base_dir)
+    if len(entrants) > 1:
+        raise SpecError(
+            f"{reference} stands for {len(entrants)} agents",
+            where=f"judge {reference}",
+            remedy="Judge with an agent that has no sweep.",
+        )
+    return entrants[0]
+
+
+def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path) -> Sequence[AgentUse]:
+    """An agent that dyno.yaml sweeps stands for all its combinations."""
+    asked = agent_use(item, base_dir=str(base_dir)) if isinstance(item, str) else item
+    found = resolve_agents([asked], workspace)
+    if isinstance(item, str) and found[0] is asked:
+        return (parse_agent(item, workspace.agents, base_dir),)  # says what is wrong with it
+    if isinstance(item, str) and asked.version:
+        return [_at_version(use, asked.version, workspace) for use in found]
+    return found
+
+
+def _at_version(use: AgentUse, version: str, workspace: Workspace) -> AgentUse:
+    """An agent without a declared version is at the one of its content: naming another does not make it that one."""
+    declared = [item for key, item in workspace.agents.items() if key.partition("@")[0] == use.name.partition("@")[0]]
+    if any(item.version for item in declared):
+        return use
+    bare = replace(use, version=None)
+    there = version_of(bare, git=False).version
+    if len(version) < SHORTEST_VERSION or not there.startswith(version):
+        raise SpecError(
+            f"{use.name} is at version {there}, not {version}",
+            where=f"{use.name}@{version}",
+            remedy=f"Say {use.name}; or declare a version in {workspace.source or 'dyno.yaml'}.",
+        )
+    return bare
+
+
+def _entrants(item: Named, workspace: Workspace, base_dir: Path) -> list[Entrant]:
+    if not isinstance(item, (str, AgentUse)):
+        return [_of_this_process(item)]
+    return [_versioned(locate(use).use) for use in _uses(item, workspace, base_dir)]
+
+
+def _versioned(use: AgentUse) -> Entrant:
+    return Entrant(use, version_of(use))
+
+
+def _of_this_process(target: Callable[..., Any] | Answering) -> Entrant:
+    name = getattr(target, "name", None) or getattr(target, "__name__", None) or type(target).__name__
+    subject: Any = target if hasattr(target, "__qualname__") else type(target)
+    where = f"{getattr(subject, '__module__', '?')}:{getattr(subject, '__qualname__', name)}"
+    try:
+        source = inspect.getsource(subject)
+    except (OSError, TypeError):
+        source = where
+    declared = getattr(target, "version", None)
+    version = AgentVersion(str(declared) if declared else digest(source, 12))
+    return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)

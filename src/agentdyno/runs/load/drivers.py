@@ -1,0 +1,93 @@
+"""The clients that put load on a target, and what a scenario may do to the target besides asking it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.load.driver import Driver, Levers
+from agentdyno.model.load import LoadOptions
+from agentdyno.runs.load.target import Subject, load_cases
+
+if TYPE_CHECKING:
+    from agentdyno.load.scenarios import Scenario
+    from agentdyno.runs.load.prepare import PreparedLoad
+
+
+def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | None, watched_url: str = "") -> Driver:
+    """The engine's own client for an endpoint; for any other agent one that calls it through its contract.
+
+    The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
+    """
+    spec, subject = prepared.load, prepared.subject
+    trace = prepared.trace
+    if subject.target is not None:
+        from agentdyno.load.client.driver import HttpDriver
+        from agentdyno.load.target.process import listening_pid
+        from agentdyno.load.target.watched import WatchedDriver
+
+        driver = HttpDriver(
+            subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key, trace=trace
+        )
+        # Through a proxy the process behind it is still the one to look at.
+        pid = listening_pid(watched_url or subject.target.url)
+        return WatchedDriver(driver, pid) if pid is not None else driver
+    from agentdyno.load.calls.driver import AgentDriver
+
+    assert subject.entrant is not None
+    agent = subject.entrant.make(prepared.maker, None)
+    return AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
+
+
+def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
+    """Of the process that listens at the target's address; of an agent, of the processes that it was started in,
+    which are known only while it runs."""
+    from agentdyno.load.target.memory import MemoryLimit
+    from agentdyno.load.target.process import listening_pid
+
+    limits: list[MemoryLimit] = []
+
+    def limit() -> MemoryLimit | None:
+        if not limits:
+            pid = listening_pid(subject.target.url) if subject.target is not None else _agent_pid()
+            if pid is not None:
+                limits.append(MemoryLimit(pid))
+                stack.callback(limits[0].close)
+        return limits[0] if limits else None
+
+    def set_memory(left: int | None) -> int | None:
+        found = limit()
+        return found.set(left) if found is not None else None
+
+    def in_use() -> int:
+        found = limit()
+        return found.in_use() if found is not None else 0
+
+    return Levers(set_memory=set_memory, memory_in_use=in_use)
+
+
+def _agent_pid() -> int | None:
+    """The process that an agent was started in: the largest child of this one."""
+    import psutil
+
+    children = psutil.Process().children()
+    return max(children, key=lambda child: child.memory_info().rss).pid if children else None
+
+
+def levers_for(prepared: PreparedLoad, scenario: Scenario, stack: ExitStack) -> tuple[Subject, Levers]:
+    """The target as this scenario reaches it (a proxy in front of it where faults are wanted), and the levers.
+
+    What is started for it ends with ``stack``.
+    """
+    subject = prepared.subject
+    levers = Levers()
+    if "process" in scenario.needs:
+        return subject, _memory_levers(subject, stack)
+    if "proxy" in scenario.needs and subject.target is not None:
+        from agentdyno.servers.proxy.server import fault_proxy
+
+        proxy = stack.enter_context(fault_proxy(subject.target.url))
+        subject = subject.at(proxy.url)
+        levers = Levers(set_fault=proxy.set_fault)
+    return subject, levers

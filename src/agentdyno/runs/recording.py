@@ -1,0 +1,223 @@
+"""Samples from a schedule into the store, with progress on the way."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from agentdyno.errors import StoreError
+from agentdyno.model import Progress, Sample, Status
+from agentdyno.model.codec import encode, from_plain
+from agentdyno.runner.rules.budgets import spent_usd
+from agentdyno.runner.schedule import Schedule
+from agentdyno.store import Store
+
+log = logging.getLogger("agentdyno.run")
+UNSAVED = "unsaved-samples.jsonl"
+COMMIT_WITHIN_S = 0.05
+QUICK_S = 0.005
+"""Seconds of a call that may share a commit with the ones after it, if it cost nothing."""
+
+
+class Waiting(Protocol):
+    """Something that knows which finished samples were left when it ended."""
+
+    def leftover(self) -> list[Sample]: ...
+
+
+@dataclass(slots=True)
+class Recording:
+    """One run's way into the store. ``on_progress`` is called between samples, ``on_sample`` with each.
+
+    Each sample is committed before the next trial begins, so that no more than the calls in flight are repeated
+    after a crash. Only in a suite (``waiting`` is set) answers that come fast and cost nothing share a commit, which
+    a thread makes within ``COMMIT_WITHIN_S`` seconds.
+    """
+
+    store: Store
+    run_id: str
+    folder: Path
+    on_progress: Callable[[Progress], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
+    waiting: Waiting | None = None
+    on_sample: Callable[[Sample], None] = lambda _: None
+    _uncommitted: list[Sample] = field(default_factory=list)
+    _writer: _Writer | None = None
+    _tally: _Tally = field(default_factory=lambda: _Tally())
+
+    def take(self, schedule: Schedule, done: int) -> bool:
+        """Records samples as they come; true when the user interrupted."""
+        total = len(schedule.plan.trials)
+        started, new = self.clock(), 0
+        self.on_progress(Progress(self.run_id, done, total, 0, 0.0, None, "starting"))
+        names = {arm.arm_id: arm.name for arm in schedule.plan.arms}
+        self._writer = _Writer(self.store.commit) if self.waiting is not None else None
+        samples = iter(schedule)
+        try:
+            for sample in samples:
+                self.record(sample)
+                self.on_sample(sample)
+                new += 1
+                self._tally.add(sample)
+                elapsed = self.clock() - started
+                left = total - done - new - schedule.skipped
+                self.on_progress(
+                    Progress(
+                        self.run_id,
+                        done + new,
+                        total - schedule.skipped,
+                        self._tally.errors,
+                        elapsed,
+                        elapsed / new * left,
+                        names[sample.arm_id],
+                        *self._tally.of_agents(),
+                    )
+                )
+        except KeyboardInterrupt:
+            log.info("interrupted; closing the run as partial")
+            samples.close()  # type: ignore[attr-defined]
+            for sample in self.waiting.leftover() if self.waiting is not None else ():
+                self.record(sample)
+                self.on_sample(sample)
+            return True
+        except BaseException:
+            samples.close()  # type: ignore[attr-defined]
+            raise
+        finally:
+            self._end()
+        return False
+
+    def rescue(self) -> None:
+        """Samples that could not be saved when they were measured."""
+        unsaved = self.folder / UNSAVED
+        if not unsaved.is_file():
+            return
+        recorded = self.store.recorded(self.run_id)
+        for line in unsaved.read_text().splitlines():
+            sample = from_plain(Sample, json.loads(line))
+            if recorded.get(sample.key) not in (Status.OK, Status.FAILED):
+                self.store.append(self.run_id, sample, replace=True)
+        self.store.commit()
+        unsaved.unlink()
+
+    def record(self, sample: Sample) -> None:
+        """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
+        log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
+        self._uncommitted.append(sample)
+        try:
+            self.store.append(self.run_id, sample, replace=True)
+            if self._writer is None:
+                self.store.commit()
+                self._uncommitted.clear()
+            else:
+                unsaved = self._writer.appended(at_once=not is_quick(sample))
+                del self._uncommitted[: len(self._uncommitted) - unsaved]
+        except StoreError as error:
+            raise self._rescued(error) from error
+
+    def _end(self) -> None:
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+            self._uncommitted.clear()
+        except StoreError as error:
+            raise self._rescued(error) from error
+        finally:
+            self._writer = None
+
+    def _rescued(self, error: StoreError) -> StoreError:
+        """Puts what is not saved into a file beside the result, for the resume that follows."""
+        with (self.folder / UNSAVED).open("a") as unsaved:
+            unsaved.writelines(encode(item) + "\n" for item in self._uncommitted)
+        self._uncommitted.clear()
+        return StoreError(
+            f"{error.message}; the run stops here, what was measured is kept",
+            where=error.where,
+            remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {self.run_id}`.",
+        )
+
+
+def is_quick(sample: Sample) -> bool:
+    """Whether asking again would cost neither time nor money."""
+    if sample.readings.get("duration_s", 0.0) >= QUICK_S:
+        return False
+    return not spent_usd(sample) and "judge_cost_usd" not in sample.details
+
+
+class _Writer:
+    """Commits at once, or ``COMMIT_WITHIN_S`` seconds later in a thread of its own."""
+
+    def __init__(self, commit: Callable[[], None]) -> None:
+        self._commit = commit
+        self._wanted = threading.Event()
+        self._ended = threading.Event()
+        self._saving = threading.Lock()
+        self._appended = self._saved = 0
+        self._error: StoreError | None = None
+        self._thread = threading.Thread(target=self._work, name="dyno-writer", daemon=True)
+        self._thread.start()
+
+    def appended(self, *, at_once: bool) -> int:
+        """Takes note of one more sample in the store; how many of the last ones are not permanent yet."""
+        if self._error is not None:
+            raise self._error
+        self._appended += 1
+        if at_once:
+            self._save()
+        else:
+            self._wanted.set()
+        return self._appended - self._saved
+
+    def close(self) -> None:
+        """Commits what is left."""
+        self._ended.set()
+        self._wanted.set()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        self._save()
+
+    def _work(self) -> None:
+        try:
+            while not self._ended.is_set():
+                self._wanted.wait()
+                self._wanted.clear()  # before the pause: `close` sets both, and neither may be missed
+                self._ended.wait(COMMIT_WITHIN_S)
+                self._save()
+        except StoreError as error:
+            self._error = error
+
+    def _save(self) -> None:
+        with self._saving:
+            appended = self._appended  # what comes while the commit is made may miss it
+            self._commit()
+            self._saved = appended
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What progress says beyond counting."""
+
+    errors: int = 0
+    passed: int = 0
+    judged: int = 0
+    tokens: float = 0.0
+    cost_usd: float = 0.0
+
+    def add(self, sample: Sample) -> None:
+        self.errors += sample.status not in (Status.OK, Status.FAILED)
+        if sample.case_id:
+            self.judged += 1
+            self.passed += sample.status is Status.OK
+            self.tokens += sample.readings.get("total_tokens", 0.0)
+            self.cost_usd += spent_usd(sample)
+
+    def of_agents(self) -> tuple[float | None, int, float]:
+        return self.passed / self.judged if self.judged else None, int(self.tokens), self.cost_usd

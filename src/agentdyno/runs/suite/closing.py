@@ -1,0 +1,83 @@
+"""The end of a suite's run: figures from a single pass over its samples, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.model import ArmResult, RunResult, RunStatus, Sample, Status, Suite
+from agentdyno.store import Store
+
+KEPT_SAMPLES = 2_000
+"""Samples in the result at hand, of all arms together; of more, evenly spaced ones. The store keeps them all."""
+KEPT_TRAJECTORIES = 1_000
+"""Above so many samples the result at hand has no trajectories; the store has."""
+
+
+class Collected:
+    """Figures of every arm, and some of the samples, gathered while samples pass by in any order."""
+
+    def __init__(self, suite: Suite, arms: Mapping[str, str], planned: int) -> None:
+        """``arms`` gives the benchmark of each arm id; ``planned`` is how many samples may come."""
+        self.figures = {arm_id: ArmFigures(suite.benchmark(benchmark)) for arm_id, benchmark in arms.items()}
+        self._kept: dict[str, list[Sample]] = {arm_id: [] for arm_id in arms}
+        self._counts = dict.fromkeys(arms, 0)
+        self._stride = max(1, -(-planned // KEPT_SAMPLES))
+        self._whole = planned <= KEPT_TRAJECTORIES
+        self._seen = 0
+
+    def add(self, sample: Sample) -> None:
+        self.figures[sample.arm_id].add(sample)
+        self._counts[sample.arm_id] += 1
+        if self._seen % self._stride == 0:
+            self._kept[sample.arm_id].append(sample if self._whole else _without_events(sample))
+        self._seen += 1
+
+    def fill(self, arm: ArmResult) -> ArmResult:
+        """The arm with the samples that were kept, in the order in which a store gives them."""
+        kept = sorted(self._kept[arm.arm_id], key=lambda sample: (sample.iteration, sample.case_id))
+        return replace(arm, samples=tuple(kept), samples_total=self._counts[arm.arm_id])
+
+
+def close_run(
+    store: Store,
+    header: RunResult,
+    *,
+    observed: Mapping[str, Mapping[str, object]],
+    collected: Collected | None = None,
+) -> RunResult:
+    """``header`` with the arms of the stored run, their figures, scores, warnings and the final status.
+
+    ``collected`` has seen every sample of the run; without it they are read from the store, once.
+    """
+    stored = store.load_run(header.run_id, samples=False)
+    suite = header.suite
+    assert suite is not None, "only runs of suites are closed here"
+    if collected is None:
+        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in stored.arms}
+        collected = Collected(suite, benchmarks, sum(arm.planned for arm in stored.arms))
+        for sample in store.iter_samples(header.run_id, details=True):
+            collected.add(sample)
+    arms = tuple(
+        collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
+    )
+    closed = close_suite(replace(header, arms=arms), collected.figures)
+    return replace(closed, status=_status(closed))
+
+
+def _without_events(sample: Sample) -> Sample:
+    return replace(sample, details={key: value for key, value in sample.details.items() if key != "events"})
+
+
+def _status(result: RunResult) -> RunStatus:
+    """``failed`` without any answer, ``partial`` when planned calls are missing, else ``complete``."""
+    answered = sum(arm.statuses.get(status, 0) for arm in result.arms for status in (Status.OK, Status.FAILED))
+    if not answered:
+        return RunStatus.FAILED
+    recorded = sum(
+        number for arm in result.arms for status, number in arm.statuses.items() if status != Status.CANCELLED
+    )
+    missing = recorded < sum(arm.planned for arm in result.arms)
+    return RunStatus.PARTIAL if missing or result.stopped_because is not None else RunStatus.COMPLETE

@@ -1,0 +1,69 @@
+"""What judging needs beside the rubric: local code with scorers, agents that are asked, the bundled model."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.contracts import Agent
+from agentdyno.model import AgentUse, Suite, Workspace
+from agentdyno.registry.local import load_import
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.lineup import Maker, find_judge
+
+if TYPE_CHECKING:
+    from agentdyno.servers.local_model import LocalModel
+
+
+@dataclass(slots=True)
+class LocalServer:
+    """The bundled model, started for the first who wants it, and ended with ``stack``."""
+
+    workers: int
+    stack: ExitStack
+    say: Say
+    _model: LocalModel | None = None
+
+    @property
+    def url(self) -> str:
+        return self._started().url
+
+    def cpu_s(self) -> float:
+        """CPU seconds that it has used so far."""
+        return self._started().cpu_s()
+
+    def _started(self) -> LocalModel:
+        if self._model is None:
+            from agentdyno.servers.local_model import LocalModel
+
+            self.say("Starting the local model ...")
+            self._model = self.stack.enter_context(LocalModel(parallel=max(1, self.workers)))
+        return self._model
+
+
+@dataclass(slots=True)
+class Judging:
+    """Agents that scorers ask, one object per reference."""
+
+    workspace: Workspace
+    base_dir: Path
+    maker: Maker
+    local: LocalServer
+    made: dict[str, Agent] = field(default_factory=dict)
+    uses: list[AgentUse] = field(default_factory=list)
+
+    def named(self, reference: str) -> Agent:
+        if reference not in self.made:
+            judge = find_judge(reference, self.workspace, self.base_dir)
+            maker = replace(self.maker, local_url=self.local.url) if judge.wants_local_model else self.maker
+            self.uses.append(judge.use)
+            self.made[reference] = judge.make(maker, None)
+        return self.made[reference]
+
+
+def load_imports(suite: Suite) -> None:
+    """Loads the files and modules that a suite imports, so that what they register is known."""
+    for item in suite.imports:
+        load_import(str((Path(suite.base_dir) / item).resolve()) if item.endswith(".py") else item)

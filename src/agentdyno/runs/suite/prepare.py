@@ -1,0 +1,287 @@
+"""From a suite and some agents to everything that a run needs, checked before anything is spent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agentdyno.agents.redaction import redactor_for
+from agentdyno.contracts import Agent
+from agentdyno.errors import SpecError
+from agentdyno.findings.figures.dimensions import targets_for
+from agentdyno.model import Benchmark, Plan, Response, RunWarning, Side, Spec, Suite, Workspace
+from agentdyno.model.codec import to_plain
+from agentdyno.model.identity import digest
+from agentdyno.pricing import PriceBook
+from agentdyno.runner.cases.case_job import CaseJob, Conduct, Priced
+from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
+from agentdyno.runs.suite.forecast import Expected, expect, has_price
+from agentdyno.runs.suite.judges import Judging, LocalServer, load_imports
+from agentdyno.runs.suite.marking import Marking, marking_for
+from agentdyno.runs.suite.response_cache import FileCache
+from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
+from agentdyno.specs import LoadedSuite, plan_suite
+from agentdyno.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOptions:
+    """What a user says beside the suite itself.
+
+    ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    ``against`` adds a baseline: a git revision or another agent. ``until_decided`` ends the run when the two sides
+    are told apart.
+    """
+
+    agents: tuple[Named, ...] = ()
+    max_cost_usd: float | None = None
+    cache: FileCache | None = None
+    against: str | None = None
+    until_decided: bool = False
+    patience_s: float = 120.0
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSuite:
+    """A suite that is ready to run. ``judges`` are agents that scorers ask."""
+
+    suite: Suite
+    settings: Spec
+    plan: Plan
+    jobs: Mapping[str, CaseJob]
+    entrants: Mapping[str, Entrant]
+    judges: tuple[Agent, ...]
+    conduct: Conduct
+    prices: PriceBook
+    targets: Mapping[str, Mapping[str, tuple[float, float]]]
+    expected: Expected
+    workspace: Workspace
+    options: SuiteOptions
+    warnings: tuple[RunWarning, ...] = ()
+
+    @property
+    def rates(self) -> dict[str, object]:
+        """The prices that the user gave, as they stood when the run began; a resume goes on with them."""
+        given: dict[str, object] = {}
+        if self.workspace.prices:
+            given["prices"] = to_plain(self.workspace.prices)
+        if self.workspace.compute_price_per_cpu_hour is not None:
+            given["compute_price_per_cpu_hour"] = self.workspace.compute_price_per_cpu_hour
+        return given
+
+    @property
+    def calls(self) -> int:
+        """Calls of agents that the plan holds, warm-ups included."""
+        return len(self.plan.trials) + sum(job.warmup for job in self.jobs.values())
+
+    @property
+    def expected_usd(self) -> float | None:
+        """What the plan is expected to cost; ``None`` where the price of an agent that costs money is unknown."""
+        if self.expected.unpriced:
+            return None
+        per_call = self.expected.usd_per_call
+        measured = sum(per_call[trial.arm_id] for trial in self.plan.trials)
+        return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
+
+
+@contextmanager
+def preparing(
+    loaded: LoadedSuite,
+    workspace: Workspace,
+    options: SuiteOptions,
+    store: Store | None = None,
+    say: Say = lambda _: None,
+) -> Iterator[PreparedSuite]:
+    """Finds agents and scorers, checks every case, plans; what was started for the run ends with the block."""
+    suite = loaded.suite
+    base_dir = Path(suite.base_dir)
+    load_imports(suite)
+    candidates = candidates_of(suite, workspace, options)
+    entrants, settings, warnings = _sides(candidates, loaded.settings, workspace, options, say)
+    suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
+    with ExitStack() as stack:
+        local = LocalServer(suite.concurrency, stack, say)
+        maker, meter = Maker(suite.concurrency, options.environ), None
+        if any(entrant.wants_local_model for entrant in entrants):
+            maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
+        judging = Judging(workspace, base_dir, maker, local)
+        prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
+        markings = {
+            item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks
+        }
+        agents = _Agents(maker)
+        paid = {entrant.label: agents.of(entrant, None).paid or has_price(entrant, prices) for entrant in entrants}
+        plan = plan_suite(
+            suite,
+            [(entrant.use, entrant.version.version) for entrant in entrants],
+            seed=settings.seed,
+            paid=paid,
+            by_case=settings.until_decided,
+        )
+        plan = _with_sides(plan, entrants)
+        by_label = {entrant.label: entrant for entrant in entrants}
+        arms = {
+            arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
+        }
+        jobs = {
+            arm_id: _case_job(
+                benchmark,
+                entrant,
+                agents.of(entrant, benchmark.constraints.memory_limit_bytes),
+                (markings[benchmark.benchmark_id], prices),
+                (plan.warmups.get(arm_id, 0), meter if entrant.wants_local_model else None),
+            )
+            for arm_id, (_, benchmark, entrant) in arms.items()
+        }
+        expected = expect(arms, paid, prices)
+        _check_limit(suite, options, expected)
+        redactor = redactor_for((*(item.use for item in entrants), *judging.uses), options.environ)
+        if options.cache is not None:
+            known = {arm_id: digest([item.label, item.version.digest]) for arm_id, (_, _, item) in arms.items()}
+            options.cache.prepare(known, redactor.value)
+        yield PreparedSuite(
+            suite=suite,
+            settings=settings,
+            plan=plan,
+            jobs=jobs,
+            entrants={arm.arm_id: by_label[arm.agent or ""] for arm in plan.arms},
+            judges=tuple(judging.made.values()),
+            conduct=Conduct(suite.concurrency, suite.retries, options.patience_s, redactor.value, options.cache),
+            prices=prices,
+            targets=_targets(suite, store),
+            expected=expected,
+            workspace=workspace,
+            options=options,
+            warnings=warnings,
+        )
+
+
+def _case_job(
+    benchmark: Benchmark,
+    entrant: Entrant,
+    agent: Agent,
+    judged: tuple[Marking, PriceBook],
+    begins: tuple[int, CpuShare | None],
+) -> CaseJob:
+    """What one agent does in one benchmark; ``begins`` are its warm-ups and, for a local model, its CPU meter."""
+    marking, prices = judged
+    warmup, meter = begins
+    return CaseJob(
+        agent,
+        {case.id: case for case in benchmark.cases},
+        marking,
+        _pricing(prices, entrant, metered=not agent.paid),
+        benchmark.constraints,
+        benchmark.rubric.pass_threshold,
+        warmup,
+        meter,
+    )
+
+
+def candidates_of(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
+    """The agents that the user names, else those of the suite, else those of dyno.yaml."""
+    named: Sequence[Named] = (
+        _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
+    )
+    if not named:
+        raise SpecError(
+            "no agent to run it with",
+            where=suite.source or suite.name,
+            remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
+        )
+    return line_up(named, workspace, Path.cwd() if options.agents else Path(suite.base_dir))
+
+
+def _sides(
+    candidates: list[Entrant], settings: Spec, workspace: Workspace, options: SuiteOptions, say: Say
+) -> tuple[list[Entrant], Spec, tuple[RunWarning, ...]]:
+    """All entrants, with their sides where the run has two; the settings say how a resume finds them again."""
+    settings = replace(settings, until_decided=options.until_decided or settings.until_decided)
+    against = options.against or settings.against
+    if against is not None:
+        found = two_sides(candidates, against, workspace, Path.cwd(), say)
+        if not found.entrants:
+            raise Unchanged(found)
+        return list(found.entrants), replace(settings, against=found.spelled), unchanged_warnings(found)
+    if not settings.until_decided:
+        return candidates, settings, ()
+    if len(candidates) != 2:
+        raise SpecError(
+            f"--until-decided is a question about two agents, and {len(candidates)} take part",
+            remedy="Name two with --agent (the baseline first), or one and --against REVISION.",
+        )
+    first, second = candidates
+    return [replace(first, side=Side.BASELINE), replace(second, side=Side.CANDIDATE)], settings, ()
+
+
+def _with_sides(plan: Plan, entrants: Sequence[Entrant]) -> Plan:
+    """The arms with their sides; ids stay, so that an agent has the same ones in every run."""
+    sides = {entrant.label: entrant.side for entrant in entrants}
+    return replace(plan, arms=tuple(replace(arm, side=sides[arm.agent or ""]) for arm in plan.arms))
+
+
+class _Agents:
+    """One object per agent and memory limit: limits of memory belong to the process that an agent runs in."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self._made: dict[tuple[str, int | None], Agent] = {}
+
+    def of(self, entrant: Entrant, memory_limit_bytes: int | None) -> Agent:
+        key = (entrant.label, memory_limit_bytes)
+        if key not in self._made:
+            self._made[key] = entrant.make(self._maker, memory_limit_bytes)
+        return self._made[key]
+
+
+def _of_suite(agents: Sequence[Named], suite: Suite) -> tuple[Named, ...]:
+    """``agents`` with the suite's own in place of their names; a name stands for its whole sweep."""
+    found: list[Named] = []
+    for item in agents:
+        own = [use for use in suite.agents if use.name == item or use.name.startswith(f"{item} ")]
+        found += own or [item]
+    return tuple(found)
+
+
+def _check_limit(suite: Suite, options: SuiteOptions, expected: Expected) -> None:
+    """Dollars can only be limited where the price of every call is known."""
+    limited = options.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
+    if limited and expected.unpriced:
+        raise SpecError(
+            f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
+            where="--max-cost" if options.max_cost_usd is not None else "constraints.cost_limit_usd",
+            remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
+        )
+
+
+def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:
+    """CPU time is a price only where all of the work was done here."""
+    hint = entrant.use.config.get("base_url")
+    provider = str(hint) if isinstance(hint, str) else None
+
+    def price(response: Response, cpu_s: float | None) -> Priced:
+        cost = prices.cost(response, provider_hint=provider, cpu_s=cpu_s if metered else None)
+        return Priced(cost.usd, cost.source)
+
+    return price
+
+
+def _targets(suite: Suite, store: Store | None) -> dict[str, Mapping[str, tuple[float, float]]]:
+    """From the rubric, else from the latest run of the baseline agent with this very suite."""
+    baseline = None
+    if suite.baseline_scores and store is not None:
+        latest = store.latest_run(suite.baseline_scores[0].agent_id, suite.digest)
+        baseline = store.load_run(latest, samples=False) if latest is not None else None
+    found: dict[str, Mapping[str, tuple[float, float]]] = {}
+    for benchmark in suite.benchmarks:
+        arm = None
+        if baseline is not None:
+            arm = next((item for item in baseline.arms if item.benchmark == benchmark.benchmark_id), None)
+        found[benchmark.benchmark_id] = targets_for(benchmark, arm)
+    return found

@@ -1,0 +1,1 @@
+"""What tables, sections and pictures are made of."""

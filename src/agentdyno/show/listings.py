@@ -1,0 +1,148 @@
+"""Tables that are not about one run: runs in the store, registered names, checks, a calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from agentdyno.model import Calibration, Check, Level, Parameter, RunStatus
+from agentdyno.show.table import Align, Cell, Column, Table, Tone
+from agentdyno.show.wording import NOTHING, one_line, percent, took, when
+
+RUN_ID_LENGTH = 13
+"""Characters of a run id that tell runs apart."""
+
+_STATUS_TONES = {"complete": Tone.GOOD, "partial": Tone.WARN, "failed": Tone.BAD, "running": Tone.PLAIN}
+_LEVELS = {Level.OK: ("✓ ok", Tone.GOOD), Level.NOTE: ("· note", Tone.PLAIN), Level.WARN: ("! warn", Tone.WARN)}
+
+
+class RunRow(Protocol):
+    """One run of the store; times are UTC milliseconds."""
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def status(self) -> RunStatus | str: ...
+    @property
+    def started_at(self) -> int: ...
+    @property
+    def finished_at(self) -> int | None: ...
+    @property
+    def arms(self) -> int: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def errors(self) -> int: ...
+    @property
+    def tags(self) -> Sequence[str]: ...
+
+
+class Described(Protocol):
+    """Something with a name that ``dyno list`` can show; ``ExperimentInfo`` is one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> Sequence[Parameter]: ...
+    @property
+    def origin(self) -> str: ...
+
+
+def runs(rows: Sequence[RunRow], title: str = "Runs") -> Table:
+    """The runs in the order given."""
+    columns = (
+        Column("run"),
+        Column("name", wrap=True),
+        Column("kind", priority=5),
+        Column("status"),
+        Column("started (UTC)"),
+        Column("took", Align.RIGHT, 3),
+        Column("arms", Align.RIGHT, 4),
+        Column("samples", Align.RIGHT, 1),
+        Column("errors", Align.RIGHT, 2),
+        Column("tags", priority=6, wrap=True),
+    )
+    return Table(title, columns, tuple(_run_row(row) for row in rows), () if rows else ("No runs yet.",))
+
+
+def _run_row(row: RunRow) -> tuple[Cell, ...]:
+    status = row.status.value if isinstance(row.status, RunStatus) else row.status
+    return (
+        Cell(row.run_id[:RUN_ID_LENGTH]),
+        Cell(one_line(row.name)),
+        Cell(one_line(row.kind), Tone.MUTED),
+        Cell(status, _STATUS_TONES.get(status, Tone.PLAIN)),
+        Cell(when(row.started_at)),
+        Cell(took(row.started_at, row.finished_at)),
+        Cell(str(row.arms)),
+        Cell(str(row.samples)),
+        Cell(str(row.errors), Tone.BAD if row.errors else Tone.MUTED),
+        Cell(one_line(", ".join(row.tags)) or NOTHING, Tone.MUTED),
+    )
+
+
+def listing(infos: Sequence[Described], title: str = "") -> Table:
+    """Name, one line, parameters with their defaults, and where each comes from."""
+    columns = (
+        Column("name"),
+        Column("what it does", wrap=True),
+        Column("parameters", wrap=True, priority=1, below=True),
+        Column("origin", wrap=True, priority=2),
+    )
+    rows = tuple(
+        (
+            Cell(one_line(info.name)),
+            Cell(one_line((info.description.strip() or NOTHING).splitlines()[0])),
+            Cell(", ".join(_parameter(parameter) for parameter in info.parameters)),
+            Cell(one_line(info.origin) or NOTHING, Tone.MUTED),
+        )
+        for info in infos
+    )
+    return Table(title, columns, rows, () if rows else ("None are registered here.",))
+
+
+def _parameter(parameter: Parameter) -> str:
+    name = one_line(parameter.name)
+    if parameter.required:
+        return f"{name} (required)"
+    return f"{name}={one_line(repr(parameter.default), 40)}"
+
+
+def checks(values: Sequence[Check], title: str = "Checks") -> Table:
+    """One row per check of this machine; a remedy where there is one."""
+    columns = (
+        Column("check"),
+        Column("result"),
+        Column("seen", wrap=True),
+        Column("what to do", wrap=True, priority=1, below=True),
+    )
+    rows = []
+    for check in values:
+        word, tone = _LEVELS[check.level]
+        rows.append((Cell(one_line(check.name)), Cell(word, tone), Cell(one_line(check.seen)), Cell(check.remedy)))
+    return Table(title, columns, tuple(rows))
+
+
+def calibration(value: Calibration) -> Table:
+    """What comparing this machine with itself showed."""
+    facts = (
+        ("noise floor", percent(value.noise_floor)),
+        ("comparisons of equal code", str(value.comparisons)),
+        ("samples per side", str(value.samples_per_side)),
+        ("false alarms", f"{value.false_alarms} ({percent(value.false_alarm_rate)})"),
+        ("measured (UTC)", when(value.measured_at)),
+        ("machine", one_line(value.machine_id)),
+    )
+    rows = tuple((Cell(name), Cell(text)) for name, text in facts)
+    return Table(
+        "Calibration",
+        (Column("figure"), Column("value", wrap=True)),
+        rows,
+        ("Changes below the noise floor are never called better or worse on this machine.",),
+    )

@@ -1,0 +1,66 @@
+"""What a report shows of conclusions, as values that every format renders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentdyno.model import Findings, RunWarning
+from agentdyno.show.table import Table, Tone
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from agentdyno.findings.history.model import History
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The one sentence to read of a section: a short verdict, and what it is about."""
+
+    label: str
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart that is drawn when a format wants it. ``name`` is the stem of its file."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Figure]
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """``plot`` is a history that a terminal draws in characters."""
+
+    title: str
+    lead: Lead
+    tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...] = ()
+    plot: History | None = None
+
+
+def sections(findings: Findings) -> tuple[Section, ...]:
+    """One per conclusion; none of findings of another kind."""
+    from agentdyno.findings.conclusions import Conclusions
+
+    if not isinstance(findings, Conclusions):
+        return ()
+    from agentdyno.reports.conclusion_sections import concluded_sections
+
+    return tuple(concluded_sections(findings))
+
+
+def conclusion_warnings(findings: Findings) -> list[RunWarning]:
+    """The warnings of comparisons; the tables of other conclusions name their own."""
+    from agentdyno.findings.conclusions import Conclusions
+
+    if not isinstance(findings, Conclusions):
+        return []
+    found = [warning for item in findings.duels for warning in item.warnings]
+    return found + [warning for item in findings.tournaments for warning in item.warnings]

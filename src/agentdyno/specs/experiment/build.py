@@ -1,0 +1,171 @@
+"""A validated document as a ``Spec``: defaults filled in, what spans several keys checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentdyno.model.spec import (
+    Affinity,
+    AutoStop,
+    DeclaredMetric,
+    Entry,
+    GcPolicy,
+    InstrumentUse,
+    Isolation,
+    Iterations,
+    Limits,
+    Order,
+    Spec,
+    Strategy,
+)
+from agentdyno.specs.experiment.sweep import axes_problem
+from agentdyno.specs.files.problems import Problem, spec_error
+from agentdyno.specs.layers import ENTRY_KEYS, Document, merge_entry
+
+DEFAULT_SEED = 42
+DEFAULT_TIMEOUT_S = 600.0
+"""A trial that hangs costs its sample after ten minutes, not the run."""
+_MIB = 1024 * 1024
+
+
+def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> Spec:
+    """The frozen form of a document whose layers have been applied; ``name`` holds where it gives none."""
+    entries = _entries(document, source)
+    instruments = tuple(
+        InstrumentUse(item["name"], {key: value for key, value in item.items() if key != "name"})
+        for item in document.get("instrumentation", [])
+    )
+    metrics = {key: DeclaredMetric(**value) for key, value in document.get("metrics", {}).items()}
+    return Spec(
+        name=document.get("name") or name or _name_of(entries),
+        entries=entries,
+        instruments=instruments,
+        imports=tuple(document.get("imports", ())),
+        output_dir=document.get("output_dir"),
+        reports=tuple(document.get("reports", ())),
+        tags=tuple(document.get("tags", ())),
+        notes=document.get("notes", ""),
+        seed=document.get("seed", DEFAULT_SEED),
+        parallelism=document.get("parallelism", 1),
+        isolation=Isolation(document.get("isolation", Isolation.PROCESS)),
+        processes=document.get("processes"),
+        order=Order(document.get("order", Order.INTERLEAVED)),
+        gc=GcPolicy(document.get("gc", GcPolicy.NORMAL)),
+        affinity=Affinity(document.get("affinity", Affinity.AUTO)),
+        inner_loops=document.get("inner_loops") or None,
+        limits=_limits(document),
+        time_budget_s=document.get("time_budget_s"),
+        max_failure_rate=document.get("max_failure_rate", 0.5),
+        metrics=metrics,
+        base_dir=base_dir,
+        source=source,
+    )
+
+
+def short_name(experiment: str) -> str:
+    """The last part of a reference: ``sort`` of ``bench/sorting.py@sort`` and of ``bench.sorting:sort``."""
+    return experiment.rpartition("@")[2].rpartition(":")[2]
+
+
+def _name_of(entries: tuple[Entry, ...]) -> str:
+    first = short_name(entries[0].experiment)
+    return first if len(entries) == 1 else f"{first} +{len(entries) - 1}"
+
+
+def _entries(document: Document, source: str) -> tuple[Entry, ...]:
+    shared = {key: document[key] for key in ENTRY_KEYS if key in document}
+    if "experiment" in document:
+        rows = [("", {**shared, "experiment": document["experiment"]})]
+    elif "experiments" in document:
+        rows = [(f"experiments[{i}].", merge_entry(shared, row)) for i, row in enumerate(document["experiments"])]
+        rows = [
+            (prefix, {**row, "experiment": document["experiments"][i]["experiment"]})
+            for i, (prefix, row) in enumerate(rows)
+        ]
+    else:
+        raise spec_error(
+            source,
+            [
+                Problem(
+                    "experiment",
+                    "expected what to measure, got neither experiment nor experiments",
+                    "Add `experiment: NAME`; `dyno list experiments` shows the names.",
+                )
+            ],
+        )
+    problems = [problem for prefix, row in rows for problem in _row_problems(prefix, row)]
+    if problems:
+        raise spec_error(source, problems)
+    return tuple(_entry(row) for _, row in rows)
+
+
+def _row_problems(prefix: str, row: Document) -> list[Problem]:
+    problems = []
+    strategy, samples = row.get("strategy", "cartesian"), row.get("samples")
+    if strategy == "random" and samples is None:
+        problems.append(
+            Problem(
+                f"{prefix}samples",
+                "expected a number of combinations for strategy random, got none",
+                "Add for example `samples: 20`.",
+            )
+        )
+    if strategy != "random" and samples is not None:
+        problems.append(
+            Problem(
+                f"{prefix}samples",
+                f"expected no samples with strategy {strategy}, got {samples}",
+                "Add `strategy: random`, or remove samples.",
+            )
+        )
+    auto = row.get("iterations", {}).get("auto", {})
+    if auto.get("min", 1) > auto.get("max", auto.get("min", 1)):
+        problems.append(
+            Problem(
+                f"{prefix}iterations.auto.max",
+                f"expected at least min, which is {auto['min']}, got {auto['max']}",
+                "Raise max or lower min.",
+            )
+        )
+    found = axes_problem(row.get("sweep", {}), Strategy(strategy))
+    if found is not None:
+        problems.append(Problem(f"{prefix}sweep", found.message, found.remedy))
+    return problems
+
+
+def _entry(row: Document) -> Entry:
+    return Entry(
+        experiment=row["experiment"],
+        params=row.get("params", {}),
+        sweep={name: tuple(values) for name, values in row.get("sweep", {}).items()},
+        strategy=Strategy(row.get("strategy", Strategy.CARTESIAN)),
+        samples=row.get("samples"),
+        iterations=_iterations(row.get("iterations", {})),
+    )
+
+
+def _iterations(row: Mapping[str, Any]) -> Iterations:
+    auto = row.get("auto")
+    stop = None
+    if auto is not None:
+        default = AutoStop()
+        minimum = auto.get("min", min(default.minimum, auto.get("max", default.minimum)))
+        maximum = auto.get("max", max(default.maximum, minimum))
+        stop = AutoStop(auto.get("precision", default.precision), minimum, maximum)
+    return Iterations(
+        warmup=row.get("warmup", 1),
+        measured=row.get("measured", 10),
+        instrumented=row.get("instrumented", 1),
+        auto=stop,
+        assumed="measured" not in row and auto is None,
+    )
+
+
+def _limits(document: Document) -> Limits:
+    memory = document.get("memory_limit_mb")
+    return Limits(
+        timeout_s=document.get("timeout_s", DEFAULT_TIMEOUT_S),
+        memory_bytes=None if memory is None else max(1, int(memory * _MIB)),
+        output_bytes=max(1, int(document.get("output_limit_mb", 16) * _MIB)),
+    )

@@ -1,0 +1,1 @@
+"""Files to plain values, and what can be wrong with them."""

@@ -1,0 +1,172 @@
+"""The ways into a ``Suite``: a file, or a Python mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentdyno.errors import SpecError
+from agentdyno.model.spec import Spec
+from agentdyno.model.suite import Suite
+from agentdyno.specs.files.problems import Problem, got, spec_error
+from agentdyno.specs.overrides import COMMAND_LINE
+from agentdyno.specs.suite_overrides import SuiteOverrides
+
+if TYPE_CHECKING:
+    from agentdyno.specs.layers import Document
+    from agentdyno.specs.suite.build import SuitePlace
+
+LEAST = "dataset: cases.jsonl"
+DEFAULT_SEED = 42
+SUITE_KEYS = frozenset({"benchmarks", "dataset", "suite_id", "suite_name", "agents", "scoring_rubric", "scorer"})
+"""Keys that no experiment's spec has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSuite:
+    """A suite, and the settings of a run of it: a ``Spec`` without entries."""
+
+    suite: Suite
+    settings: Spec
+
+
+def is_suite(document: object) -> bool:
+    """Whether a document (as read from a file) describes a suite and not an experiment."""
+    return isinstance(document, Mapping) and not SUITE_KEYS.isdisjoint(document)
+
+
+def load_suite(path: Path, *, quick: bool = False, overrides: SuiteOverrides | None = None) -> LoadedSuite:
+    """The suite in a YAML or JSON file with all its cases; ``quick`` applies its ``quick:`` key.
+
+    Paths in it are relative to the file. Raises ``SpecError``.
+    """
+    from agentdyno.specs.files.read import read_document
+    from agentdyno.specs.suite.build import SuitePlace
+
+    document = read_document(path, least=LEAST)
+    place = SuitePlace(str(path), path.absolute().parent, path.parent, path.stem)
+    return _build(document, place, quick, overrides)
+
+
+def parse_suite(
+    document: Mapping[str, object],
+    *,
+    source: str = "suite",
+    base_dir: Path | None = None,
+    quick: bool = False,
+    overrides: SuiteOverrides | None = None,
+) -> LoadedSuite:
+    """The suite in a mapping of the file format's form; ``source`` stands for the file in messages.
+
+    ``dataset`` may also be a ``Dataset``, and ``cases`` may hold ``Case`` objects.
+    """
+    from agentdyno.specs.suite.build import SuitePlace
+
+    folder = (base_dir or Path()).absolute()
+    return _build(document, SuitePlace(source, folder, folder, ""), quick, overrides)
+
+
+def _build(document: object, place: SuitePlace, quick: bool, overrides: SuiteOverrides | None) -> LoadedSuite:
+    from agentdyno.specs.files.validate import validate_as
+    from agentdyno.specs.suite.build import build_suite
+    from agentdyno.specs.suite.format import SuiteFile, SuiteLayer
+    from agentdyno.specs.suite_layers import apply_suite_layer
+
+    bare, inline = _without_cases(_mapping(document, place.source))
+    settled = validate_as(SuiteFile, _plain_mapping(bare, place.source), place.source)
+    layer = settled.pop("quick", {})
+    _check_quick_agents(layer, place.source)
+    if quick:
+        settled = apply_suite_layer(settled, layer)
+    if overrides is not None:
+        changed = validate_as(SuiteLayer, _plain_mapping(overrides.document(), COMMAND_LINE), COMMAND_LINE)
+        settled = apply_suite_layer(settled, changed, command_line=True)
+    suite = build_suite(settled, inline, place)
+    return LoadedSuite(suite, _settings(settled, suite))
+
+
+def _settings(document: Document, suite: Suite) -> Spec:
+    budgets = [document.get("time_budget_s"), suite.constraints.time_limit_s]
+    return Spec(
+        name=suite.name,
+        entries=(),
+        imports=suite.imports,
+        output_dir=document.get("output_dir"),
+        tags=tuple(document.get("tags", ())),
+        notes=document.get("notes", ""),
+        seed=document.get("seed", DEFAULT_SEED),
+        parallelism=suite.concurrency,
+        time_budget_s=min((float(value) for value in budgets if value is not None), default=None),
+        max_failure_rate=document.get("max_failure_rate", 0.5),
+        base_dir=suite.base_dir,
+        source=suite.source,
+    )
+
+
+def _check_quick_agents(layer: Document, source: str) -> None:
+    """Secrets are refused even where this run does not read them."""
+    from agentdyno.specs.workspace.agent_sweep import entry_problems
+
+    problems = [
+        problem
+        for i, entry in enumerate(layer.get("agents", ()))
+        for problem in entry_problems(entry, f"quick.agents[{i}]")
+    ]
+    if problems:
+        raise spec_error(source, problems)
+
+
+def _without_cases(document: Mapping[str, object]) -> tuple[dict[str, object], dict[int, Sequence[object]]]:
+    """The document without inline cases, and those by the position of their benchmark (0 for a flat suite).
+
+    They are taken out because there may be many more than a settings file may hold values, and because in Python
+    they may be objects.
+    """
+    bare, inline = dict(document), dict[int, Sequence[object]]()
+    if "dataset" in bare:
+        bare["dataset"] = _take(bare["dataset"], 0, inline)
+    benchmarks = bare.get("benchmarks")
+    if isinstance(benchmarks, (list, tuple)):
+        bare["benchmarks"] = [
+            {**item, "dataset": _take(item["dataset"], i, inline)}
+            if isinstance(item, Mapping) and "dataset" in item
+            else item
+            for i, item in enumerate(benchmarks)
+        ]
+    return bare, inline
+
+
+def _take(dataset: object, position: int, inline: dict[int, Sequence[object]]) -> object:
+    from agentdyno.specs.dataset.dataset import Dataset
+
+    if isinstance(dataset, Mapping):
+        cases = dataset.get("cases")
+        rest: Mapping[str, object] = dataset
+    else:
+        cases, rest = dataset, {}
+    if isinstance(cases, Dataset):
+        cases = cases.cases
+    if not isinstance(cases, (list, tuple)):
+        return dataset
+    inline[position] = cases
+    return {**rest, "cases": []}
+
+
+def _mapping(document: object, source: str) -> Mapping[str, object]:
+    if isinstance(document, Mapping):
+        return document
+    if document is None:
+        raise SpecError(
+            "expected a mapping, the file holds nothing", where=source, remedy=f"Write at least `{LEAST}`."
+        )
+    problem = Problem("", f"expected a mapping at the top, got {got(document)}", f"Write keys, as in `{LEAST}`.")
+    raise spec_error(source, [problem])
+
+
+def _plain_mapping(document: Mapping[str, object], source: str) -> dict[str, object]:
+    from agentdyno.specs.files.plain import plain_document
+
+    copied = plain_document(document, source)
+    return copied if isinstance(copied, dict) else {}

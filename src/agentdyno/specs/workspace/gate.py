@@ -1,0 +1,151 @@
+"""``gate:`` and ``weights:`` of ``dyno.yaml``: their format, and the policy that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from agentdyno.errors import nearest
+from agentdyno.findings.gate.model import AGENT_METRICS, DEFAULT_RULES, GatePolicy, GateRule, Tier
+from agentdyno.model.metric import Direction, known_metric
+from agentdyno.specs.experiment.format import FileModel, Line
+from agentdyno.specs.files.problems import dotted, got, shorten
+from agentdyno.specs.files.shorthand import refuse
+
+RETURNED = "result."
+"""What a number that an experiment returns begins with."""
+_TIERS = ("critical", "supporting", "advisory", "off")
+_EXPERIMENTS = ("duration_s", "cpu_s", "peak_rss_bytes", "throughput_per_s")
+_POINTS = ("pass_hat_3", "overall")
+_POINTS_TOLERANCE = 0.05
+_PARTS_TOLERANCE = 0.10
+
+Weight = Annotated[float, Field(ge=0, le=10**6)]
+
+
+def spell_rule(value: object) -> object:
+    """A bare tier as the mapping that it stands for."""
+    if isinstance(value, str):
+        if value not in _TIERS:
+            raise refuse(f"expected {', '.join(_TIERS[:-1])} or off, got {got(value)}", nearest(value[:200], _TIERS))
+        return {"tier": value}
+    if value is False:  # how other readers of YAML understand `off`
+        return {"tier": "off"}
+    if not isinstance(value, dict):
+        raise refuse(
+            f"expected a tier, or a mapping with tier and tolerance, got {got(value)}",
+            "Write for example `critical`, `off` or `{tier: critical, tolerance: 0.02}`.",
+        )
+    return value
+
+
+class RuleModel(FileModel):
+    """How one metric is judged."""
+
+    tier: Literal["critical", "supporting", "advisory", "off"] = Field(
+        default="supporting",
+        description="critical blocks, supporting warns, advisory is shown, off is left out",
+        examples=["critical"],
+    )
+    tolerance: float = Field(
+        default=_PARTS_TOLERANCE,
+        ge=0,
+        le=100,
+        description="How much worse it may be: a part of the baseline, or points of a score or rate",
+        examples=[0.02],
+    )
+
+
+RuleField = Annotated[
+    RuleModel,
+    BeforeValidator(
+        spell_rule,
+        json_schema_input_type=RuleModel | Literal["critical", "supporting", "advisory", "off", False],
+    ),
+]
+
+
+class GateModel(FileModel):
+    """What ``dyno check`` lets through."""
+
+    against: Line = Field(
+        default="",
+        description="Default baseline: a git revision, a baseline file, or AGENT@VERSION",
+        examples=["main"],
+    )
+    alpha: float = Field(
+        default=GatePolicy().alpha,
+        gt=0,
+        le=0.5,
+        description="Level of the two-sided tests over all critical metrics together; half of it is the chance "
+        "to block although nothing is worse",
+        examples=[0.01],
+    )
+    metrics: dict[str, RuleField] = Field(
+        default_factory=dict,
+        description="Metrics by name: a tier, or a mapping with tier and tolerance; before the default rules",
+        examples=[
+            {"accuracy": {"tier": "critical", "tolerance": 0.02}, "cost_usd": "advisory", "reliability": "off"}
+        ],
+    )
+
+    @model_validator(mode="after")
+    def _names(self) -> GateModel:
+        for name in self.metrics:
+            if not _is_judged(name):
+                message = f"unknown metric {shorten(repr(name))}"
+                known = {*AGENT_METRICS, *_EXPERIMENTS}
+                remedy = f"{nearest(name[:200], known)} A number that an experiment returns is {RETURNED}NAME."
+                raise refuse(message, remedy, dotted(("metrics", name)))
+        return self
+
+
+class WeightsModel(FileModel):
+    """How much each dimension counts in an overall score."""
+
+    accuracy: Weight = Field(default=0.30, description="Weight of accuracy", examples=[0.3])
+    speed: Weight = Field(default=0.20, description="Weight of speed", examples=[0.2])
+    efficiency: Weight = Field(default=0.20, description="Weight of efficiency", examples=[0.2])
+    cost: Weight = Field(default=0.15, description="Weight of cost", examples=[0.15])
+    reliability: Weight = Field(default=0.15, description="Weight of reliability", examples=[0.15])
+
+    @model_validator(mode="after")
+    def _some(self) -> WeightsModel:
+        if not any((self.accuracy, self.speed, self.efficiency, self.cost, self.reliability)):
+            raise refuse("expected at least one weight above 0", "Write for example `weights: {accuracy: 0.3}`.")
+        return self
+
+
+def gate_policy(document: Mapping[str, Any]) -> GatePolicy:
+    """The policy of a validated ``gate:``: the default rules, those that it names replaced, added or taken away."""
+    written: Mapping[str, Mapping[str, Any]] = document.get("metrics", {})
+    rules = {rule.metric: rule for rule in DEFAULT_RULES}
+    for metric, row in written.items():
+        default = rules.pop(metric, None) or GateRule(metric, Tier.SUPPORTING, _default_tolerance(metric))
+        tier = row.get("tier", default.tier.value)
+        if tier != "off":
+            rules[metric] = GateRule(metric, Tier(tier), float(row.get("tolerance", default.tolerance)))
+    policy = GatePolicy()
+    return GatePolicy(
+        rules=tuple(sorted(rules.values(), key=lambda rule: list(Tier).index(rule.tier))),
+        alpha=float(document.get("alpha", policy.alpha)),
+        against=document.get("against"),
+        own_tiers=tuple(metric for metric, row in written.items() if "tier" in row),
+        own_tolerances=tuple(metric for metric, row in written.items() if "tolerance" in row),
+    )
+
+
+def _default_tolerance(metric: str) -> float:
+    return _POINTS_TOLERANCE if metric in _POINTS else _PARTS_TOLERANCE
+
+
+def _is_judged(name: str) -> bool:
+    if name in AGENT_METRICS or (name.startswith(RETURNED) and len(name) > len(RETURNED) and name.isprintable()):
+        return True
+    if name != "score" and known_metric(name).direction is not Direction.UNKNOWN:
+        return True
+    from agentdyno.findings.figures.window_readings import LOAD_METRICS
+
+    return name in LOAD_METRICS and LOAD_METRICS[name].direction is not Direction.UNKNOWN

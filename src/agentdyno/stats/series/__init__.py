@@ -1,0 +1,1 @@
+"""Change points and trends of a series."""

@@ -1,0 +1,1 @@
+"""Executions, summaries and what boards read."""

@@ -1,0 +1,190 @@
+"""What agents and arms of experiments did over time, as light rows: read by the thousand, so by position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from agentdyno.model import Direction, Provenance
+from agentdyno.store.boards.identities import uid_text
+from agentdyno.store.boards.matrix import find_suites
+from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
+from agentdyno.store.database.session import Link
+from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
+from agentdyno.store.runs.schema import arms, environments, runs
+
+_FIGURES = SeriesRow._fields[SeriesRow._fields.index("status") :]
+_NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
+
+
+def series(
+    link: Link, agent: str, of: tuple[str | None, str | None], since: int | None, limit: int | None
+) -> list[SeriesRow]:
+    """The newest rows, oldest first; ``of`` is a suite (digest or id) and the id of a benchmark."""
+    own = _own(agent, None, *of)
+    if since is not None:
+        own.append(executions.c.created_at >= since)
+    rows = _real(link, own, limit)
+    return [_series_row(row) for row in reversed(rows if limit is None else _whole_runs(rows, limit))]
+
+
+def _real(link: Link, own: Sequence[ColumnElement[bool]], limit: int | None) -> list[Sequence[Any]]:
+    """Newest first, one more than ``limit`` where there is one, without what is simulated.
+
+    The newest keys come from the index alone, which does not know what is simulated: of 20,000 executions a
+    thousand are read. Where some of those fall away, the next thousand are.
+    """
+    page = None if limit is None else limit + 1
+    rows: list[Sequence[Any]] = []
+    offset = 0
+    while True:
+        keys = _newest(own, page).offset(offset)
+        found = link.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
+        rows += [row[:-1] for row in found if not row[-1]]
+        if page is None or len(found) < page or len(rows) >= page:
+            return rows[:page]
+        offset += page
+
+
+def _points() -> Select[*tuple[Any, ...]]:
+    """The columns of a ``SeriesRow``, and whether it is simulated."""
+    return (
+        select(
+            executions.c.created_at,
+            agents.c.version,
+            suites.c.digest,
+            benchmarks.c.benchmark_id,
+            benchmarks.c.category,
+            runs.c.run_id,
+            environments.c.machine_id,
+            runs.c.vcs,
+            *(executions.c[name] for name in _FIGURES),
+            executions.c.simulated,
+        )
+        .select_from(executions)
+        .join(agents, agents.c.id == executions.c.agent)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .outerjoin(runs, runs.c.id == executions.c.run)
+        .outerjoin(environments, environments.c.id == executions.c.environment)
+    )
+
+
+def _whole_runs(rows: Sequence[Sequence[Any]], limit: int) -> Sequence[Sequence[Any]]:
+    """At most ``limit`` of the newest rows, without the run of which only a part is among them."""
+    if len(rows) <= limit:
+        return rows
+    cut = rows[limit][0], rows[limit][5]
+    whole = limit
+    while whole and (rows[whole - 1][0], rows[whole - 1][5]) == cut:
+        whole -= 1
+    return rows[: whole or limit]
+
+
+def _series_row(row: Sequence[Any]) -> SeriesRow:
+    run_id, machine_id, vcs = row[5:8]
+    return SeriesRow._make((*row[:5], _id(run_id), machine_id or "", _commit(vcs), *row[8:]))
+
+
+def agent_executions(
+    link: Link, agent: str, version: str | None, suite: str | None, limit: int | None
+) -> list[AgentExecutionRow]:
+    """Newest first, simulated ones included."""
+    rows = link.execute(
+        select(
+            agents.c.version,
+            suites.c.digest,
+            suites.c.suite_id,
+            benchmarks.c.benchmark_id,
+            runs.c.run_id,
+            arms.c.arm_id,
+            executions.c.created_at,
+            executions.c.status,
+            executions.c.simulated,
+        )
+        .select_from(executions)
+        .join(agents, agents.c.id == executions.c.agent)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .outerjoin(runs, runs.c.id == executions.c.run)
+        .outerjoin(arms, arms.c.id == executions.c.arm)
+        .where(executions.c.id.in_(_newest(_own(agent, version, suite, None), limit)))
+        .order_by(*_NEWEST)
+    )
+    return [
+        AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]))) for row in rows.all()
+    ]
+
+
+def _own(agent: str, version: str | None, suite: str | None, benchmark: str | None) -> list[ColumnElement[bool]]:
+    """As lists of keys, so that the index over agent, benchmark and time serves them."""
+    named = [agents.c.name == agent]
+    if version is not None:
+        named.append(agents.c.version == version)
+    found: list[ColumnElement[bool]] = [executions.c.agent.in_(select(agents.c.id).where(*named))]
+    if suite is not None or benchmark is not None:
+        asked = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
+        if suite is not None:
+            asked = asked.where(find_suites(suite))
+        if benchmark is not None:
+            asked = asked.where(benchmarks.c.benchmark_id == benchmark)
+        found.append(executions.c.benchmark.in_(asked))
+    return found
+
+
+def _newest(which: Sequence[ColumnElement[bool]], limit: int | None) -> Select[int]:
+    """The keys alone: few columns are sorted, and the rest is read of the rows that are shown."""
+    return select(executions.c.id).where(*which).order_by(*_NEWEST).limit(limit)
+
+
+def arm_series(link: Link, experiment: str | None, name: str | None, limit: int | None) -> list[ArmSeriesRow]:
+    """The newest closed arms, oldest first, in the order of the plan within a run."""
+    ended = func.coalesce(runs.c.finished_at, runs.c.started_at)
+    asked = (
+        select(
+            ended,
+            runs.c.run_id,
+            *(arms.c[column] for column in ("arm_id", "name", "experiment", "side", "params", "metrics")),
+            environments.c.machine_id,
+            runs.c.vcs,
+        )
+        .select_from(arms)
+        .join(runs, runs.c.id == arms.c.run)
+        .join(environments, environments.c.id == runs.c.environment)
+        .where(runs.c.kind != "suite", arms.c.metrics.is_not(None))
+        .order_by(ended.desc(), runs.c.id.desc(), arms.c.position.desc())
+        .limit(limit)
+    )
+    if experiment is not None:
+        asked = asked.where(arms.c.experiment == experiment)
+    if name is not None:
+        asked = asked.where(arms.c.name == name)
+    return [_arm_row(row) for row in reversed(link.execute(asked).all())]
+
+
+def _arm_row(row: Sequence[Any]) -> ArmSeriesRow:
+    at, run_id, arm_id, name, experiment, side, params, metrics, machine_id, vcs = row
+    medians = {metric: _arm_metric(plain) for metric, plain in metrics.items() if plain["median"] is not None}
+    return ArmSeriesRow(
+        at, _id(run_id), arm_id, name, experiment, side or "", params or {}, medians, machine_id, _commit(vcs)
+    )
+
+
+def _arm_metric(plain: Mapping[str, Any]) -> ArmMetric:
+    return ArmMetric(
+        float(plain["median"]),
+        int(plain["n"]),
+        plain["unit"],
+        Direction(plain["direction"]),
+        Provenance(plain["provenance"]),
+    )
+
+
+def _id(run_id: bytes | None) -> str:
+    return "" if run_id is None else uid_text(run_id)
+
+
+def _commit(vcs: Mapping[str, Any] | None) -> str:
+    return "" if vcs is None else str(vcs.get("commit") or "")

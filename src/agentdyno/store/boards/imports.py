@@ -1,0 +1,110 @@
+"""Executions that no run of this store made, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from math import isfinite
+from operator import attrgetter
+
+from sqlalchemy import func, select
+
+from agentdyno.errors import StoreError
+from agentdyno.store.boards import summaries
+from agentdyno.store.boards.executions import keep_agent, standard_error
+from agentdyno.store.boards.identities import timed_uid
+from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites
+from agentdyno.store.database.session import Link
+from agentdyno.store.rows import Execution
+from agentdyno.store.runs.codec import id_bytes
+from agentdyno.store.runs.suites import keep_workspace
+
+_GROUP = 10_000
+_NO_ERRORS = (None,) * len(ERRORS)
+_RESOLVED = (
+    "uid",
+    "agent",
+    "benchmark",
+    "workspace",
+    "started_at",
+    "finished_at",
+    "created_at",
+    "simulated",
+    "status",
+    "error_details",
+)
+
+
+def add_executions(link: Link, rows: Iterable[Execution]) -> int:
+    """Inserts rows from outside, as they come, and takes them into the summaries; how many there were."""
+    summaries.lock(link)
+    before = int(link.execute(select(func.coalesce(func.max(executions.c.id), 0))).scalar_one())
+    encoded = _Resolver(link).encoded(rows)
+    count = 0
+    # Whole groups: while rows are on their way into PostgreSQL, its connection can look up nothing.
+    while group := list(islice(encoded, _GROUP)):
+        link.backend.insert_many(link.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
+        count += len(group)
+    summaries.add(link, executions.c.id > before)
+    return count
+
+
+class _Resolver:
+    """Names to keys, each looked up once. Agents and workspaces are made where they are new, suites are not."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._agents: dict[tuple[str, str], int] = {}
+        self._benchmarks: dict[tuple[str, str], int] = {}
+        self._workspaces: dict[str, int] = {}
+
+    def encoded(self, rows: Iterable[Execution]) -> Iterator[Sequence[object]]:
+        """Rows in the order of ``_RESOLVED``, ``NUMBERS`` and ``ERRORS``; what is no finite number is unknown."""
+        taken: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*NUMBERS)
+        spreads: Callable[[Execution], tuple[float | None, ...]] = attrgetter(*ERRORS)
+        for row in rows:
+            at = row.created_at
+            numbers = taken(row)
+            if not isfinite(sum(filter(None, numbers))):
+                numbers = tuple(None if value is None or not isfinite(value) else value for value in numbers)
+            errors = spreads(row)
+            if errors != _NO_ERRORS:
+                errors = tuple(map(standard_error, errors))
+            yield (
+                id_bytes(row.uid) if row.uid else timed_uid(at),
+                self._agents.get((row.agent, row.agent_version)) or self._agent(row),
+                self._benchmarks.get((row.suite, row.benchmark)) or self._benchmark(row),
+                self._workspaces.get(row.workspace) or self._workspace(row.workspace),
+                at if row.started_at is None else row.started_at,
+                at if row.finished_at is None else row.finished_at,
+                at,
+                int(row.simulated),
+                row.status,
+                row.error_details,
+                *numbers,
+                *errors,
+            )
+
+    def _agent(self, row: Execution) -> int:
+        wanted = select(agents.c.id).where(agents.c.name == row.agent, agents.c.version == row.agent_version)
+        found = self._link.execute(wanted.order_by(agents.c.id.desc()).limit(1)).scalar()
+        key = int(found) if found else keep_agent(self._link, row.agent, row.agent_version, None, row.created_at)
+        self._agents[row.agent, row.agent_version] = key
+        return key
+
+    def _benchmark(self, row: Execution) -> int:
+        wanted = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
+        wanted = wanted.where(suites.c.digest == row.suite, benchmarks.c.benchmark_id == row.benchmark)
+        found = self._link.execute(wanted).scalar()
+        if found is None:
+            raise StoreError(
+                f"the store has no benchmark {row.benchmark!r} of a suite {row.suite!r}",
+                where=self._link.backend.where,
+                remedy="Add the suite before its executions.",
+            )
+        self._benchmarks[row.suite, row.benchmark] = int(found)
+        return int(found)
+
+    def _workspace(self, name: str) -> int:
+        self._workspaces[name] = keep_workspace(self._link, name)
+        return self._workspaces[name]

@@ -1,0 +1,104 @@
+"""Executions as values, newest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, select
+
+from agentdyno.store.boards.identities import uid_text
+from agentdyno.store.boards.matrix import find_suites
+from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
+from agentdyno.store.database.session import Link
+from agentdyno.store.rows import Execution, ExecutionFilter
+from agentdyno.store.runs.codec import id_bytes, id_text
+from agentdyno.store.runs.schema import arms, runs
+
+
+def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> list[Execution]:
+    """Those that match, by the time they were recorded."""
+    asked = whole_executions().where(*_conditions(wanted))
+    rows = link.execute(asked if limit is None else asked.limit(limit))
+    return [execution_of(row) for row in rows]
+
+
+def whole_executions() -> Select[*tuple[Any, ...]]:
+    """The columns that ``execution_of`` takes, newest first."""
+    return (
+        select(
+            agents.c.name,
+            agents.c.version,
+            suites.c.digest,
+            benchmarks.c.benchmark_id,
+            executions.c.created_at,
+            executions.c.status,
+            executions.c.started_at,
+            executions.c.finished_at,
+            workspaces.c.name,
+            *(executions.c[name] for name in NUMBERS),
+            executions.c.simulated,
+            executions.c.error_details,
+            benchmarks.c.category,
+            executions.c.uid,
+            runs.c.run_id,
+            arms.c.arm_id,
+            *(executions.c[name] for name in ERRORS),
+        )
+        .select_from(executions)
+        .join(agents, agents.c.id == executions.c.agent)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .join(workspaces, workspaces.c.id == executions.c.workspace)
+        .outerjoin(runs, runs.c.id == executions.c.run)
+        .outerjoin(arms, arms.c.id == executions.c.arm)
+        .order_by(executions.c.created_at.desc(), executions.c.id.desc())
+    )
+
+
+def execution_of(row: Row[*tuple[Any, ...]]) -> Execution:
+    """A row of ``whole_executions``, whose columns are the fields of an ``Execution`` in their order."""
+    *plain, simulated, error_details, category, uid, run_id, arm_id = row[: -len(ERRORS)]
+    shown = "" if run_id is None else id_text(run_id)
+    errors = row[-len(ERRORS) :]
+    values = [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *errors]
+    return Execution(*values)
+
+
+def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
+    equal: list[tuple[ColumnElement[object], object]] = [
+        (agents.c.name, wanted.agent),
+        (agents.c.version, wanted.agent_version),
+        (benchmarks.c.benchmark_id, wanted.benchmark),
+        (benchmarks.c.category, wanted.category),
+        (workspaces.c.name, wanted.workspace),
+        (executions.c.status, wanted.status),
+    ]
+    found: list[ColumnElement[bool]] = [column == value for column, value in equal if value is not None]
+    if wanted.suite is not None:
+        found.append(find_suites(wanted.suite))
+    if wanted.since is not None:
+        found.append(executions.c.created_at >= wanted.since)
+    if wanted.simulated is not None:
+        found.append(executions.c.simulated == int(wanted.simulated))
+    if wanted.run_id is not None:
+        found.append(runs.c.run_id == id_bytes(wanted.run_id))
+    if wanted.benchmark is not None and wanted.agent is None and wanted.run_id is None:
+        # All agents are named, so that the index over agent, benchmark and time serves a benchmark alone.
+        found.append(executions.c.agent.in_(select(agents.c.id)))
+    return found
+
+
+def latest_run(link: Link, agent: str, suite_digest: str) -> str | None:
+    """The newest run in which the agent succeeded at something of this version of the suite."""
+    found = link.execute(
+        select(runs.c.run_id)
+        .select_from(executions)
+        .join(runs, runs.c.id == executions.c.run)
+        .join(agents, agents.c.id == executions.c.agent)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .where(agents.c.name == agent, suites.c.digest == suite_digest, executions.c.status == "success")
+        .order_by(executions.c.created_at.desc(), executions.c.id.desc())
+        .limit(1)
+    ).scalar()
+    return None if found is None else id_text(found)

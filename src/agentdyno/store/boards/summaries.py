@@ -1,0 +1,215 @@
+"""The summaries that boards read, kept in step with ``executions`` by whoever changes those.
+
+``latest`` holds per agent and benchmark the last attempt and the last success. ``agg_day`` adds up a day of one
+agent, category and workspace. Its sums are whole numbers of small units (``SCALES``): whole numbers add up to the
+same in any order, so that taking an execution out and putting another in gives exactly what building anew gives.
+
+A change is made within one transaction: ``lock``, ``remove`` what is to change, change it, ``add`` it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Double,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    true,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from agentdyno.store.boards.schema import SCORES, SHOWN, SUMMED, agg_day, benchmarks, counters, executions, latest
+from agentdyno.store.database.session import Link
+
+DAY_MS = 86_400_000
+SCORE_UNITS = 10**12
+CASE_UNITS = 10**9
+SCALES = {**dict.fromkeys(SCORES, SCORE_UNITS), "cost_usd": 10**9}
+"""How many units of a sum make 1: a score is added up in millionths of a millionth, money in nano-dollars."""
+_MOST_UNITS = 1e15
+"""One execution adds no more than this, so that a nonsensical value cannot make a sum pass 63 bits."""
+_MOST_SCORE = 1e3
+_LEAST = 1e-20
+_KEY = ("category", "agent", "day", "workspace")
+_GENERATION = "generation"
+_SUCCESS = executions.c.status == "success"
+_REAL = executions.c.simulated == 0
+
+TABLES = (latest, agg_day)
+
+Pair = tuple[int, int]
+"""The keys of an agent and of a benchmark."""
+
+
+class Whole(FunctionElement[int]):
+    """A number cut off after the point; both databases and Python's ``int`` agree on it."""
+
+    type = BigInteger()
+    inherit_cache = True
+    name = "whole"
+
+
+@compiles(Whole, "sqlite")
+def _whole_sqlite(element: Whole, compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST({compiler.process(element.clauses, **options)} AS INTEGER)"
+
+
+@compiles(Whole, "postgresql")
+def _whole_postgresql(element: Whole, compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST(trunc({compiler.process(element.clauses, **options)}) AS BIGINT)"
+
+
+def lock(link: Link) -> None:
+    """Counts a change, and keeps every other one out until this transaction ends."""
+    link.execute(link.backend.insert_or_add(counters, ["name"]), {"name": _GENERATION, "value": 1})
+
+
+def generation(link: Link) -> int:
+    """How often executions were changed: what was worked out from them before is stale where this differs."""
+    return int(link.execute(select(counters.c.value).where(counters.c.name == _GENERATION)).scalar() or 0)
+
+
+def remove(link: Link, which: ColumnElement[bool]) -> set[Pair]:
+    """Takes executions out of the sums, before they change; the pairs that ``refresh`` has to look at afterwards."""
+    _add_up(link, which, -1)
+    link.execute(delete(agg_day).where(agg_day.c.attempts == 0))
+    return pairs_of(link, which)
+
+
+def add(link: Link, which: ColumnElement[bool], pairs: Iterable[Pair] = ()) -> None:
+    """Puts executions into the sums and brings ``latest`` up to date for theirs and for further ``pairs``."""
+    _add_up(link, which, 1)
+    refresh(link, pairs_of(link, which) | set(pairs))
+
+
+def rebuild(link: Link) -> None:
+    """All summaries anew, from the executions alone."""
+    lock(link)
+    link.execute(delete(latest))
+    link.execute(delete(agg_day))
+    add(link, true())
+
+
+def pairs_of(link: Link, which: ColumnElement[bool]) -> set[Pair]:
+    wanted = select(executions.c.agent, executions.c.benchmark).where(which, _REAL).distinct()
+    return {(row.agent, row.benchmark) for row in link.execute(wanted)}
+
+
+def refresh(link: Link, pairs: Iterable[Pair]) -> None:
+    """``latest`` of these agents and benchmarks, looked up by the index of ``executions``."""
+    keys = [{"of_agent": agent, "of_benchmark": benchmark} for agent, benchmark in sorted(pairs)]
+    if not keys:
+        return
+    link.execute(
+        delete(latest).where(
+            latest.c.agent == bindparam("of_agent"), latest.c.benchmark == bindparam("of_benchmark")
+        ),
+        keys,
+    )
+    link.execute(insert(latest).from_select([column.name for column in latest.columns], _last()), keys)
+
+
+def _last() -> Select[*tuple[Any, ...]]:
+    """The row of ``latest`` for one pair; none where the pair has no execution."""
+    own = and_(
+        executions.c.agent == bindparam("of_agent", type_=BigInteger),
+        executions.c.benchmark == bindparam("of_benchmark", type_=BigInteger),
+        _REAL,
+    )
+    newest = (executions.c.created_at.desc(), executions.c.id.desc())
+    attempt = select(executions).where(own).order_by(*newest).limit(1).subquery("attempt")
+    success = select(executions).where(own, _SUCCESS).order_by(*newest).limit(1).subquery("success")
+    return (
+        select(
+            attempt.c.agent,
+            attempt.c.benchmark,
+            benchmarks.c.category,
+            attempt.c.id,
+            attempt.c.created_at,
+            attempt.c.status,
+            success.c.id,
+            success.c.created_at,
+            success.c.uid,
+            *(success.c[name] for name in SHOWN),
+        )
+        .select_from(attempt)
+        .join(benchmarks, benchmarks.c.id == attempt.c.benchmark)
+        .outerjoin(success, true())
+    )
+
+
+def _add_up(link: Link, which: ColumnElement[bool], sign: int) -> None:
+    link.execute(link.backend.insert_or_add(agg_day, _KEY, _contributions(which)), {"sign": sign})
+
+
+def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """What executions add to ``agg_day`` times ``sign``, in the order of its columns."""
+    day = executions.c.created_at.op("/")(literal_column(str(DAY_MS)))  # both databases cut whole numbers off
+    key = [benchmarks.c.category, executions.c.agent, day, executions.c.workspace]
+    sign = bindparam("sign", type_=BigInteger)
+    return (
+        select(*key, *(sign * figure for figure in figures().values()))
+        .select_from(executions)
+        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
+        .where(which, _REAL)
+        .group_by(*key)
+    )
+
+
+@cache
+def figures() -> dict[str, ColumnElement[int]]:
+    """What a group of executions comes to, by the columns of ``agg_day`` outside its key, in their order.
+
+    Only successes have figures; the first two columns count attempts and successes.
+    """
+    c = executions.c
+    # The sum of the cases and of their squares, from mean and variance.
+    mean, variance = (_within(c[name], _MOST_SCORE) for name in ("case_mean", "case_variance"))
+    case_sum = c.scored * mean
+    squares = func.coalesce(variance, 0.0) * (c.scored - 1) + c.scored * mean * mean
+    made = [
+        func.count(),
+        func.count(case((_SUCCESS, 1))),
+        *(_sum(_units(c[name], SCALES[name])) for name in SUMMED),
+        *(func.count(case((_SUCCESS, c[name]))) for name in SUMMED),
+        *(_sum(c[name]) for name in ("passed", "samples", "scored")),
+        _sum(_units(case_sum, CASE_UNITS)),
+        _sum(_units(squares, CASE_UNITS)),
+    ]
+    names = [column.name for column in agg_day.columns if column.name not in _KEY]
+    return dict(zip(names, made, strict=True))
+
+
+def _sum(units: ColumnElement[int]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((_SUCCESS, units))), 0)
+
+
+def _units(value: ColumnElement[Any], scale: int) -> ColumnElement[int]:
+    return Whole(_within(value, _MOST_UNITS / scale) * _number(scale) + _number(0.5))
+
+
+def _within(value: ColumnElement[Any], most: float) -> ColumnElement[float]:
+    """PostgreSQL refuses a product that is too large or too small to be told from 0."""
+    low, high = _number(-most), _number(most)
+    nothing = value.between(_number(-_LEAST), _number(_LEAST))
+    return case((nothing, _number(0)), (value > high, high), (value < low, low), else_=value)
+
+
+def _number(value: float) -> ColumnElement[float]:
+    """In the statement itself: it stays the same, and so does the plan that a server keeps for it."""
+    return literal(float(value), Double, literal_execute=True)

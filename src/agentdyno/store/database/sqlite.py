@@ -1,0 +1,209 @@
+"""Everything that is true of SQLite only: pragmas, locks, error codes, online backup."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, event, text
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
+
+from agentdyno.errors import StoreError
+from agentdyno.store.database.backup_file import claimed
+from agentdyno.store.database.upserts import Upserts
+from agentdyno.store.location import keep_out_of_git
+from agentdyno.store.runs.codec import dumps, loads
+
+_LOCK_RETRY_S = 0.005
+_BULK_CACHE_KIB = 64 * 1024
+
+_EXPLAINED = (
+    (
+        ("SQLITE_BUSY", "SQLITE_LOCKED"),
+        "the store is locked: another process is writing to it and did not finish in time",
+        "Wait for the other dyno to finish its write and try again; if none is running, "
+        "look for a program that has the file open.",
+    ),
+    (
+        ("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH"),
+        "the store is read-only",
+        "Make the file and its folder writable, or name another store with --store or DYNO_STORE.",
+    ),
+    (
+        ("SQLITE_CANTOPEN",),
+        "the store cannot be opened",
+        "Check that the path is a file in a folder that you may write to, "
+        "or name another store with --store or DYNO_STORE.",
+    ),
+    (
+        ("SQLITE_NOTADB",),
+        "this file is not a SQLite database",
+        "Name another store with --store or DYNO_STORE, or move the file away.",
+    ),
+    (
+        ("SQLITE_CORRUPT",),
+        "the store is damaged",
+        "Restore a copy made by `dyno store backup`, or move the file away to start a new store.",
+    ),
+    (
+        ("SQLITE_FULL",),
+        "the disk is full",
+        "Free some space and resume the run; everything committed so far is kept.",
+    ),
+    (
+        ("SQLITE_IOERR",),
+        "reading or writing the store failed",
+        "Check the disk and its free space; everything committed so far is kept.",
+    ),
+    (
+        ("SQLITE_TOOBIG",),
+        "a value is too large to be stored",
+        "Keep large outputs as artifacts of the run.",
+    ),
+)
+
+
+class SqliteBackend(Upserts):
+    """A store in one file, in write-ahead-log mode so that readers and one writer do not wait for each other."""
+
+    begin_write = "BEGIN IMMEDIATE"
+    begin_read = "BEGIN"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error, sqlite3.Warning)
+    savepoints = False
+
+    def __init__(self, url: URL) -> None:
+        super().__init__(insert)
+        database = url.database or ""
+        if database in ("", ":memory:") or url.query.get("mode") == "memory":
+            raise StoreError(
+                "a store needs a file", remedy="Give a path, or a URL such as sqlite:///path/to/dyno.db."
+            )
+        self._is_uri = database.startswith("file:")
+        self._path = Path(database.removeprefix("file:")).absolute()
+        self._url = url
+        self.url = url.render_as_string(hide_password=True)
+        self.where = str(self._path)
+
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def make_room(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            keep_out_of_git(self._path.parent)
+        except OSError as error:
+            raise StoreError(
+                f"the folder of the store cannot be created: {error.strerror}",
+                where=str(self._path.parent),
+                remedy="Name another store with --store or DYNO_STORE.",
+            ) from None
+
+    def engine(self, busy_timeout_s: float) -> Engine:
+        engine = create_engine(
+            self._url,
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            json_serializer=dumps,
+            json_deserializer=loads,
+            connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
+        )
+        event.listen(engine, "connect", _configure)
+        return engine
+
+    def prepare_new(self, connection: Connection, busy_timeout_s: float) -> None:
+        """Switching to a write-ahead log fails at once, whatever the timeout, while someone else switches."""
+        deadline = time.monotonic() + busy_timeout_s
+        while True:
+            try:
+                connection.execute(text("PRAGMA journal_mode = WAL"))
+                return
+            except OperationalError as error:
+                if not _code(error).startswith("SQLITE_BUSY") or time.monotonic() >= deadline:
+                    raise
+                time.sleep(_LOCK_RETRY_S)
+
+    def prepare_migration(self, connection: Connection) -> None:
+        """A table is altered by replacing it, which must not take the rows that refer to it along."""
+        connection.execute(text("PRAGMA foreign_keys = OFF"))
+
+    def lock_schema(self, connection: Connection) -> None:
+        """A write has the whole file to itself already."""
+
+    def in_transaction(self, connection: Connection) -> bool:
+        return _driver(connection).in_transaction
+
+    def is_broken(self, connection: Connection) -> bool:  # noqa: ARG002
+        """There is nobody at the other end."""
+        return False
+
+    def has_failed(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
+
+    def set_durable(self, connection: Connection, durable: bool) -> None:
+        _driver(connection).execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+
+    def adapted(self, row: Mapping[str, object]) -> Mapping[str, object]:
+        return row
+
+    def insert_many(
+        self, connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]]
+    ) -> None:
+        marks = ", ".join("?" * len(columns))
+        driver = _driver(connection)
+        driver.execute(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")  # indexes of many rows do not fit the usual 2 MB
+        driver.executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def settle(self, connection: Connection, tables: Sequence[Table]) -> None:
+        """Rows that were updated leave nothing behind."""
+
+    def explain(self, error: BaseException) -> StoreError:
+        if isinstance(error, ResourceClosedError) or "closed database" in str(error):
+            return StoreError("the store is closed", where=self.where)
+        code = _code(error)
+        for prefixes, message, remedy in _EXPLAINED:
+            if code.startswith(prefixes):
+                return StoreError(message, where=self.where, remedy=remedy)
+        original = error.orig if isinstance(error, DBAPIError) else error
+        if "no such table" in str(original) or "no such column" in str(original):
+            remedy = "Restore a copy made by `dyno store backup`, or move the file away to start a new store."
+            return StoreError(f"the store is damaged: {original}", where=self.where, remedy=remedy)
+        return StoreError(f"the database refused: {original}", where=self.where)
+
+    def backup(self, path: Path) -> None:
+        """A connection of its own sees what is committed, in one read transaction that stops no writer."""
+        with (
+            claimed(path),
+            contextlib.closing(sqlite3.connect(self._path)) as source,
+            contextlib.closing(sqlite3.connect(path)) as target,
+        ):
+            source.backup(target)
+
+    def vacuum(self, connection: Connection) -> tuple[int, int]:
+        before = self._size_bytes()
+        driver = _driver(connection)
+        driver.execute("VACUUM")
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return before, self._size_bytes()
+
+    def _size_bytes(self) -> int:
+        return sum(part.stat().st_size for part in (self._path, Path(f"{self._path}-wal")) if part.exists())
+
+
+def _configure(driver: sqlite3.Connection, _record: object) -> None:
+    driver.execute("PRAGMA synchronous = NORMAL")
+    driver.execute("PRAGMA foreign_keys = ON")
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+
+
+def _code(error: BaseException) -> str:
+    """The name of SQLite's result code, such as ``SQLITE_BUSY_SNAPSHOT``; empty when there is none."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(original, "sqlite_errorname", None) or ""

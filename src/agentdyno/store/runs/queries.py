@@ -1,0 +1,246 @@
+"""Questions to the store: which runs there are, and one of them as a value."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, case, func, select
+
+from agentdyno.errors import StoreError, nearest
+from agentdyno.model import (
+    ArmResult,
+    Artifact,
+    CaseFigures,
+    Environment,
+    MetricSummary,
+    Phase,
+    RunResult,
+    RunStatus,
+    RunWarning,
+    Sample,
+    Side,
+    Spec,
+    Status,
+    Vcs,
+)
+from agentdyno.store.boards.schema import suites
+from agentdyno.store.database.session import Link
+from agentdyno.store.rows import RunRow
+from agentdyno.store.runs.codec import decoded, id_bytes, id_text, row_sample
+from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
+from agentdyno.store.runs.suites import suite_of
+
+_LAST = re.compile(r"last(?:~(\d{1,9}))?")
+_PREFIX = re.compile(r"[0-9a-fA-F-]{1,36}")
+_CANDIDATES = 5
+_RECENT = 200
+_UNANSWERED = (Status.ERROR.value, Status.TIMEOUT.value, Status.LIMIT.value)
+_PHASE_ORDER = {phase: position for position, phase in enumerate(Phase)}
+_NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
+
+
+def run_key(link: Link, run_id: str) -> int:
+    """The row of a run by its full id."""
+    found = link.execute(select(runs.c.id).where(runs.c.run_id == id_bytes(run_id))).scalar()
+    if found is None:
+        raise _unknown(link, run_id)
+    return int(found)
+
+
+def has_run(link: Link, run_id: str) -> bool:
+    """Whether there is a run of that full id; what is no id is none."""
+    try:
+        wanted = id_bytes(run_id)
+    except StoreError:
+        return False
+    return link.execute(select(runs.c.id).where(runs.c.run_id == wanted)).scalar() is not None
+
+
+def find_run(link: Link, reference: str) -> str:
+    """The full id that a unique prefix, ``last`` or ``last~N`` stands for."""
+    reference = reference.strip()
+    last = _LAST.fullmatch(reference)
+    if last:
+        return _nth_newest(link, reference, int(last[1] or 0))
+    digits = reference.replace("-", "").lower()
+    if not _PREFIX.fullmatch(reference) or not 0 < len(digits) <= 32:
+        raise _unknown(link, reference)
+    low, high = (bytes.fromhex(digits.ljust(32, filler)) for filler in "0f")
+    wanted = select(runs.c.run_id, runs.c.name).where(runs.c.run_id.between(low, high)).order_by(*_NEWEST_FIRST)
+    found = link.execute(wanted.limit(_CANDIDATES + 1)).all()
+    if not found:
+        raise _unknown(link, reference)
+    if len(found) > 1:
+        listed = ", ".join(f"{id_text(row.run_id)} ({row.name})" for row in found[:_CANDIDATES])
+        more = ", and more" if len(found) > _CANDIDATES else ""
+        raise StoreError(f"{reference!r} begins the id of more than one run", remedy=f"Say more of: {listed}{more}.")
+    return id_text(found[0].run_id)
+
+
+def _nth_newest(link: Link, reference: str, back: int) -> str:
+    found = link.execute(select(runs.c.run_id).order_by(*_NEWEST_FIRST).offset(back).limit(1)).scalar()
+    if found is not None:
+        return id_text(found)
+    count = link.execute(select(func.count()).select_from(runs)).scalar_one()
+    if not count:
+        raise _empty(link)
+    raise StoreError(
+        f"there is no {reference}: the store holds {count} run{'s' if count > 1 else ''}",
+        where=link.backend.where,
+        remedy=f"The oldest one is last~{count - 1}." if count > 1 else "The only one is last.",
+    )
+
+
+def _empty(link: Link) -> StoreError:
+    return StoreError("the store holds no run yet", where=link.backend.where, remedy="`dyno run FILE` records one.")
+
+
+def _unknown(link: Link, reference: str) -> StoreError:
+    recent = link.execute(select(runs.c.run_id, runs.c.name).order_by(*_NEWEST_FIRST).limit(_RECENT)).all()
+    if not recent:
+        return _empty(link)
+    named = [id_text(row.run_id) for row in recent if row.name == reference]
+    if named:
+        remedy = f"Runs are called by their id; the newest one named {reference!r} is {named[0]}."
+    else:
+        remedy = nearest(reference, [id_text(row.run_id) for row in recent])
+    return StoreError(f"there is no run {reference!r}", where=link.backend.where, remedy=remedy)
+
+
+def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
+    """The newest runs first."""
+    rows = link.execute(select(runs).where(*only).order_by(*_NEWEST_FIRST).limit(limit)).all()
+    unanswered = func.sum(case((samples.c.status.in_(_UNANSWERED), 1), else_=0))
+    counted = (
+        select(arms.c.run, func.count(arms.c.id.distinct()), func.count(samples.c.id), unanswered)
+        .select_from(arms.outerjoin(samples, samples.c.arm == arms.c.id))
+        .where(arms.c.run.in_([row.id for row in rows]))
+        .group_by(arms.c.run)
+    )
+    counts = {row[0]: (row[1], row[2], row[3]) for row in link.execute(counted)}
+    return [
+        RunRow(
+            id_text(row.run_id),
+            row.kind,
+            row.name,
+            RunStatus(row.status),
+            row.started_at,
+            row.finished_at,
+            *counts.get(row.id, (0, 0, 0)),
+            tuple(row.tags or ()),
+        )
+        for row in rows
+    ]
+
+
+def recorded(link: Link, run_id: str) -> dict[str, Status]:
+    """The status of every planned trial that has a sample, by the trial's key. Warm-ups are not planned."""
+    wanted = (
+        select(
+            arms.c.arm_id, *(samples.c[name] for name in ("phase", "iteration", "case_id", "instrument", "status"))
+        )
+        .join(arms, samples.c.arm == arms.c.id)
+        .where(arms.c.run == run_key(link, run_id), samples.c.phase != Phase.WARMUP.value)
+    )
+    return {
+        f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}": Status(status)
+        for arm_id, phase, iteration, case_id, instrument, status in link.execute(wanted)
+    }
+
+
+def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
+    """A run with its arms in the order of the plan and, when asked for, every sample."""
+    key = run_key(link, run_id)
+    row = link.execute(
+        select(
+            runs,
+            specs.c.document.label("spec_document"),
+            environments.c.document.label("environment_document"),
+            suites.c.document.label("suite_document"),
+        )
+        .join(specs, runs.c.spec == specs.c.id)
+        .join(environments, runs.c.environment == environments.c.id)
+        .outerjoin(suites, runs.c.suite == suites.c.id)
+        .where(runs.c.id == key)
+    ).one()
+    return RunResult(
+        run_id=id_text(row.run_id),
+        kind=row.kind,
+        name=row.name,
+        status=RunStatus(row.status),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        seed=row.seed,
+        spec=decoded(Spec, row.spec_document, "a spec"),
+        environment=decoded(Environment, row.environment_document, "an environment"),
+        vcs=None if row.vcs is None else decoded(Vcs, row.vcs, "a commit"),
+        tags=tuple(row.tags or ()),
+        notes=row.notes,
+        warnings=tuple(decoded(RunWarning, plain, "a warning") for plain in row.warnings or ()),
+        arms=_load_arms(link, key, with_samples),
+        overhead_s=row.overhead_s,
+        stopped_because=row.stopped_because,
+        suite=None if row.suite_document is None else suite_of(row.suite_settings, row.suite_document),
+        pricing=row.pricing or {},
+        targets=_targets(row.targets or {}),
+        workspace=row.workspace,
+        origin=row.origin or {},
+    )
+
+
+def _targets(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, tuple[float, float]]]:
+    return {
+        benchmark: {metric: (float(pair[0]), float(pair[1])) for metric, pair in of_metric.items()}
+        for benchmark, of_metric in plain.items()
+    }
+
+
+def _load_arms(link: Link, run: int, with_samples: bool) -> tuple[ArmResult, ...]:
+    files = defaultdict(list)
+    wanted = select(*(artifacts.c[name] for name in ("arm", "name", "path", "size_bytes", "media_type")))
+    for row in link.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
+        files[row.arm].append(Artifact(row.name, row.path, row.size_bytes, row.media_type))
+    found = []
+    for row in link.execute(select(arms).where(arms.c.run == run).order_by(arms.c.position)).all():
+        kept = _load_samples(link, row.id, row.arm_id) if with_samples else ()
+        count = len(kept)
+        if not with_samples:
+            count = link.execute(select(func.count(samples.c.id)).where(samples.c.arm == row.id)).scalar_one()
+        found.append(_arm_result(row, count, kept, tuple(files[row.id])))
+    return tuple(found)
+
+
+def _load_samples(link: Link, arm: int, arm_id: str) -> tuple[Sample, ...]:
+    """Sorted here, because databases do not agree on the order of texts."""
+    loaded = [row_sample(row, arm_id) for row in link.execute(select(samples).where(samples.c.arm == arm))]
+    loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument))
+    return tuple(loaded)
+
+
+def _arm_result(
+    row: Row[*tuple[Any, ...]], count: int, kept: tuple[Sample, ...], files: tuple[Artifact, ...]
+) -> ArmResult:  # a row of ``arms``
+    metrics = row.metrics or {}
+    return ArmResult(
+        arm_id=row.arm_id,
+        name=row.name,
+        experiment=row.experiment,
+        params=row.params or {},
+        benchmark=row.benchmark,
+        agent=row.agent,
+        side=None if row.side is None else Side(row.side),
+        observed=row.observed or {},
+        metrics={name: decoded(MetricSummary, plain, "a metric") for name, plain in metrics.items()},
+        scores=row.scores or {},
+        statuses=row.statuses or {},
+        planned=row.planned,
+        samples_total=count,
+        samples=kept,
+        artifacts=files,
+        case_figures=None if row.case_figures is None else decoded(CaseFigures, row.case_figures, "case figures"),
+        totals={name: value for name, value in (row.totals or {}).items() if value is not None},
+        score_errors=row.score_errors or {},
+    )

@@ -1,0 +1,121 @@
+"""Samples of one run, page by page, and their scores anew.
+
+Between two pages nothing is held: no lock, no transaction, no cursor. Others may write, and so may the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, null, select, tuple_, update
+
+from agentdyno.errors import StoreError
+from agentdyno.model import Phase, Sample
+from agentdyno.store.database.session import Link
+from agentdyno.store.runs.codec import plain_or_null, row_sample
+from agentdyno.store.runs.queries import run_key
+from agentdyno.store.runs.schema import arms, samples
+
+PAGE = 500
+ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument)
+COLUMNS: list[ColumnElement[Any]] = [column for column in samples.columns if column.name not in ("id", "arm")]
+_WITHOUT_DETAILS = [
+    null().label("details") if column.name == "details" else column
+    for column in samples.columns
+    if column.name not in ("id", "arm")
+]
+
+
+def iter_samples(link: Link, run_id: str, arm_id: str | None, details: bool) -> Iterator[Sample]:
+    """Arms in the order of the plan, then phase, iteration, case and instrument."""
+    with link, link.snapshot():
+        keys = _arm_keys(link, run_id, arm_id)
+    columns = COLUMNS if details else _WITHOUT_DETAILS
+    for key, name in keys:
+        for phase in Phase:
+            wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
+            for row in _pages(link, wanted):
+                yield row_sample(row, name)
+
+
+def _arm_keys(link: Link, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
+    wanted = select(arms.c.id, arms.c.arm_id).where(arms.c.run == run_key(link, run_id)).order_by(arms.c.position)
+    if arm_id is not None:
+        wanted = wanted.where(arms.c.arm_id == arm_id)
+    found = [(int(row.id), str(row.arm_id)) for row in link.execute(wanted)]
+    if arm_id is not None and not found:
+        raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=link.backend.where)
+    return found
+
+
+def _pages(link: Link, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[Any, ...]]]:
+    """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
+    page = wanted.order_by(*ORDER).limit(PAGE)
+    while True:
+        with link:
+            rows = link.execute(page).all()
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        last = rows[-1]
+        page = wanted.where(behind(last.iteration, last.case_id, last.instrument)).order_by(*ORDER).limit(PAGE)
+
+
+def behind(iteration: int, case_id: str, instrument: str) -> ColumnElement[bool]:
+    """Samples of the same arm and phase that come after this one."""
+    place = (iteration, case_id, instrument)
+    return tuple_(*ORDER) > tuple_(*(literal(value, column.type) for value, column in zip(place, ORDER, strict=True)))
+
+
+def find_samples(link: Link, run_id: str, case_id: str) -> list[Sample]:
+    """Every sample of one case with all details, in the order of ``iter_samples``."""
+    keys = _arm_keys(link, run_id, None)
+    found: list[Sample] = []
+    for key, name in keys:
+        own = (samples.c.arm == key, samples.c.case_id == case_id)
+        rows = link.execute(select(*COLUMNS).where(*own)).all()
+        found.extend(row_sample(row, name) for row in rows)
+    order = {arm_id: position for position, (_, arm_id) in enumerate(keys)}
+    phases = list(Phase)
+    found.sort(key=lambda s: (order[s.arm_id], phases.index(s.phase), s.iteration, s.instrument))
+    return found
+
+
+def update_scores(link: Link, run_id: str, rescored: Iterable[Sample]) -> int:
+    """Replaces scores, status and details of recorded samples; how many. The caller holds the transaction."""
+    keys = {name: key for key, name in _arm_keys(link, run_id, None)}
+    key_columns = ("phase", "iteration", "case_id", "instrument")
+    statement = (
+        update(samples)
+        .where(samples.c.arm == bindparam("of_arm"))
+        .where(*(samples.c[name] == bindparam(f"of_{name}") for name in key_columns))
+        .values(status=bindparam("new_status"), scores=bindparam("new_scores"), details=bindparam("new_details"))
+    )
+    count = 0
+    iterator = iter(rescored)
+    while group := list(islice(iterator, PAGE)):
+        stray = {sample.arm_id for sample in group} - keys.keys()
+        if stray:
+            raise StoreError(f"run {run_id} was begun without arm {min(stray)}", where=link.backend.where)
+        rows = [_rescored_row(keys[sample.arm_id], sample) for sample in group]
+        found = link.execute(statement, rows).rowcount
+        if found != len(group):
+            message = f"run {run_id} has no sample of {len(group) - found} trials, from {group[0].key} on"
+            raise StoreError(message, where=link.backend.where)
+        count += len(group)
+    return count
+
+
+def _rescored_row(arm: int, sample: Sample) -> dict[str, object]:
+    return {
+        "of_arm": arm,
+        "of_phase": sample.phase.value,
+        "of_iteration": sample.iteration,
+        "of_case_id": sample.case_id,
+        "of_instrument": sample.instrument,
+        "new_status": sample.status.value,
+        "new_scores": plain_or_null(sample.scores, "a sample"),
+        "new_details": plain_or_null(sample.details, "a sample"),
+    }

@@ -1,0 +1,121 @@
+"""Suites at rest: the cases once per version, the rest with each run.
+
+Runs of one version differ in what its digest leaves out (agents, epochs, concurrency, folders): each run keeps its
+suite without the cases, and the cases are put back when it is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from agentdyno.model import Case, Suite
+from agentdyno.model.codec import to_plain
+from agentdyno.store.boards.identities import derived_uid
+from agentdyno.store.boards.schema import benchmarks, suites, workspaces
+from agentdyno.store.database.session import Link
+from agentdyno.store.runs.codec import decoded, plain_or_null
+
+Plain = dict[str, Any]
+
+
+def keep_suite(link: Link, suite: Suite, now_ms: int) -> int:
+    """The row of this version of the suite, with its benchmarks; their baselines are as declared last."""
+    digest = suite.digest
+    found = link.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar()
+    if found is None:
+        row = {
+            "uid": derived_uid("suite", suite.suite_id, digest),
+            "suite_id": suite.suite_id,
+            "name": suite.name,
+            "version": suite.version,
+            "digest": digest,
+            "category": suite.category.value,
+            "document": plain_or_null(suite, f"the suite {suite.name}"),
+            "created_at": now_ms,
+        }
+        link.execute(link.backend.insert_unless_present(suites, ["digest"]), row)
+        found = link.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar_one()
+    rows = _benchmark_rows(int(found), suite, digest)
+    if rows:
+        link.execute(link.backend.insert_unless_present(benchmarks, ["suite", "benchmark_id"]), rows)
+        _declare_baseline(link, int(found), rows)
+    return int(found)
+
+
+def _benchmark_rows(key: int, suite: Suite, digest: str) -> list[Plain]:
+    declared = next((item for item in suite.baseline_scores if "accuracy" in item.scores), None)
+    named = declared or next(iter(suite.baseline_scores), None)
+    return [
+        {
+            "uid": derived_uid("benchmark", digest, item.benchmark_id),
+            "suite": key,
+            "position": position,
+            "benchmark_id": item.benchmark_id,
+            "name": item.name,
+            "category": item.category.value,
+            "test_type": item.test_type.value,
+            "complexity": item.complexity.value,
+            "cases": len(item.cases),
+            "baseline_agent": None if named is None else named.agent_id,
+            "baseline_accuracy": None if declared is None else declared.scores["accuracy"],
+        }
+        for position, item in enumerate(suite.benchmarks)
+    ]
+
+
+def _declare_baseline(link: Link, key: int, rows: Sequence[Plain]) -> None:
+    """Baselines are no part of a version: a run may declare others than the run before."""
+    columns = (benchmarks.c.benchmark_id, benchmarks.c.baseline_agent, benchmarks.c.baseline_accuracy)
+    before = {row[0]: (row[1], row[2]) for row in link.execute(select(*columns).where(benchmarks.c.suite == key))}
+    changed = [
+        {"of": row["benchmark_id"], "agent": row["baseline_agent"], "accuracy": row["baseline_accuracy"]}
+        for row in rows
+        if before[row["benchmark_id"]] != (row["baseline_agent"], row["baseline_accuracy"])
+    ]
+    if changed:
+        link.execute(
+            update(benchmarks)
+            .where(benchmarks.c.suite == key, benchmarks.c.benchmark_id == bindparam("of"))
+            .values(baseline_agent=bindparam("agent"), baseline_accuracy=bindparam("accuracy")),
+            changed,
+        )
+
+
+def settings_of(suite: Suite) -> Plain:
+    """The suite without its cases."""
+    bare = [replace(item, cases=()) for item in suite.benchmarks]
+    plain: Plain = to_plain(replace(suite, benchmarks=tuple(bare)))
+    return plain
+
+
+def suite_of(settings: Mapping[str, Any] | None, document: Mapping[str, Any]) -> Suite:
+    """A run's suite, or the suite as it was first stored where a run has no say."""
+    bare = dict(settings or document)
+    bare["benchmarks"] = [{**item, "cases": []} for item in bare["benchmarks"]]
+    suite = decoded(Suite, bare, "a suite")
+    asked = [tuple(_case(plain) for plain in item["cases"]) for item in document["benchmarks"]]
+    filled = (replace(item, cases=cases) for item, cases in zip(suite.benchmarks, asked, strict=True))
+    return replace(suite, benchmarks=tuple(filled))
+
+
+def _case(plain: Mapping[str, Any]) -> Case:
+    """By hand: a run's header is read more often than anything, and may come with thousands of cases."""
+    return Case(
+        plain["id"],
+        plain["input"],
+        plain.get("target"),
+        plain.get("metadata") or {},
+        plain.get("group"),
+        tuple(plain.get("turns") or ()),
+    )
+
+
+def keep_workspace(link: Link, name: str) -> int:
+    """The row of a workspace."""
+    row = {"uid": derived_uid("workspace", name), "name": name}
+    link.execute(link.backend.insert_unless_present(workspaces, ["name"]), row)
+    return int(link.execute(select(workspaces.c.id).where(workspaces.c.name == name)).scalar_one())

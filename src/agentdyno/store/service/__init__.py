@@ -1,0 +1,1 @@
+"""Jobs, keys, workers."""

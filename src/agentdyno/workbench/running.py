@@ -1,0 +1,146 @@
+"""The Python API: the same power as the command line, without printing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentdyno.contracts import Report
+from agentdyno.errors import SpecError
+from agentdyno.findings.comparison.ask import Results
+from agentdyno.findings.engine.match import Operand
+from agentdyno.findings.run.ask import compare_operands, findings_for
+from agentdyno.model import Comparison, Progress, RunResult, Spec
+from agentdyno.registry.local import file_being_loaded
+from agentdyno.runs.experiment.prepare import prepare
+from agentdyno.runs.experiment.resolve import import_paths
+from agentdyno.runs.pipeline import Runner, run_folder
+from agentdyno.specs import Overrides, load_spec, parse_spec
+from agentdyno.store import Store
+from agentdyno.workbench.location import project_store
+from agentdyno.workbench.reporting import check_formats, write_reports
+
+
+def run_spec(
+    spec: str | os.PathLike[str] | Mapping[str, object] | Spec,
+    *,
+    store: str | None = None,
+    quick: bool = False,
+    against: str | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    **overrides: Any,
+) -> RunResult:
+    """Runs a spec: a file, or a mapping of the same form.
+
+    ``overrides`` are those of the command line: ``params={…}``, ``iterations=20``, ``seed=7``, ``output_dir=…``.
+    The result is also in the store and in ``<output_dir>/<run_id>/result.json``.
+    """
+    loading = file_being_loaded()
+    if loading is not None:
+        raise SpecError(
+            "run_spec is called at the top level of a file that a worker is loading to measure something in it",
+            where=loading,
+            remedy='Put the call under `if __name__ == "__main__":`.',
+        )
+    try:
+        changes = Overrides(**overrides)
+    except TypeError as error:
+        raise SpecError(str(error).replace("Overrides.__init__() ", ""), where="run_spec") from None
+    loaded = _load(spec, quick, changes)
+    if against is not None:
+        from dataclasses import replace
+
+        loaded = replace(loaded, against=against)
+    url = store or project_store(Path.cwd(), os.environ)
+    prepared = prepare(loaded, overridden=changes.params)
+    formats = check_formats(",".join(loaded.reports), import_paths(loaded))
+    with Store.open(url) as opened:
+        result = Runner(opened, output_root(url), on_progress).start(prepared)
+        if formats:
+            report = Report((result,), findings_for(result, opened))
+            write_reports(report, formats, run_folder(result.spec, result.run_id))
+        return result
+
+
+def compare(
+    baseline: str | RunResult, candidate: str | RunResult, *, store: str | None = None, tolerance: float = 0.03
+) -> Comparison:
+    """Two results side by side: files, runs of the store, ``RUN:ARM``, or results at hand. Read-only."""
+    url = store or project_store(Path.cwd(), os.environ)
+    opened: list[Store] = []
+
+    def open_store() -> Store:
+        if not opened:
+            opened.append(Store.open(url, must_exist=True))
+        return opened[0]
+
+    try:
+        results = Results(open_store)
+        first, second = (_operand(item, results) for item in (baseline, candidate))
+        known = open_store() if store_exists(url) else None
+        return compare_operands(first, second, known, tolerance)
+    finally:
+        for item in opened:
+            item.close()
+
+
+def run_load(
+    load: str | os.PathLike[str] | Mapping[str, object], *, store: str | None = None, quick: bool = False
+) -> RunResult:
+    """Puts a target under load: a load file, or a mapping of its form (``{"load": {"target": …, "rate": 50}}``).
+
+    The result is in the store and in ``<output_dir>/<run_id>/result.json``; ``stress_report`` says what it means.
+    """
+    from agentdyno.runs.load.kind import LoadRunner
+    from agentdyno.runs.load.prepare import preparing_load
+    from agentdyno.specs import load_workspace
+    from agentdyno.specs.load.build import load_load, parse_load
+
+    if isinstance(load, Mapping):
+        loaded = parse_load(load, source="load", base_dir=Path.cwd(), quick=quick)
+    else:
+        loaded = load_load(Path(load), quick=quick)
+    url = store or project_store(Path.cwd(), os.environ)
+    with preparing_load(loaded, load_workspace(Path.cwd())) as prepared, Store.open(url) as opened:
+        return LoadRunner(opened, output_root(url)).start(prepared)
+
+
+def load_run(reference: str, *, store: str | None = None) -> RunResult:
+    """A run of the store with all its samples: by its id, the beginning of it, ``last`` or ``last~1``."""
+    url = store or project_store(Path.cwd(), os.environ)
+    with Store.open(url, must_exist=True) as opened:
+        return opened.load_run(opened.find_run(reference))
+
+
+def output_root(url: str) -> Path:
+    """Where runs go by default: beside the store when it is a file, else ``.dyno/runs`` here."""
+    prefix, _, path = url.partition("sqlite:///")
+    if not prefix and path:
+        return Path(path).absolute().parent / "runs"
+    return Path.cwd() / ".dyno" / "runs"
+
+
+def store_exists(url: str) -> bool:
+    """Whether a store that is a file exists; others are taken to exist."""
+    prefix, _, path = url.partition("sqlite:///")
+    return bool(prefix) or Path(path).is_file()
+
+
+def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: Overrides) -> Spec:
+    if isinstance(spec, Spec):
+        if quick or changes != Overrides():
+            raise SpecError(
+                "a Spec is complete: it takes no quick and no overrides",
+                where="run_spec",
+                remedy="Give the file or the mapping instead, or change the Spec with dataclasses.replace.",
+            )
+        return spec
+    if isinstance(spec, Mapping):
+        return parse_spec(spec, source="spec", base_dir=Path.cwd(), quick=quick, overrides=changes)
+    return load_spec(Path(spec), quick=quick, overrides=changes)
+
+
+def _operand(item: str | RunResult, results: Results) -> Operand:
+    return results.operand(item) if isinstance(item, str) else Operand(item.run_id[:13], item, item.arms)

@@ -1,0 +1,75 @@
+"""``dyno try``: one question, the answer with what it took, and an exit code that tells whether there was one."""
+
+from __future__ import annotations
+
+from ...chat_server import Asked, Reply, serving
+from ...command import Bench
+
+AGENT = """
+from agentdyno import tool_call
+
+def answer(text, style="plain"):
+    with tool_call("lookup", {"query": text}) as result:
+        result.append("found")
+    return {"output": f"{style}: {text}", "usage": {"input_tokens": 11, "output_tokens": 7}, "cost": 0.002}
+
+def broken(text):
+    raise ValueError("cannot think")
+
+def endless(text):
+    while True:
+        pass
+"""
+
+
+def test_an_answer_comes_with_its_tokens_cost_time_and_tool_calls(bench: Bench) -> None:
+    bench.write("agent.py", AGENT)
+    done = bench.dyno("try", "agent.py@answer", "What is 17 * 23?")
+    assert done.code == 0, done.err
+    assert done.out.startswith("plain: What is 17 * 23?\n")
+    for word in ("11", "7", "$0.002", "lookup"):
+        assert word in done.out
+    as_json = bench.dyno("try", "agent.py@answer", "Hi", "-c", "style=loud", "--json").json
+    assert (as_json["agent"], as_json["sample"]["output"]) == ("answer", "loud: Hi")
+    assert as_json["sample"]["usage"] == {"input_tokens": 11, "output_tokens": 7}
+    assert as_json["sample"]["details"]["cost"] == {"usd": 0.002, "source": "reported"}
+    assert "lookup" in [event["name"] for event in as_json["sample"]["details"]["events"]]
+    assert bench.dyno("list", "runs", "--json").json == [], "nothing is stored"
+
+
+def test_no_answer_is_exit_code_5_with_the_reason(bench: Bench) -> None:
+    bench.write("agent.py", AGENT)
+    broken = bench.dyno("try", "agent.py@broken", "Hi")
+    assert broken.code == 5
+    assert "broken did not answer (error, exception): ValueError: cannot think" in broken.err
+    late = bench.dyno("try", "agent.py@endless", "Hi", "--timeout", "0.3", "--json")
+    assert late.code == 5
+    assert late.json["sample"]["status"] == "timeout"
+
+
+def test_an_agent_that_cannot_work_at_all_is_exit_code_2(bench: Bench) -> None:
+    bench.write("agent.py", AGENT)
+    unknown = bench.dyno("try", "agent.py@nobody", "Hi")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "no agent called 'nobody'" in unknown.err
+    with serving(lambda _: Reply("who are you", 401)) as server:
+        refused = bench.dyno("try", "openai:small", "Hi", "-c", f"base_url={server.url}")
+    assert refused.code == 2
+    assert "401 Unauthorized: who are you" in refused.err
+    assert "Traceback" not in refused.err
+
+
+def test_a_model_is_asked_at_any_address_and_what_it_reports_is_shown(bench: Bench) -> None:
+    def answer(asked: Asked) -> Reply:
+        return Reply(f"you said {asked.text}", output_tokens=4)
+
+    with serving(answer) as server:
+        done = bench.dyno(
+            "try", "openai:small", "hello", "-c", f"base_url={server.url}", "-c", "temperature=0.5", "--json"
+        )
+    assert done.code == 0, done.err
+    sample = done.json["sample"]
+    assert sample["output"] == "you said hello"
+    assert sample["details"]["model"] == "small"
+    assert {"ttft_s", "input_tokens", "output_tokens"} <= sample["readings"].keys()
+    assert server.asked[0].body["temperature"] == 0.5

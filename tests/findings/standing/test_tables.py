@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.standing.judge import standing_of
+from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings
+from agentdyno.findings.standing.tables import agents, errors, matrix, spending
+from agentdyno.findings.standing.tables_cases import duel, failed
+from agentdyno.findings.standing.tables_labels import agent_labels, points
+from agentdyno.model import Findings, RunStatus, RunWarning, Status
+from agentdyno.reports import render_console
+
+from ...reports.suites import comprehensive, renamed, report
+from ..suite_builders import arm, benchmark, sample, suite_of, suite_result
+
+RUN = comprehensive()
+STANDING = standing_of(RUN)
+HOSTILE = "<script>alert(1)</script>|`x` \x1b[31m\x00 =1+1 漢字 🚀 " + "long" * 30
+
+
+def text(width: int = 80) -> str:
+    return render_console(report(RUN), width)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 160])
+def test_no_line_of_a_suite_is_wider_than_the_terminal(width: int) -> None:
+    assert max(cell_len(line) for line in text(width).splitlines()) <= width
+
+
+def test_eighty_columns_show_every_agent_on_every_dimension_with_intervals() -> None:
+    lines = text(80).splitlines()
+    header = next(line for line in lines if "reliability" in line)
+    assert header.split() == ["overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
+    row = lines[lines.index("smollm2-tools@1.1") + 1].split()
+    expected = STANDING.agents[0]
+    assert expected.agent == "smollm2-tools@1.1"
+    assert " ".join(row) == " ".join(
+        points(expected.scores[name])
+        for name in ("overall", "accuracy", "speed", "efficiency", "cost", "reliability")
+    )
+    assert "–" in row[1]
+
+
+def test_short_names_stay_beside_their_scores_at_eighty_columns() -> None:
+    own = benchmark("a", "b", "c")
+    run = close_suite(
+        suite_result(
+            suite_of(own),
+            arm("quick@1", "facts", [sample(case_id, 1.0) for case_id in "abc"]),
+            arm("slow@1", "facts", [sample(case_id, 0.0) for case_id in "abc"]),
+        )
+    )
+    lines = render_console(agents(standing_of(run)), 80).splitlines()
+    assert lines[3].split() == ["quick", "100", "46–100*", "100", "44–100", "-", "-", "-", "-"]
+    assert lines[1].split()[0] == "agent"
+
+
+def test_the_order_is_that_of_the_overall_score() -> None:
+    values = [agent.scores["overall"].value or 0.0 for agent in STANDING.agents]
+    assert values == sorted(values, reverse=True)
+    firsts = [row[0].text for row in agents(STANDING).rows]
+    assert firsts == [agent_labels(STANDING)[agent.agent] for agent in STANDING.agents]
+
+
+def test_a_score_reads_in_points_of_a_hundred() -> None:
+    assert points(ScoreEstimate(0.853, (0.707, 0.931))) == "85 71–93"
+    assert points(ScoreEstimate(1.0, (1.0, 1.0))) == "100"
+    assert points(ScoreEstimate(0.5)) == "50"
+    assert points(ScoreEstimate(None)) == "-"
+
+
+def test_versions_are_named_only_where_two_share_a_name() -> None:
+    labels = agent_labels(STANDING)
+    assert labels["rules@1.0"] == "rules"
+    assert labels["smollm2-tools@0.9"] == "smollm2-tools@0.9"
+    long = renamed(RUN, "smollm2-tools@0.9", "smollm2-tools@0123456789abcdef0123")
+    assert "smollm2-tools@0123456789" in agent_labels(standing_of(long)).values()
+
+
+def test_a_partial_overall_says_what_is_missing() -> None:
+    few = comprehensive(epochs=2)
+    table = agents(standing_of(few))
+    assert all(row[1].text.endswith("*") for row in table.rows)
+    assert "reliability needs 3 epochs" in table.notes[1]
+    assert all(row[6].text == "-" for row in table.rows)
+
+
+def test_the_matrix_has_a_row_per_benchmark_and_a_column_per_agent() -> None:
+    table = matrix(STANDING)
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["arithmetic", "retrieval-over-documents", "multi-turn-memory"]
+    assert [row[1].text for row in table.rows] == ["14", "10", "8"]
+    assert len(table.columns) == 2 + 5
+    own = suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a")]))
+    assert matrix(standing_of(close_suite(own))) is None
+
+
+def test_cases_without_a_score_are_counted_in_the_matrix() -> None:
+    samples = [sample("a", 1.0), sample("b", Status.ERROR)]
+    two = suite_of(benchmark("a", "b"), benchmark("a", "b", name="sums"))
+    run = close_suite(suite_result(two, arm("x@1", "facts", samples), arm("x@1", "sums", samples)))
+    table = matrix(standing_of(run))
+    assert table is not None
+    assert table.rows[0][2].text == "100 21–100 (1 of 2)"
+
+
+def test_time_and_money_by_hand() -> None:
+    readings = {"duration_s": 2.0, "ttft_s": 0.25, "total_tokens": 500.0, "cost_usd": 0.03}
+    samples = [
+        sample("a", 1.0, readings=readings, details={"judge_cost_usd": 0.01}),
+        sample("b", 0.0, readings={**readings, "duration_s": 4.0}),
+        sample("c", Status.TIMEOUT, readings={"duration_s": 9.0, "cost_usd": 0.0}),
+    ]
+    run = close_suite(suite_result(suite_of(benchmark("a", "b", "c")), arm("x@1", "facts", samples)))
+    table = spending(standing_of(run))
+    shown = dict(zip([column.header for column in table.columns], [cell.text for cell in table.rows[0]], strict=True))
+    assert shown == {
+        "agent": "x",
+        "passed": "1/3",
+        "median": "3 s",
+        "p95": "3.90 s",
+        "TTFT": "250 ms",
+        "tokens": "-",
+        "cost": "$0.06",
+        "per success": "$0.06",
+        "not answered": "1 timeout",
+    }
+    assert table.notes == ("Judging cost, not counted above: x $0.01.",)
+
+
+def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
+    samples = [sample("a", 1.0, readings={"cost_usd": 0.03}), sample("b", 1.0)]
+    run = close_suite(suite_result(suite_of(benchmark("a", "b")), arm("x@1", "facts", samples)))
+    row = spending(standing_of(run)).rows[0]
+    assert [cell.text for cell in row[6:8]] == ["≥ $0.03", "-"]
+
+
+def test_failed_cases_come_with_want_got_and_the_command_that_shows_them() -> None:
+    samples = [sample("refund 04", 0.0, output="no\nidea"), sample("b", 1.0)]
+    run = close_suite(suite_result(suite_of(benchmark("refund 04", "b")), arm("x@1", "facts", samples)))
+    table = failed(standing_of(run), "last")
+    assert table is not None
+    assert [cell.text for cell in table.rows[0]] == [
+        *("refund 04", "x", "failed", "yes", "no idea"),
+        "dyno show last --case 'refund 04'",
+    ]
+    assert failed(standing_of(comprehensive()), "last", limit=3) is not None
+
+
+def test_every_arm_gets_its_turn_among_the_failed_cases() -> None:
+    table = failed(STANDING, "last", limit=10)
+    assert table is not None
+    assert len({row[1].text for row in table.rows}) == 5
+    assert f"{STANDING.failed_total - 10} more" in table.notes[0]
+    assert "dyno show 019ca9c1-4d80 --case sum-00" in text(80)
+
+
+def test_nothing_failed_is_no_table() -> None:
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a", 1.0)])))
+    assert failed(standing_of(run), "last") is None
+
+
+def test_the_head_to_head_names_what_was_fixed_and_what_broke() -> None:
+    own = benchmark("a", "b", "c", "d")
+    old = arm("x@1", "facts", [sample(case_id, score) for case_id, score in zip("abcd", (0, 0, 1, 1), strict=True)])
+    new = arm("x@2", "facts", [sample(case_id, score) for case_id, score in zip("abcd", (1, 1, 0, 1), strict=True)])
+    table = duel(standing_of(close_suite(suite_result(suite_of(own), old, new))))
+    assert table is not None
+    assert table.title == "x@1 → x@2"
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["fixed", "2", "a, b"],
+        ["broken", "1", "c"],
+        ["right in both", "1", ""],
+        ["wrong in both", "0", ""],
+    ]
+    assert "accuracy 50 → 75 on 4 cases, +25 points" in table.notes[0]
+    assert "mcnemar exact" in table.notes[0]
+
+
+def test_two_different_agents_have_no_fixed_cases() -> None:
+    own = benchmark("a", "b")
+    run = suite_result(
+        suite_of(own), arm("x@1", "facts", [sample("a"), sample("b", 0.0)]), arm("y@1", "facts", [sample("a")])
+    )
+    table = duel(standing_of(close_suite(run)))
+    assert table is not None
+    assert [row[0].text for row in table.rows][:2] == ["only y", "only x"]
+
+
+def test_what_ended_without_an_answer_is_told_apart_from_wrong_answers() -> None:
+    table = errors(RUN)
+    assert table is not None
+    assert [row[1].text for row in table.rows] == ["error", "timeout"]
+
+
+def test_the_headline_counts_agents_cases_and_executions() -> None:
+    first = text(200).splitlines()[0]
+    assert first.startswith("✓ complete  5 agents, 32 cases in 3 benchmarks, 480 of 480 planned executions done.")
+    assert "First: smollm2-tools@1.1" in first
+
+
+def test_wrong_answers_do_not_spoil_a_run_and_missing_ones_do() -> None:
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a", 0.0)])))
+    assert render_console(report(run)).startswith("✓ complete")
+    partial = replace(run, status=RunStatus.PARTIAL, stopped_because="the budget of $2 is spent")
+    assert render_console(report(partial)).startswith("! partial")
+    assert "Stopped early: the budget of $2 is spent." in " ".join(render_console(report(partial)).split())
+    nothing = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a", Status.ERROR)])))
+    assert render_console(report(nothing)).startswith("✗ failed")
+
+
+def test_warnings_are_shown_as_for_every_run() -> None:
+    warned = replace(RUN, warnings=(RunWarning("unknown-price", "no price is known for m", "Add it."),))
+    assert "! no price is known for m" in render_console(report(warned), 100)
+
+
+def test_findings_that_come_along_are_not_computed_again() -> None:
+    own = replace(STANDING, agents=STANDING.agents[:1], head_to_head=None)
+    given = replace(report(RUN), findings=SuiteFindings(standings=(own,)))
+    shown = render_console(given, 100)
+    assert "1 agent, 32 cases" in shown
+    assert "fixed" not in shown
+
+
+def test_simulated_agents_are_marked() -> None:
+    samples = [sample(case_id, 1.0, details={"simulated": True}) for case_id in "ab"]
+    run = close_suite(suite_result(suite_of(benchmark("a", "b")), arm("x@1", "facts", samples)))
+    shown = render_console(report(run), 100)
+    assert "x (simulated)" in shown
+    assert "simulated model" in shown
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_hostile_names_and_answers_stay_inside_the_terminal(width: int) -> None:
+    own = benchmark(HOSTILE, "b", name=HOSTILE)
+    samples = [sample(HOSTILE, 0.0, output=HOSTILE * 50), sample("b", Status.ERROR)]
+    run = close_suite(
+        suite_result(
+            suite_of(own, benchmark("z")),
+            arm(f"{HOSTILE}@1", own.benchmark_id, samples),
+            arm(f"{HOSTILE}@2", own.benchmark_id, samples),
+        )
+    )
+    shown = render_console(report(run), width)
+    assert max(cell_len(line) for line in shown.splitlines()) <= width
+    assert not any(ord(character) < 32 and character != "\n" for character in shown)
+
+
+def test_a_suite_without_arms_or_samples_can_be_shown() -> None:
+    bare = suite_result(suite_of(benchmark("a")))
+    assert "0 agents" in render_console(report(bare))
+    empty = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", (), planned=3)))
+    assert "no case was answered" in render_console(report(empty))
+
+
+def test_findings_of_a_suite_are_findings() -> None:
+    assert isinstance(SuiteFindings(), Findings)

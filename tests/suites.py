@@ -1,0 +1,77 @@
+"""Suites in a folder of their own, run without the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentdyno.model import Progress, RunResult, Workspace
+from agentdyno.runs.suite.kind import SuiteRunner
+from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.suite.resume import resume_suite
+from agentdyno.specs import LoadedSuite, load_workspace, parse_suite
+from agentdyno.store import Store
+
+AGENT = """
+from pathlib import Path
+
+def good(case):
+    with open("calls.log", "a") as log:
+        log.write(case.id + "\\n")
+    return case.target
+
+def bad(text):
+    return "no"
+
+def broken(text):
+    if not Path("mended").exists():
+        raise RuntimeError("broken")
+    return text.upper()
+"""
+EMPTY = Workspace()
+ROWS = [{"id": name, "input": name, "target": name.upper()} for name in ("a", "b", "c", "d")]
+
+
+@dataclass
+class Room:
+    """A folder with agents, a store and a way to run suites in it."""
+
+    folder: Path
+    store: Store
+    seen: list[Progress] = field(default_factory=list)
+
+    @property
+    def runner(self) -> SuiteRunner:
+        return SuiteRunner(self.store, self.folder / "runs", self.seen.append)
+
+    def suite(self, **changes: object) -> LoadedSuite:
+        document = {
+            "name": "room",
+            "dataset": {"cases": ROWS},
+            "scorer": "exact",
+            "epochs": 1,
+            "warmup": 0,
+            **changes,
+        }
+        return parse_suite(document, base_dir=self.folder)
+
+    def workspace(self, text: str = "") -> Workspace:
+        (self.folder / "dyno.yaml").write_text(text)
+        return load_workspace(self.folder)
+
+    def run(self, loaded: LoadedSuite, *agents: str, workspace: Workspace = EMPTY, **options: object) -> RunResult:
+        chosen = SuiteOptions(agents, **options)  # type: ignore[arg-type]
+        with preparing(loaded, workspace, chosen, self.store) as prepared:
+            return self.runner.start(prepared)
+
+    def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace = EMPTY) -> RunResult:
+        header = self.store.load_run(result.run_id, samples=False)
+        return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
+
+    def calls(self) -> list[str]:
+        return (self.folder / "calls.log").read_text().split()
+
+
+def statuses(result: RunResult) -> dict[str, dict[str, int]]:
+    """What became of the cases, by the name of the agent."""
+    return {arm.name.rpartition(" · ")[2]: dict(arm.statuses) for arm in result.arms}
