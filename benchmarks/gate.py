@@ -19,9 +19,10 @@ from pathlib import Path
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import GatePolicy, GateVerdict
+from agentdyno.findings.gate.model import GateVerdict
 from agentdyno.findings.record.judge import record_of
 from agentdyno.model import RunResult, Sample
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.runs.suite.kind import SuiteRunner
 from agentdyno.runs.suite.prepare import SuiteOptions, preparing

@@ -9,10 +9,11 @@ import pytest
 from rich.cells import cell_len
 
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
 from agentdyno.findings.gate.tables import gate_tables
 from agentdyno.findings.gate.tables_junit import gate_junit
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.result import RunWarning
 from agentdyno.reports import render_console
 from agentdyno.reports.gate_comment import MARKER, gate_comment

@@ -19,12 +19,13 @@ from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.judge import cost_report
 from agentdyno.findings.duel.judge import all_against_all, duel
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.model import HistoryPoint
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.model import Findings
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.reports import (
     CsvReporter,

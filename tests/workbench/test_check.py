@@ -14,8 +14,9 @@ import pytest
 from agentdyno.cli.bench.check import exit_code
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
 from agentdyno.findings.baseline.ask import export_baselines, set_baseline
-from agentdyno.findings.gate.model import DEFAULT_RULES, GatePolicy, GateReport, GateVerdict, Tier
+from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.model import Case, RunResult, Workspace
+from agentdyno.model.policy import DEFAULT_RULES, GatePolicy, Tier
 from agentdyno.runs.lineup import Named
 from agentdyno.runs.suite.kind import SuiteRunner
 from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions

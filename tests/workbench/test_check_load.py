@@ -11,9 +11,10 @@ import pytest
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.summarise import summarise
 from agentdyno.findings.figures.window_readings import LOAD_METRICS
-from agentdyno.findings.gate.model import GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.model import Arm, Phase, RunResult, RunStatus, RunWarning, Sample, Status, Workspace
 from agentdyno.model.identity import new_run_id
+from agentdyno.model.policy import GatePolicy
 from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.check_spec import check_load

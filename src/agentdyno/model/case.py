@@ -95,3 +95,11 @@ class Score:
     details: Mapping[str, object] = field(default_factory=dict)
     usage: Usage | None = None
     cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseKey:
+    """A case of a suite: ids are unique within a benchmark."""
+
+    benchmark: str
+    case_id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 
 
 @dataclass(frozen=True, slots=True)

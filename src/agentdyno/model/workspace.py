@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.findings.gate.model import GatePolicy
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.suite import AgentUse
 
 

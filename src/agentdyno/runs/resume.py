@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentdyno.errors import RunError
-from agentdyno.findings.run.ask import LOAD_KIND
 from agentdyno.model import Progress, RunResult, RunStatus
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.experiment.sides import Say
 from agentdyno.runs.pipeline import Runner

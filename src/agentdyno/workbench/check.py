@@ -11,11 +11,13 @@ from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
 from agentdyno.findings.baseline.ask import find_baseline
 from agentdyno.findings.baseline.ask_file import read_baseline
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import BrokenCase, GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.standing.judge import failed_cases
-from agentdyno.findings.standing.model import CaseKey, FailedCase
+from agentdyno.findings.standing.model import FailedCase
 from agentdyno.model import RunResult, RunWarning, Suite, Workspace
+from agentdyno.model.case import CaseKey
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.runs.experiment.sides import Say
 from agentdyno.runs.lineup import Entrant

@@ -8,9 +8,10 @@ from dataclasses import replace
 from agentdyno.errors import SpecError
 from agentdyno.findings.comparison.ask import Results, is_file
 from agentdyno.findings.gate.judge_experiments import judge_experiments
-from agentdyno.findings.gate.model import GatePolicy, GateReport, GateVerdict
+from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.findings.run.ask import compare_operands, findings_for
 from agentdyno.model import Comparison, Findings, RunResult, Spec
+from agentdyno.model.policy import GatePolicy
 from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.experiment.sides import Say
 from agentdyno.runs.pipeline import Runner

@@ -26,8 +26,8 @@ from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.history.judge import history
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model import Benchmark, Case, Phase, Sample, Status, Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord, ErrorClass
 from agentdyno.stats import holm
 

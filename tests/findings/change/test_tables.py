@@ -12,8 +12,8 @@ from agentdyno.findings.change.tables import changes_tables, sparkline
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.reports import render_console
 
 HOSTILE = "<script>|`x` \x1b[31m\x00 漢字 " + "long" * 30

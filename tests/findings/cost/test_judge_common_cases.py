@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentdyno.findings.cost.judge_common_cases import CommonCases, common_cases, known_use
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import CaseRecord
 
 from ..economy_builders import agent_record, bench, cases, tried

@@ -9,8 +9,9 @@ from agentdyno.findings.duel.charts import dumbbell_chart
 from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, PairedRow
 from agentdyno.findings.duel.tables import duel_tables, tournament_tables
 from agentdyno.findings.run.charts import drawing
-from agentdyno.findings.standing.model import CaseKey, HeadToHead
+from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.reports.console import render_console
 from agentdyno.show.pictures import inline_svg, png
 

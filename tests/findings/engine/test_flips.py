@@ -7,8 +7,9 @@ import pytest
 
 from agentdyno.findings.engine.flips import Contender, head_to_head, pick_pair
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.standing.model import AgentStanding, CaseKey, ScoreEstimate
+from agentdyno.findings.standing.model import AgentStanding, ScoreEstimate
 from agentdyno.model import Benchmark, Status, Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.stats import t_interval, wilson
 
 from ..suite_builders import benchmark, case, sample

@@ -9,8 +9,9 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import BrokenCase, GatePolicy, GateReport, GateRule, GateVerdict, Tier
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
+from agentdyno.model.case import CaseKey
+from agentdyno.model.policy import GatePolicy, GateRule, Tier
 from agentdyno.model.record import AgentRecord
 
 from ..gate_records import case, drawn, record

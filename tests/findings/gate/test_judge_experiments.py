@@ -8,9 +8,10 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.gate.judge_experiments import judge_experiments
-from agentdyno.findings.gate.model import GatePolicy, GateReport, GateRule, GateVerdict, Tier
+from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.model import ArmComparison, Comparison, MetricComparison, Verdict, known_metric
 from agentdyno.model.metric import Direction, Metric
+from agentdyno.model.policy import GatePolicy, GateRule, Tier
 
 
 def found(

@@ -17,8 +17,9 @@ from agentdyno.findings.gate.judge_rules import (
     spelled,
     visible_change,
 )
-from agentdyno.findings.gate.model import GateRow, GateRule, GateVerdict, Tier
+from agentdyno.findings.gate.model import GateRow, GateVerdict
 from agentdyno.model.findings import Verdict
+from agentdyno.model.policy import GateRule, Tier
 
 from ..gate_records import row
 

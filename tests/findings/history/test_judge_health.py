@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agentdyno.findings.engine.severity import RANKS
 from agentdyno.findings.history.judge_health import health, recommended_action, regression_report
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 
 METRICS = ("accuracy", "pass_rate", "speed", "duration_s", "cost", "error_rate")
 

@@ -11,7 +11,7 @@ from agentdyno.findings.history.judge_versions import (
     version_rows,
 )
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
 
 from ..records import case, record, row

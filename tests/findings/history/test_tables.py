@@ -10,7 +10,7 @@ from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables import history_plot, history_tables, regression_tables
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.reports import render_console
 
 DAY = 86_400_000

@@ -6,7 +6,7 @@ from scipy import stats as scipy_stats
 from agentdyno.findings.reliability.judge import reliability_of
 from agentdyno.findings.reliability.judge_perturbation import origins
 from agentdyno.findings.reliability.model import Perturbed
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import CaseRecord
 
 from ..economy_builders import agent_record, tried

@@ -8,8 +8,8 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.dimensions import WEIGHTS
-from agentdyno.findings.gate.model import DEFAULT_RULES, GatePolicy, GateRule, Tier
 from agentdyno.model import AgentUse, Price, Workspace
+from agentdyno.model.policy import DEFAULT_RULES, GatePolicy, GateRule, Tier
 from agentdyno.specs import agent_use, find_workspace, load_workspace, resolve_agents
 
 EVERYTHING = """\

@@ -29,8 +29,8 @@ from agentdyno.findings.gate.judge import changed_cases
 from agentdyno.findings.history.judge_versions import row_change
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.model.identity import digest
 from agentdyno.model.record import AgentRecord, ErrorClass
 from agentdyno.stats import quantile

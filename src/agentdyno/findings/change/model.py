@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import ErrorClass
 
 WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE = "worse", "inconclusive", "better", "same", "no-baseline"

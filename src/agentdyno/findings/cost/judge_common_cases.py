@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord, CaseRecord
 
 Grid: TypeAlias = npt.NDArray[np.float64]

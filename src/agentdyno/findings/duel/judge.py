@@ -11,8 +11,8 @@ from agentdyno.findings.duel.judge_cautions import suite_text
 from agentdyno.findings.duel.judge_meeting import Meeting, conclude, meet
 from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel
 from agentdyno.findings.engine.judge import ALPHA, judge_family
-from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model import RunWarning
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.findings.standing.model import CaseKey, HeadToHead
+from agentdyno.findings.standing.model import HeadToHead
+from agentdyno.model.case import CaseKey
 from agentdyno.model.findings import Verdict
 from agentdyno.model.result import RunWarning
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import AllAgainstAll, Duel, PairedRow
 from agentdyno.findings.duel.words import change_text, p_text, row_name
-from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.show.agent_names import agent_names
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, show, verdict_text, verdict_tone

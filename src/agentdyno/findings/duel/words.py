@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.standing.model import CaseKey, HeadToHead
+from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.model.metric import format_value
 
 _NAMES = {

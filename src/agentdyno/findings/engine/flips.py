@@ -10,8 +10,9 @@ from statistics import stdev
 
 from agentdyno.findings.engine.pairing import Pairing
 from agentdyno.findings.figures.cases import ArmFigures, cluster_of
-from agentdyno.findings.standing.model import AgentStanding, CaseKey, HeadToHead
+from agentdyno.findings.standing.model import AgentStanding, HeadToHead
 from agentdyno.model import Case, Verdict
+from agentdyno.model.case import CaseKey
 from agentdyno.stats import (
     clustered_mean_interval,
     mcnemar,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.figures.dimensions import DIMENSIONS, WEIGHTS
 from agentdyno.findings.history.model_regression import Impact
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord, CaseRecord
 
 MOST_CASES = 20

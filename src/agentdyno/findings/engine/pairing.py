@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentdyno.findings.figures.dimensions import RELIABLE_TRIES, Targets
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord, CaseRecord
 from agentdyno.stats import pass_hat_k
 

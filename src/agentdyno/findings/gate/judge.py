@@ -8,17 +8,10 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.measure import paired_row
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
-from agentdyno.findings.gate.model import (
-    AGENT_METRICS,
-    BrokenCase,
-    GatePolicy,
-    GateReport,
-    GateRow,
-    GateVerdict,
-    Tier,
-)
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
+from agentdyno.model.case import CaseKey
 from agentdyno.model.metric import format_value
+from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
 

@@ -9,9 +9,10 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge import summarise
 from agentdyno.findings.gate.judge_rules import overall_verdict, spelled
-from agentdyno.findings.gate.model import GatePolicy, GateReport, GateRow, GateRule, GateVerdict, Tier
+from agentdyno.findings.gate.model import GateReport, GateRow, GateVerdict
 from agentdyno.model.findings import ArmComparison, Comparison, MetricComparison, Verdict
 from agentdyno.model.metric import Direction
+from agentdyno.model.policy import GatePolicy, GateRule, Tier
 from agentdyno.model.result import RunWarning
 
 CRITICAL = "duration_s"

@@ -12,8 +12,9 @@ import math
 from collections.abc import Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.gate.model import GateRow, GateRule, GateVerdict, Tier
+from agentdyno.findings.gate.model import GateRow, GateVerdict
 from agentdyno.model.metric import format_value
+from agentdyno.model.policy import GateRule, Tier
 from agentdyno.stats import holm
 from agentdyno.stats.distributions import normal_quantile
 

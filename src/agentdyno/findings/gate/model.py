@@ -6,16 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
+from agentdyno.model.policy import GatePolicy, GateRule
 from agentdyno.model.result import RunWarning
-
-
-class Tier(StrEnum):
-    """``critical`` metrics block, ``supporting`` ones warn, ``advisory`` ones are shown."""
-
-    CRITICAL = "critical"
-    SUPPORTING = "supporting"
-    ADVISORY = "advisory"
 
 
 class GateVerdict(StrEnum):
@@ -23,64 +16,6 @@ class GateVerdict(StrEnum):
     WARN = "WARN"
     BLOCK = "BLOCK"
     INCONCLUSIVE = "INCONCLUSIVE"
-
-
-@dataclass(frozen=True, slots=True)
-class GateRule:
-    """``tolerance`` is how much worse a metric may be: a part of the baseline (0.1: 10 %) for quantities, plain
-    points (0.02: two of a hundred) for scores and rates."""
-
-    metric: str
-    tier: Tier
-    tolerance: float
-
-
-DEFAULT_RULES = (
-    GateRule("accuracy", Tier.CRITICAL, 0.02),
-    GateRule("error_rate", Tier.CRITICAL, 0.02),
-    GateRule("reliability", Tier.SUPPORTING, 0.05),
-    GateRule("duration_s", Tier.SUPPORTING, 0.10),
-    GateRule("cost_usd", Tier.SUPPORTING, 0.10),
-    GateRule("total_tokens", Tier.ADVISORY, 0.10),
-)
-
-
-AGENT_METRICS = (
-    "accuracy",
-    "error_rate",
-    "reliability",
-    "pass_hat_3",
-    "speed",
-    "duration_s",
-    "ttft_s",
-    "cost",
-    "cost_usd",
-    "efficiency",
-    "total_tokens",
-    "cpu_s",
-    "peak_rss_bytes",
-    "overall",
-)
-"""What a gate can judge agents by; rules for other metrics are for experiments."""
-
-
-@dataclass(frozen=True, slots=True)
-class GatePolicy:
-    """``gate:`` of dyno.yaml. ``against`` is the default baseline: a git revision, a file, or AGENT@VERSION.
-
-    ``alpha`` is of the two-sided tests, over all critical metrics together; only changes for the worse block, so that
-    an agent set against itself is blocked at most once in 2 / ``alpha`` times. ``own_tiers`` and ``own_tolerances``
-    name the metrics whose tier and tolerance the user wrote; those of the others are defaults.
-    """
-
-    rules: tuple[GateRule, ...] = DEFAULT_RULES
-    alpha: float = 0.01
-    against: str | None = None
-    own_tiers: tuple[str, ...] = ()
-    own_tolerances: tuple[str, ...] = ()
-
-    def rule(self, metric: str) -> GateRule | None:
-        return next((rule for rule in self.rules if rule.metric == metric), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge_rules import allowed, spelled
-from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict, Tier
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
+from agentdyno.model.policy import Tier
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, label, one_line, show
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.result import RunWarning
 
 

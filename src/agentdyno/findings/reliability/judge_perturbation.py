@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.reliability.model import Perturbed
-from agentdyno.findings.standing.model import CaseKey
+from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord, CaseRecord
 from agentdyno.stats import clustered_mean_interval, t_interval, wilson
 

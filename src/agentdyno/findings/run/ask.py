@@ -10,10 +10,8 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Comparison, Findings, RunResult, Side
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.store import Store
-
-LOAD_KIND = "load"
-"""The kind of runs whose samples are windows of a load."""
 
 
 def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:

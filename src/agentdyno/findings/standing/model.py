@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.model.case import CaseKey
 from agentdyno.model.findings import Findings, Verdict
 
 
@@ -68,14 +69,6 @@ class AgentStanding:
     @property
     def pass_rate(self) -> float | None:
         return self.passed / self.samples if self.samples else None
-
-
-@dataclass(frozen=True, slots=True)
-class CaseKey:
-    """A case of a suite: ids are unique within a benchmark."""
-
-    benchmark: str
-    case_id: str
 
 
 @dataclass(frozen=True, slots=True)

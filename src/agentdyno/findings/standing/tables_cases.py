@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from agentdyno.findings.standing.model import CaseKey, HeadToHead, SuiteStanding
+from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels
+from agentdyno.model.case import CaseKey
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, verdict_text
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from agentdyno.errors import RunError
 from agentdyno.findings.figures.summarise import status_counts, summarise
 from agentdyno.findings.figures.window_readings import LOAD_METRICS, window_readings
-from agentdyno.findings.run.ask import LOAD_KIND
 from agentdyno.findings.stress.judge import stress_report
 from agentdyno.load.driver import Driver, Levers
 from agentdyno.load.running import run_scenario
@@ -22,6 +21,7 @@ from agentdyno.model import ArmResult, Phase, RunResult, RunStatus, RunWarning, 
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import new_run_id
 from agentdyno.model.load import LoadOptions, SelfCheck, Window
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.reports import write_result
 from agentdyno.runs.closing import artifacts_dir, find_artifacts, labelled, run_status
 from agentdyno.runs.environment import capture_environment, capture_vcs

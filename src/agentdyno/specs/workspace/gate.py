@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentdyno.errors import nearest
-from agentdyno.findings.gate.model import AGENT_METRICS, DEFAULT_RULES, GatePolicy, GateRule, Tier
 from agentdyno.model.metric import Direction, known_metric
+from agentdyno.model.policy import AGENT_METRICS, DEFAULT_RULES, GatePolicy, GateRule, Tier
 from agentdyno.specs.experiment.format import FileModel, Line
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
