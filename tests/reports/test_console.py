@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import pytest
 from rich.cells import cell_len
 
+from agentdyno.findings.comparison import tables as comparison_tables
+from agentdyno.findings.run import tables as run_tables
 from agentdyno.model import (
     Calibration,
     Check,
@@ -16,8 +18,9 @@ from agentdyno.model import (
     Status,
     Verdict,
 )
-from agentdyno.reports import render_console, tables
+from agentdyno.reports import render_console
 from agentdyno.reports.layout import fold
+from agentdyno.show import listings
 
 from ..given_results import Factory
 
@@ -49,7 +52,7 @@ def test_arm_names_are_whole_at_80_columns(make: Factory) -> None:
 
 
 def test_a_wide_terminal_shows_every_column(make: Factory) -> None:
-    text = render_console(tables.summary(make.sweep()), 140)
+    text = render_console(run_tables.summary(make.sweep()), 140)
     header = text.splitlines()[1]
     for column in ("arm", "ok", "median", "p95", "CV", "CPU time", "peak memory", "throughput"):
         assert column in header
@@ -57,13 +60,13 @@ def test_a_wide_terminal_shows_every_column(make: Factory) -> None:
 
 
 def test_a_narrow_terminal_leaves_out_the_least_important_columns_first(make: Factory) -> None:
-    header = render_console(tables.summary(make.sweep()), 50).splitlines()[1]
+    header = render_console(run_tables.summary(make.sweep()), 50).splitlines()[1]
     assert "median" in header
     assert "throughput" not in header
 
 
 def test_the_median_carries_its_interval_in_one_unit(make: Factory) -> None:
-    text = render_console(tables.summary(make.result([make.arm()])), 120)
+    text = render_console(run_tables.summary(make.result([make.arm()])), 120)
     assert "1.24 ms [1.20, 1.27]" in text or "1.23 ms [1.2" in text
 
 
@@ -83,7 +86,7 @@ def test_the_verdict_comes_first_and_in_words(make: Factory) -> None:
 
 
 def test_an_inconclusive_row_says_what_would_decide_it(make: Factory) -> None:
-    text = " ".join(render_console(tables.comparison(make.comparison(Verdict.INCONCLUSIVE)), 80).split())
+    text = " ".join(render_console(comparison_tables.comparison(make.comparison(Verdict.INCONCLUSIVE)), 80).split())
     assert "45 more samples per side would decide" in text
     assert "Smallest change that these samples can show: 4.1 %." in text
     assert "Noise floor of this machine: 1.8 %" in text
@@ -91,15 +94,17 @@ def test_an_inconclusive_row_says_what_would_decide_it(make: Factory) -> None:
 
 
 def test_a_paired_comparison_says_so(make: Factory) -> None:
-    text = render_console(tables.comparison(make.comparison(Verdict.SAME, paired=True, noise_floor=None)), 100)
+    text = render_console(
+        comparison_tables.comparison(make.comparison(Verdict.SAME, paired=True, noise_floor=None)), 100
+    )
     assert "Paired: both sides ran interleaved" in text
     assert "dyno doctor --calibrate" in text
 
 
 def test_metrics_that_are_not_judged_are_apart_with_the_reason(make: Factory) -> None:
     value = make.comparison(Verdict.SAME)
-    assert "result.comparisons" not in render_console(tables.comparison(value), 120)
-    unjudged = tables.unjudged(value)
+    assert "result.comparisons" not in render_console(comparison_tables.comparison(value), 120)
+    unjudged = comparison_tables.unjudged(value)
     assert unjudged is not None
     text = render_console(unjudged, 140)
     assert "shown only" in text
@@ -107,7 +112,7 @@ def test_metrics_that_are_not_judged_are_apart_with_the_reason(make: Factory) ->
 
 
 def test_an_empty_comparison_says_that_nothing_matched() -> None:
-    text = render_console(tables.comparison(Comparison("a", "b", False, ())), 80)
+    text = render_console(comparison_tables.comparison(Comparison("a", "b", False, ())), 80)
     assert "No arm has a partner" in text
 
 
@@ -152,7 +157,7 @@ class Row:
 
 
 def test_runs_are_listed_with_a_short_id_and_their_times() -> None:
-    text = render_console(tables.runs([Row(), Row(status="failed", finished_at=None, errors=3)]), 110)
+    text = render_console(listings.runs([Row(), Row(status="failed", finished_at=None, errors=3)]), 110)
     assert "019ca9c1-4d80 " in text
     assert "2026-03-01 14:06" in text
     assert "1 min 12 s" in text
@@ -161,7 +166,7 @@ def test_runs_are_listed_with_a_short_id_and_their_times() -> None:
 
 
 def test_an_empty_store_says_so() -> None:
-    assert "No runs yet." in render_console(tables.runs([]), 80)
+    assert "No runs yet." in render_console(listings.runs([]), 80)
 
 
 def test_a_listing_shows_the_first_line_and_the_parameters() -> None:
@@ -172,7 +177,7 @@ def test_a_listing_shows_the_first_line_and_the_parameters() -> None:
         (),
         "pkg",
     )
-    text = render_console(tables.listing([info], "Experiments"), 80)
+    text = render_console(listings.listing([info], "Experiments"), 80)
     assert "Sorts a list." in text
     assert "More words" not in text
     assert "size (required), kind='quick'" in text
@@ -181,13 +186,13 @@ def test_a_listing_shows_the_first_line_and_the_parameters() -> None:
 
 def test_checks_show_level_and_remedy() -> None:
     values = [Check("governor", Level.WARN, "powersave", "Use performance."), Check("memory", Level.OK, "16 GiB")]
-    text = render_console(tables.checks(values), 80)
+    text = render_console(listings.checks(values), 80)
     assert "! warn" in text
     assert "✓ ok" in text
     assert "Use performance." in text
 
 
 def test_a_calibration_states_the_noise_floor_and_false_alarms() -> None:
-    text = render_console(tables.calibration(Calibration("m1", 1_772_374_000_000, 50, 30, 0.021, 1)), 80)
+    text = render_console(listings.calibration(Calibration("m1", 1_772_374_000_000, 50, 30, 0.021, 1)), 80)
     assert "2.1 %" in text
     assert "1 (2.0 %)" in text

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from agentdyno.contracts import Report
 from agentdyno.findings.board.judge import leaderboard, matrix
 from agentdyno.findings.board.judge_coverage import coverage
+from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.judge import cost_report
 from agentdyno.findings.duel.judge import all_against_all, duel
@@ -36,7 +37,6 @@ from agentdyno.reports import (
     PngReporter,
     render_console,
 )
-from agentdyno.show.section import conclusion_warnings, sections
 from agentdyno.store.rows import AgentRow
 
 from ..findings.board_rows import even, leaderboard_row, matrix_row

@@ -24,7 +24,7 @@ from agentdyno.wire.errors import (
     TooLarge,
     Truncated,
 )
-from agentdyno.wire.exchange import Limits, exchange
+from agentdyno.wire.exchange import Limits, exchange, partial_answer
 from agentdyno.wire.pool import Pool
 from agentdyno.wire.request import Request
 
@@ -173,8 +173,9 @@ def test_a_reset_inside_an_answer_keeps_what_had_arrived(run: Runner[None]) -> N
             asyncio.get_running_loop().call_later(0.02, gate.set)
             with pytest.raises(Reset, match="reset after") as raised:
                 await exchange(get(server.url), Pool())
-        assert raised.value.partial is not None
-        assert raised.value.partial.body.data == b"half"
+        answer = partial_answer(raised.value)
+        assert answer is not None
+        assert answer.body.data == b"half"
 
     run(main())
 
@@ -192,8 +193,9 @@ def test_an_answer_that_ends_early_is_truncated(run: Runner[None], script: tuple
         async with ScriptServer(script) as server:
             with pytest.raises(Truncated) as raised:
                 await exchange(get(server.url), Pool())
-        assert raised.value.partial is not None
-        assert raised.value.partial.body.data == b"half"
+        answer = partial_answer(raised.value)
+        assert answer is not None
+        assert answer.body.data == b"half"
 
     run(main())
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from agentdyno.agents.commands.command_line import split_command
-from agentdyno.errors import PluginError, SpecError, nearest
+from agentdyno.errors import PluginError, nearest
 from agentdyno.model.suite import AgentUse
-from agentdyno.registry.installed import installed, load, unknown
+from agentdyno.registry.installed import installed, load
 from agentdyno.registry.local import Target, load_target, loaded_by_path, parse_reference
-from agentdyno.registry.names import registered as registered_here
 
 SCHEMES = ("cmd", "openai", "ollama", "http", "https")
 _INTERPRETER = re.compile(r"(python[\d.]*|node|bash|sh|ruby|perl|php|deno|bun)$")
@@ -52,7 +49,7 @@ def locate(use: AgentUse) -> Located:
     for _ in range(_MOST_PRESETS):
         scheme = scheme_of(use.uses)
         if scheme == "python":
-            return Located(use, scheme, _python_target(use.uses, Path(use.base_dir)))
+            return Located(use, scheme, python_target(use.uses, Path(use.base_dir)))
         if scheme != "name":
             return Located(use, scheme)
         found = load("agents", use.uses)
@@ -60,39 +57,6 @@ def locate(use: AgentUse) -> Located:
             return Located(use, "python", _target_of(use.uses, found), found)
         use = _over_preset(found, use)
     raise PluginError(f"{use.name} is a preset of a preset without end", where=use.uses)
-
-
-def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Path | str) -> AgentUse:
-    """What stands after ``--agent``: a registered ``name[@VERSION]``, a file, a scheme, a module, an installed name.
-
-    Raises ``SpecError`` for a version that is not the registered one, ``PluginError`` for what cannot be found.
-    """
-    reference = reference.strip()
-    if reference in registered:
-        return registered[reference]
-    name, at, version = reference.rpartition("@")
-    if at and name in registered:
-        return _of_version(registered[name], version)
-    folder = Path(base_dir)
-    if reference.endswith(".py") and scheme_of(reference) == "name":
-        raise PluginError(
-            f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
-        )
-    scheme = scheme_of(reference)
-    known = {*registered, *registered_here("agents"), *installed("agents")}
-    if scheme == "name" and reference not in known:
-        if name in known:
-            return _of_version(AgentUse(name, name, base_dir=str(folder)), version)
-        error = unknown("agents", reference)
-        near = nearest(name or reference, known)
-        raise PluginError(
-            error.message,
-            remedy=f"{near} Or give file.py@function, module:function or a scheme: "
-            f"{', '.join(f'{item}:' for item in SCHEMES)}.",
-        )
-    if scheme == "python":
-        _python_target(reference, folder)
-    return AgentUse(label_of(reference), reference, base_dir=str(folder))
 
 
 def label_of(uses: str) -> str:
@@ -126,20 +90,7 @@ def _over_preset(preset: AgentUse, use: AgentUse) -> AgentUse:
     )
 
 
-def _of_version(use: AgentUse, version: str) -> AgentUse:
-    from agentdyno.agents.versioning import version_of
-
-    there = version_of(use, git=False).version
-    if version != there:
-        raise SpecError(
-            f"{use.name} is registered at version {there}, not {version}",
-            where=f"{use.name}@{version}",
-            remedy=f"Say {use.name}, or register the other version under a name of its own.",
-        )
-    return use
-
-
-def _python_target(reference: str, base_dir: Path) -> Target:
+def python_target(reference: str, base_dir: Path) -> Target:
     target = parse_reference(reference, base_dir)
     if target is None:
         raise PluginError(f"{reference!r} is neither file.py@name nor module:attr")
@@ -181,16 +132,3 @@ def _target_of(name: str, found: object) -> Target | None:
         return target if load_target("agents", target) is found else None
     except PluginError:
         return None
-
-
-def _which_function(file: Path) -> str:
-    if not file.is_file():
-        others = [path.name for path in file.parent.glob("*.py")] if file.parent.is_dir() else []
-        return f"There is no such file. {nearest(file.name, others)}"
-    try:
-        body = ast.parse(file.read_bytes()).body
-    except (SyntaxError, ValueError):
-        body = []
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    names = [item.name for item in body if isinstance(item, kinds) and not item.name.startswith("_")]
-    return f"Say {' or '.join(f'{file.name}@{name}' for name in names[:6] or ['name'])}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -10,10 +11,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.references import Located, locate, parse_agent
+from agentdyno.agents.references import SCHEMES, Located, label_of, locate, python_target, scheme_of
 from agentdyno.agents.versioning import version_of
-from agentdyno.errors import DynoError, SpecError, nearest
+from agentdyno.errors import DynoError, PluginError, SpecError, nearest
 from agentdyno.model.suite import AgentUse
+from agentdyno.registry.installed import installed, unknown
+from agentdyno.registry.names import registered as registered_here
 
 if TYPE_CHECKING:
     from agentdyno.contracts import Agent
@@ -197,3 +200,62 @@ def _unknown_key(use: AgentUse, key: str, known: Iterable[str]) -> SpecError:
 
 def _config_error(use: AgentUse, message: str, remedy: str) -> SpecError:
     return SpecError(message, where=f"config of {use.name}", remedy=remedy)
+
+
+def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Path | str) -> AgentUse:
+    """What stands after ``--agent``: a registered ``name[@VERSION]``, a file, a scheme, a module, an installed name.
+
+    Raises ``SpecError`` for a version that is not the registered one, ``PluginError`` for what cannot be found.
+    """
+    reference = reference.strip()
+    if reference in registered:
+        return registered[reference]
+    name, at, version = reference.rpartition("@")
+    if at and name in registered:
+        return _of_version(registered[name], version)
+    folder = Path(base_dir)
+    if reference.endswith(".py") and scheme_of(reference) == "name":
+        raise PluginError(
+            f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
+        )
+    scheme = scheme_of(reference)
+    known = {*registered, *registered_here("agents"), *installed("agents")}
+    if scheme == "name" and reference not in known:
+        if name in known:
+            return _of_version(AgentUse(name, name, base_dir=str(folder)), version)
+        error = unknown("agents", reference)
+        near = nearest(name or reference, known)
+        raise PluginError(
+            error.message,
+            remedy=f"{near} Or give file.py@function, module:function or a scheme: "
+            f"{', '.join(f'{item}:' for item in SCHEMES)}.",
+        )
+    if scheme == "python":
+        python_target(reference, folder)
+    return AgentUse(label_of(reference), reference, base_dir=str(folder))
+
+
+def _of_version(use: AgentUse, version: str) -> AgentUse:
+    from agentdyno.agents.versioning import version_of
+
+    there = version_of(use, git=False).version
+    if version != there:
+        raise SpecError(
+            f"{use.name} is registered at version {there}, not {version}",
+            where=f"{use.name}@{version}",
+            remedy=f"Say {use.name}, or register the other version under a name of its own.",
+        )
+    return use
+
+
+def _which_function(file: Path) -> str:
+    if not file.is_file():
+        others = [path.name for path in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        return f"There is no such file. {nearest(file.name, others)}"
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (SyntaxError, ValueError):
+        body = []
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = [item.name for item in body if isinstance(item, kinds) and not item.name.startswith("_")]
+    return f"Say {' or '.join(f'{file.name}@{name}' for name in names[:6] or ['name'])}."

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from agentdyno.contracts import Report
-    from agentdyno.reports.tables import Table
+    from agentdyno.show.table import Table
     from agentdyno.store import Store
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.agents.references import locate, parse_agent, scheme_of
-from agentdyno.agents.resolve import COMMAND_KEYS, SAMPLING
+from agentdyno.agents.references import locate, scheme_of
+from agentdyno.agents.resolve import COMMAND_KEYS, SAMPLING, parse_agent
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, SpecError, nearest
 from agentdyno.model import AgentUse, Workspace

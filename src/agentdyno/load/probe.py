@@ -12,7 +12,7 @@ from agentdyno.model.load import LoadTarget, TokenSource
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import Completion, decode
 from agentdyno.wire.errors import ConnectError, ConnectTimeout, ProtocolError, Reset, TooLarge, Truncated, WireError
-from agentdyno.wire.exchange import Exchange, Limits, exchange
+from agentdyno.wire.exchange import Exchange, Limits, exchange, partial_answer
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import error_message
 from agentdyno.wire.pool import Pool
@@ -66,7 +66,8 @@ async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_byt
                 try:
                     answer = await exchange(request, pool, Limits(min(10.0, timeout_s / 2), max_bytes))
                 except (Reset, Truncated) as error:
-                    found = _of(error.partial) if error.partial is not None else found
+                    arrived = partial_answer(error)
+                    found = _of(arrived) if arrived is not None else found
                     continue
                 except TooLarge as error:
                     raise RunError(error.message, where=error.where) from None

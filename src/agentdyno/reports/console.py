@@ -7,16 +7,17 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import sections
+from agentdyno.findings.comparison import tables as comparison_tables
+from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS, LOAD
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
-from agentdyno.reports import tables
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.listings import RUN_ID_LENGTH
-from agentdyno.show.section import sections
 from agentdyno.show.table import Align, Cell, Table, Tone
 from agentdyno.show.wording import one_line, plain
 
@@ -81,7 +82,9 @@ def _print_report(console: Console, report: Report) -> None:
             _line(console)
         _print_tables(console, section.tables)
     for comparison in report.findings.comparisons:
-        _print_tables(console, (tables.comparison(comparison), tables.unjudged(comparison, brief=True)))
+        _print_tables(
+            console, (comparison_tables.comparison(comparison), comparison_tables.unjudged(comparison, brief=True))
+        )
     for result in report.results:
         _print_result(console, result, standing_in(report, result))
 
@@ -97,13 +100,13 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
         _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
     if result.kind == LOAD:  # its section above has said it all
-        _print_tables(console, (tables.failures(result),))
+        _print_tables(console, (run_tables.failures(result),))
         return
     found = (
-        tables.summary(result),
-        tables.declared(result),
-        tables.details(result, CONSOLE_DETAILS, brief=True),
-        tables.failures(result),
+        run_tables.summary(result),
+        run_tables.declared(result),
+        run_tables.details(result, CONSOLE_DETAILS, brief=True),
+        run_tables.failures(result),
     )
     _print_tables(console, found)
 

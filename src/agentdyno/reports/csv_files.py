@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run.tables import planned, statuses
 from agentdyno.findings.standing.tables_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
 from agentdyno.findings.standing.tables_labels import is_suite, with_standings
@@ -16,7 +17,6 @@ from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.suite import slug
 from agentdyno.reports.files import write_text
-from agentdyno.show.section import sections
 from agentdyno.show.table import Table
 from agentdyno.show.wording import plain
 

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import sections
+from agentdyno.findings.comparison import tables as comparison_tables
+from agentdyno.findings.run import tables as run_tables
+from agentdyno.findings.run import tables_profiles
 from agentdyno.findings.run.charts_points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
 from agentdyno.findings.run.tables import arm_name, failure_samples
 from agentdyno.findings.run.tables_profiles import resource_series
@@ -20,11 +24,10 @@ from agentdyno.findings.standing.tables_cases import failed
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import ArmResult, RunResult
 from agentdyno.model.codec import to_plain
-from agentdyno.reports import tables
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
 from agentdyno.show.listings import RUN_ID_LENGTH
-from agentdyno.show.section import Lead, Section, sections
+from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Table
 from agentdyno.show.wording import count, label, one_line, plain
 
@@ -111,7 +114,12 @@ def render_html(report: Report) -> str:
         ]
         concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
     comparisons = [
-        (f"comparison-{number}", compared(value), tables.comparison(value), tables.unjudged(value))
+        (
+            f"comparison-{number}",
+            compared(value),
+            comparison_tables.comparison(value),
+            comparison_tables.unjudged(value),
+        )
         for number, value in enumerate(report.findings.comparisons, start=1)
     ]
     return (
@@ -184,16 +192,16 @@ def _run(key: str, result: RunResult) -> RunSection:
         name=one_line(result.name),
         headline=ran(result),
         facts=facts(result),
-        main=_present(tables.summary(result), tables.declared(result)),
-        folded=_present(tables.details(result), tables.configuration(result)),
+        main=_present(run_tables.summary(result), run_tables.declared(result)),
+        folded=_present(run_tables.details(result), run_tables.configuration(result)),
         charts=_run_charts(key, result, drawn),
         arms=tuple(_arm_charts(f"{key}-a{i}", data) for i, data in enumerate(drawn[:MOST_CHARTED])),
         arms_note=f"Charts of the first {MOST_CHARTED} arms; {left_out} more are in the tables."
         if left_out > 0
         else "",
-        instruments=tuple(t for arm in result.arms[:MOST_CHARTED] for t in tables.instrument_tables(arm)),
+        instruments=tuple(t for arm in result.arms[:MOST_CHARTED] for t in tables_profiles.instrument_tables(arm)),
         series=tuple(_series_chart(f"{key}-p{i}", found) for i, found in enumerate(series)),
-        failures=tables.failures(result),
+        failures=run_tables.failures(result),
         traces=_traces(result.arms),
         documents=_documents(result),
     )
@@ -211,7 +219,7 @@ def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSecti
         headline=ran(result, standing),
         facts=facts(result),
         main=tuple(table for table in shown if unanswered is None or table.title != unanswered.title),
-        folded=_present(None if listed else every, tables.configuration(result)),
+        folded=_present(None if listed else every, run_tables.configuration(result)),
         charts=_suite_charts(key, result, standing),
         arms=(),
         arms_note="",

@@ -6,15 +6,16 @@ import re
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import sections
+from agentdyno.findings.comparison import tables as comparison_tables
+from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
-from agentdyno.reports import tables
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import facts, headlines, notices, title
 from agentdyno.show.listings import RUN_ID_LENGTH
-from agentdyno.show.section import sections
 from agentdyno.show.table import Align, Cell, Table, Tone
 from agentdyno.show.wording import one_line
 
@@ -47,8 +48,8 @@ def render_markdown(report: Report) -> str:
     blocks += _notices(report)
     blocks += [render_table(table) for section in sections(report.findings) for table in section.tables]
     for comparison in report.findings.comparisons:
-        blocks.append(render_table(tables.comparison(comparison)))
-        blocks += _folded(tables.unjudged(comparison))
+        blocks.append(render_table(comparison_tables.comparison(comparison)))
+        blocks += _folded(comparison_tables.unjudged(comparison))
     for result in report.results:
         blocks += _result(result, standing_in(report, result))
     return "\n\n".join(blocks) + "\n"
@@ -112,16 +113,16 @@ def _notices(report: Report) -> list[str]:
 def _result(result: RunResult, standing: SuiteStanding | None) -> list[str]:
     if standing is not None:
         return _suite(result, standing)
-    table = tables.summary(result)
+    table = run_tables.summary(result)
     blocks = [f"### {escape(result.name)}", *_body(table)]
-    further = tables.declared(result)
+    further = run_tables.declared(result)
     if further:
         blocks += [f"#### {further.title}", *_body(further)]
-    failed = tables.failures(result)
+    failed = run_tables.failures(result)
     if failed:
         blocks += [f"#### {failed.title}", *_body(failed)]
-    blocks += _folded(tables.details(result))
-    blocks += _folded(tables.configuration(result))
+    blocks += _folded(run_tables.details(result))
+    blocks += _folded(run_tables.configuration(result))
     return [*blocks, _machine(result)]
 
 
@@ -130,7 +131,7 @@ def _suite(result: RunResult, standing: SuiteStanding) -> list[str]:
     blocks = [f"### {escape(result.name)}", *_body(first)]
     for table in others:
         blocks += [f"#### {escape(table.title)}", *_body(table)]
-    blocks += _folded(tables.configuration(result))
+    blocks += _folded(run_tables.configuration(result))
     return [*blocks, _machine(result)]
 
 

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.comparison.tables import comparison_title, tally
 from agentdyno.findings.run.tables import LOAD, arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
-from agentdyno.show.section import conclusion_warnings, sections
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 

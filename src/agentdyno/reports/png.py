@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run.charts_points import arm_values, primary_metric, sweeps
 from agentdyno.model import ArmResult
 from agentdyno.reports.files import write_bytes
-from agentdyno.show.section import sections
 
 _MOST_ROWS = 6
 """Arms that get a row of their own; more are shown together, one line each."""

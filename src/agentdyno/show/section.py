@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentdyno.model import Findings, RunWarning
 from agentdyno.show.table import Table, Tone
 
 if TYPE_CHECKING:
@@ -43,24 +42,3 @@ class Section:
     tables: tuple[Table, ...]
     pictures: tuple[Picture, ...] = ()
     plot: History | None = None
-
-
-def sections(findings: Findings) -> tuple[Section, ...]:
-    """One per conclusion; none of findings of another kind."""
-    from agentdyno.findings.conclusions import Conclusions
-
-    if not isinstance(findings, Conclusions):
-        return ()
-    from agentdyno.reports.conclusion_sections import concluded_sections
-
-    return tuple(concluded_sections(findings))
-
-
-def conclusion_warnings(findings: Findings) -> list[RunWarning]:
-    """The warnings of comparisons; the tables of other conclusions name their own."""
-    from agentdyno.findings.conclusions import Conclusions
-
-    if not isinstance(findings, Conclusions):
-        return []
-    found = [warning for item in findings.duels for warning in item.warnings]
-    return found + [warning for item in findings.tournaments for warning in item.warnings]

@@ -17,18 +17,14 @@ Each says what happened and at which endpoint (scheme, host, port and path; neve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentdyno.errors import DynoError
-
-if TYPE_CHECKING:
-    from agentdyno.wire.exchange import Exchange
 
 
 class WireError(DynoError):
-    """``endpoint`` is where; ``partial`` is what had arrived, where the head of an answer had."""
+    """``endpoint`` is where. ``partial`` is what had arrived, where the head of an answer had: an ``Exchange``, which
+    ``wire.exchange.partial_answer`` gives by its type; errors are below what they are about and do not name it."""
 
-    partial: Exchange | None = None
+    partial: object = None
 
     @property
     def endpoint(self) -> str:

@@ -52,6 +52,11 @@ class Exchange:
         return (self.headers.get("content-type") or "").partition(";")[0].strip().lower()
 
 
+def partial_answer(error: WireError) -> Exchange | None:
+    """What had arrived of an answer when it broke off; ``None`` where its head had not."""
+    return error.partial if isinstance(error.partial, Exchange) else None
+
+
 async def exchange(request: Request, pool: Pool, limits: Limits | None = None) -> Exchange:
     """Sends the request and returns when its answer is complete; any status is an answer.
 

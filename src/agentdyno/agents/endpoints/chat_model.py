@@ -16,7 +16,7 @@ from agentdyno.model.sample import FailureKind
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import ChatRequest, Completion, Dialect, ToolCall, decode
 from agentdyno.wire.errors import WireError
-from agentdyno.wire.exchange import Exchange, Limits, exchange
+from agentdyno.wire.exchange import Exchange, Limits, exchange, partial_answer
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import OPENAI
 from agentdyno.wire.pool import Pool
@@ -185,10 +185,11 @@ class ChatModel:
 
     async def _partial(self, error: WireError) -> Response | None:
         """What had arrived of an answer that broke off; it counts as a call."""
-        if error.partial is None or not error.partial.ok:
+        answer = partial_answer(error)
+        if answer is None or not answer.ok:
             return None
-        completion = await decode(self._dialect, error.partial, cut_off=True)
-        return self._record_broken(error.partial, completion)
+        completion = await decode(self._dialect, answer, cut_off=True)
+        return self._record_broken(answer, completion)
 
     def _record_broken(self, answer: Exchange, completion: Completion) -> Response:
         recorder = current()

@@ -20,7 +20,7 @@ from agentdyno.model.sample import FailureKind
 from agentdyno.wire import fields, ndjson, sse
 from agentdyno.wire.address import Address
 from agentdyno.wire.errors import WireError
-from agentdyno.wire.exchange import Exchange, exchange
+from agentdyno.wire.exchange import Exchange, exchange, partial_answer
 from agentdyno.wire.pace import consume
 from agentdyno.wire.piece import Piece
 from agentdyno.wire.pool import Pool
@@ -146,7 +146,8 @@ class HttpJson:
                 raise failed
             read = await self._read(answer)
         except WireError as error:
-            partial = error.partial.body.data[:10_000].decode("utf-8", "replace") if error.partial else None
+            arrived = partial_answer(error)
+            partial = arrived.body.data[:10_000].decode("utf-8", "replace") if arrived else None
             raise wire_failure(error, self._caller(), recorder.response(partial)) from error
         usage = Usage(**read.tokens) if read.tokens else None
         timing = measure(answer.sent_ns, read.content_ns, usage.output_tokens if usage else None)

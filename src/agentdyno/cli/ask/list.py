@@ -79,13 +79,12 @@ def _list_objects(kinds: list[str], as_json: bool) -> None:
 
 def _render_objects(kinds: list[str], columns: int, color: bool) -> tuple[str, list[str]]:
     """The tables, and the source files that they describe."""
-    from agentdyno.reports import render_console, tables
+    from agentdyno.reports import render_console
+    from agentdyno.show.listings import listing
     from agentdyno.workbench.listing import list_kind, source_files
 
-    listings = [tables.listing(list_kind(kind), kind.capitalize()) for kind in kinds]
-    return render_console(listings, columns, color=color), [
-        str(file) for kind in kinds for file in source_files(kind)
-    ]
+    shown = [listing(list_kind(kind), kind.capitalize()) for kind in kinds]
+    return render_console(shown, columns, color=color), [str(file) for kind in kinds for file in source_files(kind)]
 
 
 def _list_files(kind: str, as_json: bool) -> None:
@@ -104,9 +103,9 @@ def _show_listing(infos: list[ExperimentInfo], kind: str, as_json: bool) -> None
     if as_json:
         print_json(infos)
         return
-    from agentdyno.reports import tables
+    from agentdyno.show import listings
 
-    print_tables(tables.listing(infos, kind.capitalize()))
+    print_tables(listings.listing(infos, kind.capitalize()))
 
 
 def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
@@ -123,6 +122,6 @@ def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    from agentdyno.reports import tables
+    from agentdyno.show import listings
 
-    print_tables(tables.runs(rows))
+    print_tables(listings.runs(rows))

@@ -30,8 +30,9 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
         raise click.UsageError("--agent goes with --case")
     from agentdyno.contracts import Report
     from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.run import tables as run_tables
+    from agentdyno.findings.run import tables_profiles
     from agentdyno.findings.run.ask import findings_for
-    from agentdyno.reports import tables
     from agentdyno.workbench.running import store_exists
 
     opened = open_store(store) if store_exists(store_url(store)) else None
@@ -48,8 +49,8 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
         print_json(result)
         return
     print_tables(Report((result,), findings))
-    profiles = [table for arm in result.arms for table in tables.instrument_tables(arm)]
-    further = (tables.details(result), tables.configuration(result))
+    profiles = [table for arm in result.arms for table in tables_profiles.instrument_tables(arm)]
+    further = (run_tables.details(result), run_tables.configuration(result))
     print_tables([*profiles, *(table for table in further if table is not None)])
 
 

@@ -42,8 +42,8 @@ def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bo
     if as_json:
         print_json({"checks": checks, "calibration": known})
         return
-    from agentdyno.reports import tables
+    from agentdyno.show import listings
 
-    print_tables([tables.checks(checks), *([tables.calibration(known)] if known is not None else [])])
+    print_tables([listings.checks(checks), *([listings.calibration(known)] if known is not None else [])])
     warned = sum(check.level.value == "warn" for check in checks)
     say(f"{warned} of {len(checks)} checks need attention." if warned else "Nothing here disturbs measurements.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from agentdyno.findings.board.model import (
@@ -14,9 +15,11 @@ from agentdyno.findings.board.model import (
     MatrixEntry,
     RankedScore,
 )
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.standing.model import ScoreEstimate
 from agentdyno.findings.standing.tables_labels import points
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, percent, show, when
 
@@ -240,3 +243,38 @@ def _tone(score: RankedScore) -> Tone:
 
 def _version(version: str) -> str:
     return version[:_HASH] if len(version) > _HASH + 2 else version
+
+
+MOST_RADAR = 6
+"""Agents on one radar: more cannot be told apart."""
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """Leaderboards, matrices and coverages, in this order."""
+    for board in found.leaderboards:
+        first = board.entries[0] if board.entries else None
+        text = f"{count(board.total, 'agent')} in {count(board.days, 'day')}"
+        if first is not None:
+            text += f". First: {board_labels(board.entries)[first.agent]}"
+        pictures = _entries_radar("leaderboard-radar", board.entries)
+        yield Section("Leaderboard", Lead("leaderboard", f"{text}."), tuple(leaderboard_tables(board)), pictures)
+    for matrix in found.matrices:
+        text = f"{count(len(matrix.entries), 'agent')} × {count(len(DIMENSIONS), 'dimension')}."
+        pictures = _entries_radar("matrix-radar", matrix.entries)
+        yield Section("Comparison matrix", Lead("matrix", text), tuple(matrix_tables(matrix)), pictures)
+    for coverage in found.coverages:
+        tone = Tone.WARN if coverage.stale else Tone.GOOD
+        within = f"benchmarked within {count(coverage.days, 'day')}"
+        text = f"{coverage.fresh:,} of {count(coverage.agents, 'agent')} {within}."
+        yield Section("Coverage", Lead("coverage", text, tone), tuple(coverage_tables(coverage)))
+
+
+def _entries_radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry]) -> tuple[Picture, ...]:
+    from agentdyno.findings.board.charts import radar_chart
+
+    shown = [entry for entry in entries if entry.scores[OVERALL].score is not None][:MOST_RADAR]
+    labels = board_labels(shown)
+    scores = {labels[entry.agent]: {name: entry.scores[name].score for name in DIMENSIONS} for entry in shown}
+    who = f"The first {len(shown)}" if len(shown) > 1 else "The only agent"
+    caption = f"{who} on every dimension, 0 to 100."
+    return (Picture(name, caption, partial(radar_chart, scores)),) if shown else ()

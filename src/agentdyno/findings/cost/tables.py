@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.model import ConfigurationRow, CostReport, CostRow
 from agentdyno.show.agent_names import agent_names
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, one_line, percent, settings, show, with_interval
 
@@ -208,3 +213,26 @@ def _per_dollar(row: CostRow) -> Cell:
 
 def _figure(value: float | None, unit: str) -> Cell:
     return Cell(show(value, unit), Tone.MUTED if value is None else Tone.PLAIN)
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """One per report, with its scatter plots where there is a frontier."""
+    for number, cost in enumerate(found.costs, start=1):
+        on = [row for row in cost.rows if row.on_accuracy_frontier]
+        names = ", ".join(one_line(row.agent) for row in on[:3]) + (" …" if len(on) > 3 else "")
+        text = f"On the frontier of cost and accuracy: {names}." if on else "Too little is known for a frontier."
+        pictures = tuple(_scatters(cost, number)) if on else ()
+        yield Section("Cost and performance", Lead("cost", text), tuple(cost_tables(cost)), pictures)
+
+
+def _scatters(report: CostReport, number: int) -> list[Picture]:
+    from agentdyno.findings.cost.charts import cost_scatter
+
+    return [
+        Picture(
+            f"cost-accuracy-{number}", "Cost per task against accuracy.", partial(cost_scatter, report, "accuracy")
+        ),
+        Picture(
+            f"cost-latency-{number}", "Cost per task against duration.", partial(cost_scatter, report, "latency")
+        ),
+    ]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
+from agentdyno.findings.board.tables import MOST_RADAR
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.model import AllAgainstAll, Duel, PairedRow
 from agentdyno.findings.duel.words import change_text, p_text, row_name
+from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
+from agentdyno.model.record import AgentRecord
 from agentdyno.show.agent_names import agent_names
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, count, one_line, show, verdict_text, verdict_tone
+from agentdyno.show.wording import NOTHING, count, label, one_line, show, verdict_text, verdict_tone
 
 MOST_CASES = 12
 """Cases that are named on each side, and rows of disagreements."""
@@ -261,3 +267,60 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """Head-to-heads, then what came of all against all."""
+    for number, duel in enumerate(found.duels, start=1):
+        title = f"{one_line(duel.baseline)} → {one_line(duel.candidate)}"
+        tone = Tone.PLAIN if duel.winner is None else Tone.GOOD if duel.winner == duel.candidate else Tone.BAD
+        word = "no winner" if duel.winner is None else f"{one_line(duel.winner)} wins"
+        pictures = [_dumbbell(duel, number)]
+        if number == 1:
+            pictures += _spreads(found.records)
+        yield Section(
+            title,
+            Lead(word, one_line(duel.why.removeprefix("no winner: ")), tone),
+            tuple(duel_tables(duel)),
+            tuple(pictures),
+        )
+    for item in found.tournaments:
+        word = "no winner" if item.winner is None else f"{one_line(item.winner)} wins"
+        lead = Lead(
+            word, one_line(item.why.removeprefix("no winner: ")), Tone.PLAIN if item.winner is None else Tone.GOOD
+        )
+        pictures = [*_record_radar(found.records), *_spreads(found.records)]
+        yield Section("All against all", lead, tuple(tournament_tables(item)), tuple(pictures))
+
+
+def _dumbbell(duel: Duel, number: int) -> Picture:
+    from agentdyno.findings.duel.charts import dumbbell_chart
+
+    caption = "Every dimension of baseline and candidate; filled where the difference is more than chance."
+    return Picture(f"head-to-head-{number}", caption, partial(dumbbell_chart, duel), wide=True)
+
+
+def _record_radar(records: Sequence[AgentRecord]) -> list[Picture]:
+    """The mean scores of each agent over its benchmarks."""
+    from agentdyno.findings.board.charts import radar_chart
+
+    scores: dict[str, dict[str, float | None]] = {}
+    for record in records[:MOST_RADAR]:
+        own: dict[str, float | None] = {}
+        for name in DIMENSIONS:
+            values = [value for item in record.benchmarks if (value := item.scores.get(name)) is not None]
+            own[name] = sum(values) / len(values) if values else None
+        scores[record.agent] = own
+    return [Picture("radar", "Every dimension, 0 to 100.", partial(radar_chart, scores))] if scores else []
+
+
+def _spreads(records: Sequence[AgentRecord]) -> list[Picture]:
+    """Distributions of what a case takes, for what is known of every agent."""
+    from agentdyno.findings.standing.charts_spread import spread_chart
+
+    found = []
+    for metric in ("duration_s", "cost_usd", "total_tokens"):
+        if records and all(any(metric in case.used for case in record.cases) for record in records):
+            caption = f"{label(metric)} of every case: box from quartile to quartile."
+            found.append(Picture(f"distribution-{metric}", caption, partial(spread_chart, records, metric)))
+    return found

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge_rules import allowed, spelled
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
 from agentdyno.model.policy import Tier
+from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, label, one_line, show
 
@@ -183,3 +187,20 @@ def _case(item: BrokenCase) -> tuple[Cell, ...]:
 def score_words(item: BrokenCase) -> str:
     """``1.00 → 0.20``; ``error`` where no execution gave a score."""
     return f"{item.baseline:.2f} → {'error' if item.candidate is None else f'{item.candidate:.2f}'}"
+
+
+_GATES = {
+    GateVerdict.PASS: ("✓ PASS", Tone.GOOD),
+    GateVerdict.WARN: ("! WARN", Tone.WARN),
+    GateVerdict.BLOCK: ("✗ BLOCK", Tone.BAD),
+    GateVerdict.INCONCLUSIVE: ("? INCONCLUSIVE", Tone.WARN),
+}
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """One per gate that was asked."""
+    for report in found.gates:
+        word, tone = _GATES[report.verdict]
+        name = f"{one_line(report.suite)}: " if report.suite else ""
+        lead = Lead(word, f"{name}{gate_sides(report)}. {one_line(report.summary)}", tone)
+        yield Section(f"Gate: {gate_sides(report)}", lead, tuple(gate_tables(report)))

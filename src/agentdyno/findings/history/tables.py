@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.history.model import History, HistoryChange
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables_plot import history_plot
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, change, count, label, one_line, percent, show, when
 
@@ -196,3 +199,30 @@ def _with_it(item: HistoryChange) -> str:
 def _versions(item: HistoryChange) -> str:
     before, after = one_line(item.version_before, 20), one_line(item.version_after, 20)
     return after or NOTHING if before == after or not before else f"{before} → {after}"
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """What became worse, then how each metric went."""
+    for report in found.regressions:
+        severe = any(item.severity in (Severity.HIGH, Severity.CRITICAL) for item in report.regressions)
+        quiet = Tone.GOOD if report.health is not None else Tone.PLAIN
+        tone = Tone.BAD if severe else Tone.WARN if report.regressions else quiet
+        lead = Lead(health_text(report), one_line(report.action), tone)
+        yield Section(f"{one_line(report.agent)}: regressions", lead, tuple(regression_tables(report)))
+    for number, item in enumerate(found.histories, start=1):
+        yield _history(item, number)
+
+
+def _history(item: History, number: int) -> Section:
+    from agentdyno.findings.history.charts import history_chart
+
+    worse = sum(change.better is False and change.comparable for change in item.changes)
+    better = sum(change.better is True and change.comparable for change in item.changes)
+    text = (
+        f"{count(len(item.points), 'point')}, {count(len(item.changes), 'change')}: {worse} worse, {better} better."
+    )
+    lead = Lead(label(item.metric), text, Tone.BAD if worse else Tone.PLAIN)
+    caption = f"{history_title(item)}: every run, the level of each regime, and where it changed."
+    picture = Picture(f"history-{number}", caption, partial(history_chart, item), wide=True)
+    pictures = (picture,) if item.points else ()
+    return Section(history_title(item), lead, tuple(history_tables(item)), pictures, item)

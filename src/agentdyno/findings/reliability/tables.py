@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.standing.model import ScoreEstimate
 from agentdyno.findings.standing.tables_labels import points
 from agentdyno.model import Status
 from agentdyno.show.agent_names import agent_names
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, label, one_line, percent
+from agentdyno.show.wording import NOTHING, count, label, one_line, percent
 
 MOST_CLASSES = 12
 """Error classes of an agent that are shown."""
@@ -170,3 +173,21 @@ def _perturbed(found: Sequence[Reliability]) -> Table | None:
 def _change(change: float, interval: tuple[float, float] | None) -> str:
     text = f"{100 * change:+.0f}"
     return text if interval is None else f"{text} [{100 * interval[0]:+.0f}, {100 * interval[1]:+.0f}]"
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """One for all agents together."""
+    if found.reliabilities:
+        yield _reliability(found)
+
+
+def _reliability(found: Conclusions) -> Section:
+    from agentdyno.findings.reliability.charts import pass_curve
+
+    whole = [item for item in found.reliabilities if not item.benchmark]
+    text = f"{count(len(whole), 'agent')}: the chance that k tries of a case all succeed."
+    drawn = [item for item in whole if len(item.pass_hat) > 1]
+    caption = "pass^k: the share of cases that would succeed k times in a row, with 95 % intervals."
+    pictures = (Picture("pass-curve", caption, partial(pass_curve, drawn)),) if drawn else ()
+    tables = tuple(reliability_tables(found.reliabilities))
+    return Section("Reliability", Lead("reliability", text), tables, pictures)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.stress.model import BreakingPoint, LimitedBy, ScenarioReport, StressReport
 from agentdyno.model.load import Outcome
 from agentdyno.model.metric import format_value
+from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, one_line
+from agentdyno.show.wording import NOTHING, count, one_line
 
 _UNITS = {"rate": "/s", "concurrency": "in flight", "size": "words", "memory": "bytes"}
 _MOST_STEPS = 40
@@ -248,3 +251,34 @@ def _rate(value: float) -> str:
 
 def _share(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1%}" if value else "0"
+
+
+def sections(found: Conclusions) -> Iterator[Section]:
+    """One per load run."""
+    for report in found.stress:
+        yield _stress(report)
+
+
+def _stress(report: StressReport) -> Section:
+    from agentdyno.findings.stress.charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
+
+    broke = [one_line(item.scenario) for item in report.scenarios if item.broke]
+    held = sum(not item.broke and not item.client_limited for item in report.scenarios)
+    score = "not scored" if report.resilience_score is None else f"resilience {report.resilience_score:.0f} of 100"
+    text = f"{count(len(report.scenarios), 'scenario')}: {held} held"
+    text += f", broke in {', '.join(broke)}." if broke else "."
+    pictures: list[Picture] = []
+    for item in report.scenarios:
+        name = one_line(item.scenario)
+        if item.over_time:
+            caption = f"{name}: latency and requests over time."
+            pictures.append(Picture(f"{name}-over-time", caption, partial(over_time_chart, item), wide=True))
+        if len({point.level for point in item.curve}) > 2:
+            pictures.append(Picture(f"{name}-knee", f"{name}: latency by level.", partial(knee_chart, item)))
+        if item.law is not None:
+            pictures.append(Picture(f"{name}-scaling", f"{name}: speed-up.", partial(scaling_chart, item)))
+        if item.distributions:
+            caption = f"{name}: how times spread."
+            pictures.append(Picture(f"{name}-distribution", caption, partial(distribution_chart, item), wide=True))
+    lead = Lead(score, text, Tone.BAD if broke else Tone.GOOD if held else Tone.WARN)
+    return Section(f"{one_line(report.agent_id)} under load", lead, tuple(stress_tables(report)), tuple(pictures))
