@@ -1,4 +1,4 @@
-"""Fixtures that every part of the suite may use."""
+"""Fixtures that every part of the suite may use, and the examples that property tests are tried with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from .command import Bench
+from .properties import use_profiles
+
+use_profiles()
 
 
 @pytest.fixture

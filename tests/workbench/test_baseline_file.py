@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import ResultError, RunError
@@ -17,6 +17,7 @@ from agentdyno.workbench.baseline_file import parse_baseline, read_baseline, ren
 from agentdyno.workbench.baseline_record import committable
 
 from ..analysis.gate_records import case, record
+from ..properties import examples
 
 NAMES = st.text(min_size=1, max_size=12)
 NUMBERS = st.floats(0, 1e12, allow_nan=False)
@@ -88,7 +89,7 @@ def records(draw: st.DrawFn) -> AgentRecord:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(records(), min_size=1, max_size=2))
 def test_what_is_written_is_read_back_as_the_committable_record(made: list[AgentRecord]) -> None:
     text = render_baseline(made)
@@ -100,7 +101,7 @@ def test_what_is_written_is_read_back_as_the_committable_record(made: list[Agent
     json.loads(text)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(records(), st.data())
 def test_a_file_cut_anywhere_is_refused(made: AgentRecord, data: st.DataObject) -> None:
     text = render_baseline([made]).rstrip()
