@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 
@@ -9,8 +10,9 @@ import pytest
 
 from ..command import Bench
 from .asking import Project
+from .golden import DATA
 
-WORSE = ("compare", "019b9b1e:sorting size=100", "019b9b1e:sorting size=400", "--gate")
+WORSE = ("compare", "given.json:sort[size=10,kind=quick]", "given.json:sort[size=100,kind=quick]", "--gate")
 UNDECIDED = ("compare", "019b9b8c", "--gate", "--strict")
 
 
@@ -28,6 +30,7 @@ UNDECIDED = ("compare", "019b9b8c", "--gate", "--strict")
     ids=lambda value: str(value) if isinstance(value, int) else value[0],
 )
 def test_an_answer_has_the_exit_code_of_before(code: int, arguments: tuple[str, ...], seeded: Project) -> None:
+    shutil.copy(DATA / "given" / "experiment.json", seeded.folder / "given.json")
     assert seeded.ask(*arguments).code == code
 
 
