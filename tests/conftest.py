@@ -1,4 +1,4 @@
-"""Fixtures that every part of the suite may use."""
+"""Fixtures that every part of the suite may use, and the examples that property tests are tried with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from agentdyno.store import Store
 
 from .command import Bench
 from .given_results import Factory
+from .properties import use_profiles
 from .suites import AGENT, Room
+
+use_profiles()
 
 
 @pytest.fixture

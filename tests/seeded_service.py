@@ -27,23 +27,25 @@ BROKEN = 10
 AGENT = '''
 """Answers questions about orders."""
 
-import time
-
 from agentdyno import Case, Response, Usage, tool_call
 
 
 def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.003) -> Response:
-    """Looks the order up, then its price; the first `misses` orders go without the second step."""
+    """Looks the order up, then its price; the first `misses` orders go without the second step.
+
+    It says itself what it used: how busy the machine is changes nothing on any page.
+    """
     number = int(case.id.partition("-")[2])
     with tool_call("find_order", {"order": number}) as result:
         result.append({"order": number, "items": number + 1})
-    time.sleep(pause)
     said = 0
     if number >= misses or case.id.startswith("quote"):
         with tool_call("price_of", {"items": number + 1}) as result:
             result.append(3 * (number + 1))
         said = 3 * (number + 1)
-    return Response(str(said), usage=Usage(input_tokens=40 + number, output_tokens=8), cost=price, model="clerk-1")
+    used = {"duration_s": pause * (1 + number % 5 / 50), "cpu_s": pause / 4, "peak_rss_bytes": 40e6}
+    usage = Usage(input_tokens=40 + number, output_tokens=8)
+    return Response(str(said), usage=usage, cost=price, model="clerk-1", readings=used)
 '''
 EXPERIMENT = '''
 """Sorting."""

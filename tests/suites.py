@@ -12,6 +12,8 @@ from agentdyno.runs.suite.resume import resume_suite
 from agentdyno.specs import LoadedSuite, load_workspace, parse_suite
 from agentdyno.store import Store
 
+from .given_figures import given_figures
+
 AGENT = """
 from pathlib import Path
 
@@ -34,7 +36,7 @@ ROWS = [{"id": name, "input": name, "target": name.upper()} for name in ("a", "b
 
 @dataclass
 class Room:
-    """A folder with agents, a store and a way to run suites in it."""
+    """A folder with agents, a store and a way to run suites in it. How long a call took is given, not measured."""
 
     folder: Path
     store: Store
@@ -61,12 +63,13 @@ class Room:
 
     def run(self, loaded: LoadedSuite, *agents: str, workspace: Workspace = EMPTY, **options: object) -> RunResult:
         chosen = SuiteOptions(agents, **options)  # type: ignore[arg-type]
-        with preparing(loaded, workspace, chosen, self.store) as prepared:
+        with preparing(loaded, workspace, chosen, self.store) as prepared, given_figures():
             return self.runner.start(prepared)
 
     def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace = EMPTY) -> RunResult:
         header = self.store.load_run(result.run_id, samples=False)
-        return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
+        with given_figures():
+            return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
 
     def calls(self) -> list[str]:
         return (self.folder / "calls.log").read_text().split()

@@ -275,7 +275,7 @@ def test_schema_describes_spec_files(bench: Bench) -> None:
 
 
 def test_precision_ends_an_automatic_run_early(bench: Bench) -> None:
-    bench.write("steady.py", "import time\ndef steady():\n    time.sleep(0.001)\n")
+    bench.write("steady.py", "import time\ndef steady():\n    time.sleep(0.01)\n")
     bench.write(
         "spec.yaml", "experiment: steady.py@steady\niterations: {auto: {precision: 0.5, min: 10, max: 400}}\n"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentdyno.contracts import Importer
@@ -26,6 +26,7 @@ from agentdyno.store import Store
 from agentdyno.store.rows import ExecutionFilter
 from agentdyno.workbench.importing import _keep
 
+from ..properties import examples
 from .evaluations import (
     ALL_LOGS,
     CAPITALS,
@@ -177,11 +178,7 @@ def mutated(content: object, data: st.DataObject) -> object:
     return content
 
 
-patient = settings(
-    max_examples=120,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+patient = examples(120, HealthCheck.data_too_large)
 
 
 @patient

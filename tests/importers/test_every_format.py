@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentdyno.errors import ImportFailed
@@ -20,6 +20,7 @@ from agentdyno.model.codec import encode
 from agentdyno.model.result_file import decode_result
 from agentdyno.store import Store
 
+from ..properties import examples
 from .known import ALL, copy_with, importer, read
 
 IDS = [f"{name}-{path.name[:12]}" for name, path in ALL]
@@ -130,7 +131,7 @@ def check(name: str, path: Path, content: bytes) -> None:
             assert stored(result, Path(folder) / "dyno.db") == result
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(80, HealthCheck.data_too_large)
 @given(data=st.data())
 def test_a_mutated_document_is_refused_or_valid(data: st.DataObject) -> None:
     name, path = data.draw(st.sampled_from(ALL))
@@ -141,7 +142,7 @@ def test_a_mutated_document_is_refused_or_valid(data: st.DataObject) -> None:
     check(name, path, json.dumps(plain).encode())
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(80)
 @given(data=st.data())
 def test_mutated_and_truncated_bytes_are_refused_or_valid(data: st.DataObject) -> None:
     name, path = data.draw(st.sampled_from(ALL))

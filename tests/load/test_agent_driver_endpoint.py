@@ -39,7 +39,7 @@ def test_every_injected_fault_is_counted_in_exactly_its_number(dialect: str) -> 
             if dialect == "openai"
             else OllamaChat("chat", model="m", base_url=server.url)
         )
-        windows = loaded(AgentDriver(agent, (), LoadOptions(timeout_s=2.0)), 100)
+        windows = loaded(AgentDriver(agent, (), LoadOptions(timeout_s=4.0)), 100)
     found: dict[str, int] = {}
     for window in windows:
         for name, number in window.outcomes.items():

@@ -25,7 +25,7 @@ PROXY_FAULTS = {
     "half_open": "timeout",
 }
 ASKED = 240
-OPTIONS = LoadOptions(processes=2, connections=120, timeout_s=1.5, window_s=0.2, prompt="go")
+OPTIONS = LoadOptions(processes=2, connections=120, timeout_s=4.0, window_s=0.2, prompt="go")
 
 
 def target_of(server: RunningServer, dialect: Dialect, ca_file: str = "") -> LoadTarget:
@@ -78,14 +78,14 @@ def test_plain_requests_are_counted_exactly() -> None:
 def test_a_fault_of_the_proxy_is_its_class_for_every_request_and_gone_afterwards() -> None:
     with simulated_server(Behaviour(output_tokens=4)) as server, fault_proxy(server.url) as proxy:
         target = LoadTarget("proxy", Dialect.OPENAI, f"{proxy.url}/v1", model="m")
-        driver = HttpDriver(target, LoadOptions(connections=50, timeout_s=1.0, window_s=0.1, prompt="go"))
+        driver = HttpDriver(target, LoadOptions(connections=50, timeout_s=3.0, window_s=0.1, prompt="go"))
         driver.open()
         seen = []
         try:
             for fault in PROXY_FAULTS:
                 for name in (fault, ""):
                     proxy.set_fault(name)
-                    step = Step(name or "none", (Stage("steady", 0.1, rate=200.0),), Arrivals.CONSTANT, drain_s=2.0)
+                    step = Step(name or "none", (Stage("steady", 0.1, rate=200.0),), Arrivals.CONSTANT, drain_s=5.0)
                     seen.append(sum((Counter(dict(window.outcomes)) for window in driver.run(step)), Counter[str]()))
         finally:
             driver.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
@@ -17,6 +17,7 @@ from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
 from agentdyno.load.limit import Ending, Found, Search, find_limit
 from agentdyno.model.load import Objective, Stage, Step, Window
 
+from ..properties import examples
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, windows_from
 
@@ -52,7 +53,7 @@ def test_it_doubles_until_it_breaks_confirms_that_and_halves_the_interval() -> N
 
 
 @given(limit=st.floats(1.0, 5000.0), width=st.floats(0.02, 0.5))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_interval_holds_the_limit_and_is_as_narrow_as_asked(limit: float, width: float) -> None:
     found, _ = searched(Search(1.0, 10_000.0, width=width), lambda level, _: level <= limit)
     assert found.ending is Ending.FOUND

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import RunError
@@ -18,6 +18,7 @@ from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import SCENARIOS, Settings, resolve_params
 from agentdyno.model.load import LoadOptions, Objective, Stage
 
+from ..properties import examples
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, own_load, result_of, windows_from
 
@@ -279,7 +280,7 @@ def test_a_throttled_client_is_never_a_breaking_target(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["high_load", "sustained_load", "spike_load", "concurrent_requests"])
 @given(first=st.integers(1, 60), second=st.integers(1, 60))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_a_target_with_less_capacity_never_scores_higher(name: str, first: int, second: int) -> None:
     worse, better = (
         report_of(
@@ -291,7 +292,7 @@ def test_a_target_with_less_capacity_never_scores_higher(name: str, first: int, 
 
 
 @given(first=st.floats(0.0, 0.5), second=st.floats(0.0, 0.5))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_target_that_fails_more_never_scores_higher(first: float, second: float) -> None:
     better, worse = (
         report_of("high_load", QueueModel(slots=100, error_rate=share), **_SHORT["high_load"]).score or 0.0

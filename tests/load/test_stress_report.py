@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import histogram
@@ -21,6 +21,7 @@ from agentdyno.model.load import Objective, Outcome, SelfCheck, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import RunResult
 
+from ..properties import examples
 from .queueing import QueueDriver, QueueModel
 from .stress_runs import arm_of, result_of, windows_from
 
@@ -199,7 +200,7 @@ class TestClientLimited:
         assert client_limited([]) == ""
 
     @given(lag_us=st.integers(1, 10**6), ttft_ms=st.integers(1, 10**4))
-    @settings(max_examples=50, deadline=None)
+    @examples(50)
     def test_the_rule_is_the_written_one(self, lag_us: int, ttft_ms: int) -> None:
         allowed = max(0.001, 0.01 * ttft_ms / 1e3)
         lag = lag_us / 1e6

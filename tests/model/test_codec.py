@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agentdyno.model
@@ -36,9 +36,10 @@ from agentdyno.model import (
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.result_file import decode_result
 
+from ..properties import examples
 from .strategies import json_values, values_of
 
-slow_to_build = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+slow_to_build = examples(50)
 
 
 def through_json(value: Any) -> Any:

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import ResultError
 from agentdyno.model import Failure, FailureKind, RunStatus, RunWarning, Status, Strategy, Vcs
 from agentdyno.model.codec import encode
 from agentdyno.model.result_file import decode_result
+
+from ..properties import examples
 
 DRAFT = Path(__file__).parent / "data" / "result-v0.json"
 CURRENT = encode(decode_result(DRAFT.read_text(encoding="utf-8"), "v0"), indent=1)
@@ -78,7 +80,7 @@ def test_a_schema_version_that_is_no_version_is_damage_and_not_news(version: obj
     assert error.message == f"damaged result: schema_version: expected a whole number, got {version!r}"
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.data())
 def test_a_file_that_ends_early_is_called_cut_off_wherever_it_ends(data: st.DataObject) -> None:
     end = data.draw(st.integers(1, len(CURRENT.rstrip()) - 1))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
@@ -24,6 +24,8 @@ from agentdyno.specs import (
     spec_document,
     spec_from_document,
 )
+
+from ..properties import examples
 
 VALID: list[dict[str, object]] = [
     {
@@ -162,7 +164,7 @@ def _check_outcome(path: Path, quick: bool) -> None:
         assert str(refusal).encode()
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(500, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 2**32), which=st.sampled_from(VALID), times=st.integers(1, 4), quick=st.booleans())
 def test_a_mutated_spec_is_planned_or_refused(
     tmp_path: Path, seed: int, which: dict[str, object], times: int, quick: bool
@@ -177,7 +179,7 @@ def test_a_mutated_spec_is_planned_or_refused(
     _check_outcome(path, quick)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, HealthCheck.function_scoped_fixture)
 @given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(lambda text: text.encode())))
 @pytest.mark.parametrize("name", ["spec.yaml", "spec.json"])
 def test_any_bytes_are_refused_readably(tmp_path: Path, data: bytes, name: str) -> None:
@@ -186,7 +188,7 @@ def test_any_bytes_are_refused_readably(tmp_path: Path, data: bytes, name: str) 
     _check_outcome(path, quick=False)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(max_size=40))
 def test_any_parameter_text_is_read_or_refused(text: str) -> None:
     for argument in (text, f"n={text}"):

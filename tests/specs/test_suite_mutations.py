@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
@@ -16,6 +16,8 @@ from agentdyno.model import Suite
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.specs import load_suite, parse_suite, plan_suite, trial_count
 from tests.specs.test_mutations import _mutate, _text
+
+from ..properties import examples
 
 VALID: list[dict[str, object]] = [
     {
@@ -88,7 +90,7 @@ def _check_outcome(path: Path, quick: bool) -> None:
         assert str(refusal).encode()
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(600, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 2**32), which=st.sampled_from(VALID), times=st.integers(1, 4), quick=st.booleans())
 def test_a_mutated_suite_is_planned_or_refused(
     tmp_path: Path, seed: int, which: dict[str, object], times: int, quick: bool
@@ -104,7 +106,7 @@ def test_a_mutated_suite_is_planned_or_refused(
     _check_outcome(path, quick)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, HealthCheck.function_scoped_fixture)
 @given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(lambda text: text.encode())))
 @pytest.mark.parametrize("name", ["cases.jsonl", "cases.json", "cases.csv", "cases.yaml"])
 def test_any_bytes_in_a_data_file_are_cases_or_refused(tmp_path: Path, data: bytes, name: str) -> None:
@@ -122,7 +124,7 @@ def _shuffled(value: object, rng: random.Random) -> object:
     return [_shuffled(item, rng) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 2**32))
 def test_the_digest_does_not_depend_on_the_order_of_keys_or_on_comments(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)

@@ -1,5 +1,5 @@
-"""Settings of the property tests: no deadline, because a busy machine must not fail a correct statistic."""
+"""How often the property tests of statistics are tried."""
 
-from hypothesis import settings
+from ..properties import examples
 
-quick = settings(deadline=None, max_examples=60)
+quick = examples(60)

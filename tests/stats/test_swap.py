@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.stats.swap import (
@@ -18,6 +18,8 @@ from agentdyno.stats.swap import (
     rank_biserial,
     swap_test,
 )
+
+from ..properties import examples
 
 Numbers = npt.NDArray[np.float64]
 
@@ -124,7 +126,7 @@ def test_nothing_is_tested_without_a_level() -> None:
 @given(
     st.lists(st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)), min_size=2, max_size=10),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_the_sides_can_be_exchanged(pairs: list[tuple[float, float]]) -> None:
     first, second = units([a for a, _ in pairs]), units([b for _, b in pairs])
     one, other = swap_test(first, second, mean), swap_test(second, first, mean)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
 from agentdyno.stats.samples import Array
 from agentdyno.stats.usl import fit_amdahl, fit_usl
+
+from ..properties import examples
 
 LEVELS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 
@@ -27,7 +29,7 @@ def log_law(n: Array, single: float, contention: float, coherency: float) -> Arr
     contention=st.floats(0.0, 0.9),
     coherency=st.floats(0.0, 0.05),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_points_on_the_law_give_its_parameters_back(single: float, contention: float, coherency: float) -> None:
     fit = fit_usl(LEVELS, law(LEVELS, single, contention, coherency))
     assert fit is not None

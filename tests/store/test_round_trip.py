@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import StoreError
@@ -15,6 +15,7 @@ from agentdyno.model.identity import new_run_id
 from agentdyno.store import Store
 
 from ..postgres import Postgres
+from ..properties import examples
 from .builders import ARMS, ENVIRONMENT, SPEC, SUMMARY, begin, finished, header, run_id, sample
 from .conftest import DATABASES
 
@@ -72,7 +73,7 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     server.drop_database(name)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(SAMPLES)
 def test_any_sample_comes_back_as_it_was(shared: Store, given_sample: Sample) -> None:
     run = begin(shared, new_run_id())

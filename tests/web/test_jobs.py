@@ -181,8 +181,11 @@ def test_streams_end_when_the_service_stops() -> None:
 
     async def scene() -> int:
         watch = JobWatch(board.read, 0.001, board.noted)
-        threading.Timer(0.01, watch.stop).start()
-        return len([news async for news in watch.follow(board.now, 60)])
+        told = 0
+        async for _ in watch.follow(board.now, 60):
+            told += 1
+            threading.Thread(target=watch.stop).start()
+        return told
 
     assert asyncio.run(scene()) == 1
 

@@ -11,6 +11,7 @@ from agentdyno.runs.lineup import Named
 from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import LoadedSuite, parse_suite
 
+from ..given_figures import given_figures
 from ..suites import EMPTY, Room
 
 
@@ -46,7 +47,7 @@ def ids(start: int, stop: int) -> list[str]:
 
 def put(room: Room, loaded: LoadedSuite, *agents: Named, **options: Any) -> RunResult:
     """A run of these agents, those of this process among them."""
-    with preparing(loaded, EMPTY, SuiteOptions(agents, **options), room.store) as prepared:
+    with preparing(loaded, EMPTY, SuiteOptions(agents, **options), room.store) as prepared, given_figures():
         return room.runner.start(prepared)
 
 

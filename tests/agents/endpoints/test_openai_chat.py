@@ -343,7 +343,7 @@ def test_cancelling_a_case_closes_its_connection() -> None:
         async with ScriptServer((stream_head(), delta({"content": "x"}), asyncio.Event())) as server:
             agent = OpenAIChat("a", model="m", base_url=server.url, environ={})
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(agent.run(Case("c", "x")), 0.05)
+                await asyncio.wait_for(agent.run(Case("c", "x")), 1.0)
             await server.all_closed.wait()
 
     asyncio.run(main())

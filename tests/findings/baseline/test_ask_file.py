@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import ResultError, RunError
@@ -16,6 +16,7 @@ from agentdyno.findings.baseline.ask_file import parse_baseline, read_baseline, 
 from agentdyno.findings.baseline.judge import committable
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord, ErrorClass
 
+from ...properties import examples
 from ..gate_records import case, record
 
 NAMES = st.text(min_size=1, max_size=12)
@@ -88,7 +89,7 @@ def records(draw: st.DrawFn) -> AgentRecord:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(records(), min_size=1, max_size=2))
 def test_what_is_written_is_read_back_as_the_committable_record(made: list[AgentRecord]) -> None:
     text = render_baseline(made)
@@ -100,7 +101,7 @@ def test_what_is_written_is_read_back_as_the_committable_record(made: list[Agent
     json.loads(text)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(records(), st.data())
 def test_a_file_cut_anywhere_is_refused(made: AgentRecord, data: st.DataObject) -> None:
     text = render_baseline([made]).rstrip()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdyno.findings.board.judge_means import case_errors, floats, owners_of, pooled, share_errors
@@ -12,6 +12,8 @@ from agentdyno.findings.board.judge_ranks import _row_ranks, competition_ranks, 
 from agentdyno.findings.board.model import RankedScore
 from agentdyno.findings.figures.dimensions import DIMENSIONS, WEIGHTS, overall
 from agentdyno.stats import wilson
+
+from ...properties import examples
 
 NAN = math.nan
 SCORES = st.one_of(st.just(NAN), st.integers(0, 8).map(lambda eighths: eighths / 8))
@@ -22,7 +24,6 @@ def naive_rank(score: float, everyone: list[float]) -> int:
     return 0 if math.isnan(score) else 1 + sum(other > score for other in everyone)
 
 
-@settings(deadline=None)
 @given(st.lists(SCORES, max_size=30))
 def test_equal_scores_share_a_rank_and_the_next_is_skipped(scores: list[float]) -> None:
     assert competition_ranks(np.array(scores)).tolist() == [naive_rank(score, scores) for score in scores]
@@ -37,7 +38,7 @@ def test_sums_that_differ_in_the_last_digit_are_a_tie() -> None:
     assert competition_ranks(np.array([(0.1 + 0.2) + 0.3, 0.1 + (0.2 + 0.3)])).tolist() == [1, 1]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(1, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.booleans())
 def test_rows_of_draws_are_ranked_alike(rows: int, agents: int, seed: int, coarse: bool) -> None:
     draws = np.random.default_rng(seed).integers(0, 9 if coarse else 2049, (rows, agents))
@@ -151,7 +152,7 @@ def test_a_dimension_without_weight_moves_no_overall_score() -> None:
     assert only_speed["overall"] == RankedScore(None)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(*([SCORES] * 5)), max_size=8),
     st.sampled_from([0.0, 0.01, 0.2, 5.0, NAN]),

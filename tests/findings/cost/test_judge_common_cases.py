@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.cost.judge_common_cases import CommonCases, common_cases, known_use
@@ -63,7 +63,6 @@ def test_equal_agents_stay_equal_whatever_the_order_of_their_sums() -> None:
     assert found[0, 0] == found[0, 1]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3)), min_size=1, max_size=9))
 def test_the_latency_of_a_draw_is_the_median_of_the_values_as_often_as_drawn(drawn: list[tuple[int, int]]) -> None:
     shared = grid([tried(f"c{place}", duration=float(value)) for place, (value, _) in enumerate(drawn)])

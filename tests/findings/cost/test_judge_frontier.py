@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.cost.judge_frontier import frontier, frontier_shares, on_frontier
@@ -44,14 +44,12 @@ def test_one_point_is_its_own_frontier_and_none_have_none() -> None:
 few = st.integers(0, 6).map(float)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(few, few), max_size=12))
 def test_the_frontier_is_what_comparing_every_pair_gives(points: list[tuple[float, float]]) -> None:
     costs, values = [cost for cost, _ in points], [value for _, value in points]
     assert frontier(costs, values) == beaten_by_nobody(costs, values)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(few, few), min_size=4, max_size=4), min_size=1, max_size=6))
 def test_many_sets_at_once_give_what_each_gives_alone(sets: list[list[tuple[float, float]]]) -> None:
     grid = np.array(sets)

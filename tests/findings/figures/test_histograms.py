@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import histogram, mean, merged, quantile, share_above, spread
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.load import Histogram
 
+from ...properties import examples
+
 values_ns = st.lists(st.integers(0, 10**13), max_size=30)
-quick = settings(deadline=None, max_examples=60)
+quick = examples(60)
 
 
 def test_count_total_maximum_and_mean_are_exact() -> None:

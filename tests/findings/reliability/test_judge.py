@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import NotComparable
@@ -23,7 +23,6 @@ def of(own: list[CaseRecord], *benchmarks: object) -> AgentRecord:
 tallies = st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-@settings(deadline=None)
 @given(st.lists(tallies, min_size=1, max_size=4))
 def test_pass_hat_and_pass_at_are_what_trying_every_choice_of_k_tries_gives(own: list[tuple[int, int]]) -> None:
     found = reliability_of(of([tried(f"c{i}", passed, tries) for i, (tries, passed) in enumerate(own)]))
@@ -40,7 +39,6 @@ def test_pass_hat_and_pass_at_are_what_trying_every_choice_of_k_tries_gives(own:
         assert at == pytest.approx(sum(some) / len(some), abs=1e-12)
 
 
-@settings(deadline=None)
 @given(tallies)
 def test_consistency_is_the_share_of_pairs_of_tries_that_end_alike(tally: tuple[int, int]) -> None:
     tries, passed = tally

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.stress.judge_objectives import TIMES, format_slo, parse_slo, request_limits
 from agentdyno.model.load import Objective
+
+from ...properties import examples
 
 limits = st.floats(1e-9, 1e6)
 times = st.builds(
@@ -22,7 +24,7 @@ times = st.builds(
 shares = st.builds(Objective, st.just("error_rate"), st.floats(1e-9, 1.0))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(times | shares, min_size=1, max_size=6, unique_by=lambda one: one.name))
 def test_what_is_written_reads_back_as_the_same(objectives: list[Objective]) -> None:
     assert parse_slo(format_slo(objectives)) == tuple(objectives)
@@ -76,7 +78,7 @@ def test_what_cannot_be_read_is_named(text: str, message: str) -> None:
     assert message in str(raised.value)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.text(max_size=40))
 def test_any_text_is_objectives_or_a_clear_refusal(text: str) -> None:
     with contextlib.suppress(SpecError):

@@ -138,7 +138,7 @@ def test_every_call_of_the_schedule_is_made_and_counted_once(tmp_path: Path) -> 
 def test_a_target_that_hangs_holds_up_nothing_but_itself() -> None:
     options = LoadOptions(window_s=0.1, connections=2)
     with driving(Subject(never), cases=(*CASES, Case("hang", "x")), options=options) as driver:
-        step = Step("step", (Stage("steady", 0.2, 100.0),), Arrivals.CONSTANT, seed=1, drain_s=0.05)
+        step = Step("step", (Stage("steady", 1.0, 20.0),), Arrivals.CONSTANT, seed=1, drain_s=0.05)
         windows = list(driver.run(step))
     # Every other call hangs: two of them take both places for good.
     assert added(windows, "asked") == 20
@@ -150,12 +150,12 @@ def test_a_target_that_hangs_holds_up_nothing_but_itself() -> None:
 
 def test_calls_beyond_the_cap_wait_and_are_late_by_the_targets_fault() -> None:
     async def answer(case: Case) -> Response:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
         return Response("yes")
 
     subject = Subject(answer)
-    with driving(subject, options=LoadOptions(window_s=0.2, connections=1)) as driver:
-        (window,) = driver.run(constant(100.0, 0.2))
+    with driving(subject, options=LoadOptions(window_s=1.0, connections=1)) as driver:
+        (window,) = driver.run(constant(20.0, 1.0))
     assert subject.most_at_once == 1
     assert (window.asked, window.sent + window.unsent) == (20, 20)
     assert window.unsent >= 5
@@ -203,16 +203,16 @@ def test_a_call_that_takes_too_long_is_a_timeout_even_where_it_will_not_be_cance
     async def stubborn(case: Case) -> Response:
         if case.id != "check":
             try:
-                await asyncio.sleep(0.5)
+                await asyncio.Event().wait()
             except asyncio.CancelledError:
                 await asyncio.sleep(0.05)
         return Response("at last")
 
-    options = LoadOptions(window_s=0.1, timeout_s=0.02)
+    options = LoadOptions(window_s=0.1, timeout_s=0.5)
     with driving(Subject(stubborn), cases=(*CASES, Case("slow", "x")), options=options) as driver:
         windows = list(driver.run(constant(100.0, 0.1)))
     assert outcomes(windows) == {"ok": 5, "timeout": 5}
-    assert windows[0].examples["timeout"] == "no answer within 0.02 s"
+    assert windows[0].examples["timeout"] == "no answer within 0.5 s"
 
 
 def test_an_agent_that_cancels_itself_is_an_error_and_not_a_lost_request() -> None:
@@ -238,7 +238,7 @@ def test_a_closed_loop_keeps_exactly_so_many_calls_going() -> None:
     assert subject.most_at_once == 3
     assert windows[0].in_flight <= 3
     assert added(windows, "asked") == added(windows, "sent") == len(subject.asked) == outcomes(windows)["ok"]
-    assert added(windows, "asked") > 9
+    assert added(windows, "asked") > 3, "each that ends makes room for the next"
     assert added(windows, "late") <= added(windows, "asked")
 
 
@@ -262,7 +262,7 @@ def test_conversations_hold_what_was_said_and_wait_for_the_user() -> None:
     subject = Subject(answer)
     options = LoadOptions(window_s=0.5, sessions=Sessions(turns=3, think_s=0.002), prompts=PromptLengths(mean=4.0))
     with driving(subject, options=options) as driver:
-        stages = (Stage("steady", 0.2, 50.0), Stage("quiet", 0.6, 0.0))
+        stages = (Stage("steady", 0.2, 50.0), Stage("quiet", 2.0, 0.0))
         windows = list(driver.run(Step("step", stages, Arrivals.CONSTANT)))
     assert added(windows, "asked") == len(subject.asked) == 30
     talks: dict[str, list[list[Mapping[str, str]]]] = {}
@@ -344,11 +344,15 @@ def test_an_interrupt_while_every_call_hangs_ends_the_step() -> None:
     subject = Subject(never)
     windows: list[Window] = []
     before = signal.signal(signal.SIGALRM, interrupt)
+
+    def interrupted(driver: AgentDriver) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        windows.extend(driver.run(constant(200.0, 600.0)))
+
     try:
         with driving(subject, cases=(*CASES, Case("hang", "x"))) as driver:
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
             with pytest.raises(KeyboardInterrupt):
-                windows.extend(driver.run(constant(200.0, 600.0)))
+                interrupted(driver)
             rest = list(driver.run(constant(200.0, 0.05, drain_s=0.3)))
     finally:
         signal.signal(signal.SIGALRM, before)

@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.load.client.decode import Decoded, ExactDecoder, Result
@@ -14,6 +14,8 @@ from agentdyno.load.client.repeats import Repeats
 from agentdyno.load.windows.records import OUTCOME_CODES, OUTCOMES, TOKEN_SOURCE_CODES, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, Outcome, TokenSource
 from tests.load.streams import DONE, HEAD, LAST, chat, chunk, chunked, delta, event, ollama, tokens, usage, whole
+
+from ...properties import examples
 
 WORDS = ("a", "ö", '"\n')
 
@@ -113,7 +115,7 @@ def test_both_decoders_agree_on_an_answer_that_is_cut_off_anywhere(ending: Endin
         assert plain(fast.decode(reads, ending, 900)) == plain(exact.decode(reads, ending, 900))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=8), st.data())
 def test_both_decoders_agree_on_any_tokens_in_any_pieces(texts: list[str], data: st.DataObject) -> None:
     raw = chunked(chat(*texts, counted=data.draw(st.sampled_from([None, 0, len(texts)]))))
@@ -124,7 +126,7 @@ def test_both_decoders_agree_on_any_tokens_in_any_pieces(texts: list[str], data:
     assert plain(found) == plain(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 5000), st.binary(min_size=1, max_size=3))
 def test_both_decoders_agree_on_an_answer_with_wrong_bytes_in_it(place: int, wrong: bytes) -> None:
     raw = chunked(chat("a", "b", "c", "d", counted=4))

@@ -123,7 +123,7 @@ def test_requests_that_find_no_free_connection_go_late_or_not_at_all_and_are_no_
 
 
 def test_what_is_open_when_the_time_to_drain_is_over_is_a_timeout(server: RunningServer) -> None:
-    (window,) = run_once(chat(server, "ttft_s=0.3;output_tokens=1"), steady(50, 0.1, drain_s=0.05))
+    (window,) = run_once(chat(server, "ttft_s=2;output_tokens=1"), steady(50, 0.1, drain_s=0.05))
     assert window.outcomes == {"timeout": 5}
     assert "not complete in time" in window.examples["timeout"]
 
@@ -187,12 +187,12 @@ def test_a_set_of_longer_prompts_is_built_for_a_step_that_names_it(server: Runni
 
 def test_conversations_go_on_after_their_answers(server: RunningServer) -> None:
     options = LoadOptions(
-        window_s=0.5, sessions=Sessions(turns=3, think_s=0.01), prompts=PromptLengths(mean=5), output_tokens=4
+        window_s=2.0, sessions=Sessions(turns=3, think_s=0.01), prompts=PromptLengths(mean=5), output_tokens=4
     )
     driver = HttpDriver(chat(server), options)
     driver.open()
     server.reset()
-    (window,) = driver.run(steady(20, 0.5))
+    (window,) = driver.run(steady(5, 2.0))
     driver.close()
     log = server.log()
     # Ten conversations of three turns: 5 words, then 5 + 4 + 5, then 14 + 4 + 5; the last may come too late.
@@ -232,8 +232,8 @@ def test_a_target_that_makes_no_sense_is_told_before_any_load(server: RunningSer
     assert "status 404" in refused(wrong).message
     name = LoadTarget("sim", Dialect.OPENAI, "http://nowhere.invalid/v1", model="m")
     assert "there is no host" in refused(name).message
-    endless = refused(chat(server, "fault=endless"), LoadOptions(prompt="go", timeout_s=0.2))
-    assert "no complete answer within 0.2 s" in endless.message
+    endless = refused(chat(server, "fault=endless"), LoadOptions(prompt="go", timeout_s=0.5))
+    assert "no complete answer within 0.5 s" in endless.message
 
 
 def test_a_target_that_merely_fails_may_be_loaded(server: RunningServer) -> None:

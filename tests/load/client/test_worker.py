@@ -69,7 +69,7 @@ def test_a_kept_connection_that_the_server_has_dropped_costs_one_more_try_and_no
         link.recv(65536)  # the next request comes, and gets nothing
 
     with listening(one_answer) as url:
-        loop = Step("loop", (Stage("steady", 0.1, concurrency=2),), Arrivals.CLOSED)
+        loop = Step("loop", (Stage("steady", 0.5, concurrency=2),), Arrivals.CLOSED)
         window = drive(plain(url), loop)
     assert set(window.outcomes) == {"ok"}
     assert window.retried > 0
@@ -108,7 +108,7 @@ def test_a_request_without_an_answer_is_a_timeout_after_its_time() -> None:
             release.wait(20)
 
     with listening(first_only) as url:
-        window = drive(plain(url), constant(50), timeout_s=0.3)
+        window = drive(plain(url), constant(50), timeout_s=1.0)
         release.set()
     assert window.outcomes == {"timeout": 5}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
@@ -18,6 +18,8 @@ from agentdyno.load.plan.sessions import build_session_requests, check_sessions,
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Sessions, Stage, Step
 from agentdyno.servers.simulated.chat_request import read_ollama, read_openai
 from agentdyno.wire.errors import Unsendable
+
+from ...properties import examples
 
 OPENAI = LoadTarget("o", Dialect.OPENAI, "http://127.0.0.1:8000/v1", "m")
 OLLAMA = LoadTarget("o", Dialect.OLLAMA, "http://127.0.0.1:11434", "m")
@@ -36,7 +38,7 @@ def body_of(requests: RequestSet, number: int = 0) -> Any:
     return json.loads(taken_apart(requests.wire[number])[2])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30), st.integers(-3, 2**65), st.integers(0, 70))
 def test_prompts_have_exactly_their_words_and_differ_right_after_what_is_shared(
     words: list[int], seed: int, shared: int

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
@@ -15,7 +15,9 @@ from agentdyno.load.plan.schedule import build_schedule, check_step, concurrency
 from agentdyno.load.plan.shapes import ramp, sawtooth, soak, spike, steps
 from agentdyno.model.load import Arrivals, Stage, Step
 
-quick = settings(deadline=None, max_examples=60)
+from ...properties import examples
+
+quick = examples(60)
 NS = 10**9
 rates = st.floats(0.0, 300.0)
 open_stages = st.lists(

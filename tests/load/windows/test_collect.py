@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import mean, merged
@@ -16,7 +16,9 @@ from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UN
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.load import Arrivals, Objective, Outcome, Stage, Step, TokenSource, Window
 
-quick = settings(deadline=None, max_examples=60)
+from ...properties import examples
+
+quick = examples(60)
 MS = 10**6
 S = 10**9
 NO_GAPS: Gaps = np.zeros(0, dtype=np.int64)

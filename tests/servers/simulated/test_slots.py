@@ -129,7 +129,7 @@ def test_the_capacity_is_slots_divided_by_the_service_time(path: str, stream: bo
 
 def test_waiting_delays_the_first_token_but_not_the_head() -> None:
     async def talk() -> tuple[bytes, int]:
-        async with SimulatedServer(Behaviour(slots=1, ttft_s=0.05, output_tokens=1)) as server:
+        async with SimulatedServer(Behaviour(slots=1, ttft_s=1.0, output_tokens=1)) as server:
             first, second = [await asyncio.open_connection(server.host, server.port) for _ in range(2)]
             first[1].write(closing())
             await first[0].readuntil(b"\r\n\r\n")
@@ -140,8 +140,8 @@ def test_waiting_delays_the_first_token_but_not_the_head() -> None:
                 await reader.read()
                 writer.close()
             one, two = server.log()
-            assert two.started_ns == (one.started_ns or 0) + 50_000_000
-            assert two.token_ns[0] >= two.started_ns + 50_000_000
+            assert two.started_ns == (one.started_ns or 0) + 1_000_000_000
+            assert two.token_ns[0] >= two.started_ns + 1_000_000_000
             return head, queued
 
     head, queued = asyncio.run(talk())

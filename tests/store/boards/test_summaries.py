@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.model import CaseFigures, RunStatus, Status
@@ -17,6 +17,7 @@ from agentdyno.store import Execution, MatrixRow, Store
 from agentdyno.store.runs.schema import metadata
 
 from ...postgres import Postgres
+from ...properties import examples
 from ..builders import run_id
 from ..conftest import DATABASES
 from ..suite_builders import DAY_MS, MONDAY, SUITE, answer, arm_of, arm_result, run_suite, suite_header
@@ -120,7 +121,7 @@ def play(store: Store, agent: str, workspace: str, endings: list[Ending]) -> Non
         store.reopen_run(header.run_id)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(HISTORIES)
 def test_building_anew_gives_what_was_kept_in_step(shared: Store, history: list[Step]) -> None:
     store = emptied(shared)

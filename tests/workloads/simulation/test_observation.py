@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno import SpecError
@@ -26,6 +26,8 @@ from agentdyno.workloads.simulation.observation.channels import (
 from agentdyno.workloads.simulation.observation.reference import Reference, prove
 from agentdyno.workloads.simulation.simulate import Simulation, simulate
 from agentdyno.workloads.simulation.state import State
+
+from ...properties import examples
 
 WORLD = (20.0, 20.0)
 Agent = tuple[int, float, float, int]
@@ -188,7 +190,7 @@ def histories(draw: st.DrawFn) -> list[State]:
     return states
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     history=histories(),
     radius=st.integers(1, 4),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno import SpecError
 from agentdyno.workloads.simulation.spatial import INDEXES, SpatialIndex, make_index
 from agentdyno.workloads.simulation.spatial.brute import BruteForce
 from agentdyno.workloads.simulation.spatial.compressed import compress, ranges
+
+from ...properties import examples
 
 OTHERS = [name for name in INDEXES if name != "brute"]
 coordinates = st.lists(
@@ -35,7 +37,7 @@ def same(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndar
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(points=coordinates, asked=coordinates, radius=st.sampled_from([0.0, 0.5, 1.0, 2.5, 40.0]))
 def test_discs_hold_the_same_points_as_looking_at_all(
     name: str, points: list[tuple[float, float]], asked: list[tuple[float, float]], radius: float
@@ -45,7 +47,7 @@ def test_discs_hold_the_same_points_as_looking_at_all(
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(points=coordinates, asked=coordinates, count=st.integers(1, 5))
 def test_the_nearest_are_the_same_and_equal_ones_go_by_place(
     name: str, points: list[tuple[float, float]], asked: list[tuple[float, float]], count: int
@@ -55,7 +57,7 @@ def test_the_nearest_are_the_same_and_equal_ones_go_by_place(
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(points=coordinates, corners=coordinates, width=st.sampled_from([0.0, 1.0, 7.5]))
 def test_rectangles_are_closed_and_hold_the_same_points(
     name: str, points: list[tuple[float, float]], corners: list[tuple[float, float]], width: float

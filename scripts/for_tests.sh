@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs what the whole suite needs: the package, a browser, the dashboard's tools, a model.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/install.sh dev
+scripts/chromium.sh
+scripts/dashboard.sh --install
+.venv/bin/dyno model install

@@ -1,0 +1,46 @@
+"""Suites whose figures are given: how fast a machine happens to be never decides what a test sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest import mock
+
+from agentdyno.model import Case
+from agentdyno.model.plan import Trial
+from agentdyno.runner.cases.call import Call, make_call
+from agentdyno.runner.cases.case_job import CaseJob, Conduct
+from agentdyno.runner.cases.throttle import Throttle
+
+Seconds = Callable[[Case, Trial], float]
+"""How long a call is said to have taken."""
+
+CPU_S = 0.0005
+PEAK_RSS_BYTES = 50_000_000.0
+
+
+def an_instant(case: Case, trial: Trial) -> float:
+    """The same for everybody, and too short for anybody to be called faster or slower."""
+    return 0.0002
+
+
+@contextmanager
+def given_figures(seconds: Seconds = an_instant) -> Iterator[None]:
+    """Suites that run in this process record these figures where they would record what was measured."""
+
+    async def given(
+        trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle, *, alone: bool = False
+    ) -> Call:
+        call = await make_call(trial, case, job, conduct, throttle, alone=alone)
+        if call.duration_s is not None:
+            call.duration_s = seconds(case, trial)
+        if call.response is not None:
+            readings = dict(call.response.readings)
+            figures = {"cpu_s": CPU_S, "peak_rss_bytes": PEAK_RSS_BYTES}
+            readings |= {name: value for name, value in figures.items() if name in readings}
+            call.response = replace(call.response, readings=readings)
+        return call
+
+    with mock.patch("agentdyno.runner.executors.cases.make_call", given):
+        yield

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .asking import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project without a store."""
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def seeded(project: Project) -> Project:
+    """A project with the store of today's schema."""
+    project.put_store("0005")
+    return project
