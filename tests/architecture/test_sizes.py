@@ -1,0 +1,27 @@
+"""Folders and files stay small enough to be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .source import SOURCE, modules
+
+MOST_FILES = 20
+MOST_LINES = 400
+
+
+def test_no_folder_has_more_files_than_fit_on_a_screen() -> None:
+    counts = Counter(module.path.parent for module in modules())
+    crowded = {str(folder.relative_to(SOURCE)): count for folder, count in counts.items() if count > MOST_FILES}
+    assert not crowded, crowded
+
+
+def test_no_file_is_longer_than_can_be_read_in_one_go() -> None:
+    sizes = {str(module): len(module.path.read_text().splitlines()) for module in modules()}
+    long = {name: size for name, size in sizes.items() if size > MOST_LINES}
+    assert not long, long
+
+
+def test_no_file_is_named_for_what_has_no_name() -> None:
+    for module in modules():
+        assert not {"utils", "helpers", "manager"} & set(module.parts), module
