@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentdyno.version import __version__
+
 if TYPE_CHECKING:
     from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
     from agentdyno.agents.hosting.recorder import tool_call
@@ -81,8 +83,6 @@ if TYPE_CHECKING:
     )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
     from agentdyno.workbench.running import compare, load_run, run_load, run_spec
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),

@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("findings/model",),
     ("model",),
     ("settings", "stats"),
-    ("errors",),
+    ("errors", "version"),
 )
 DEPTH = {part: depth for depth, layer in enumerate(LAYERS) for part in layer}
 TIERS = {

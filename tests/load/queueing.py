@@ -12,8 +12,10 @@ import numpy as np
 from agentdyno.load.driver import Levers
 from agentdyno.load.plan.schedule import build_schedule
 from agentdyno.load.windows.collect import WindowBuilder
-from agentdyno.load.windows.records import OUTCOME_CODES, UNSENT, empty_records
+from agentdyno.load.windows.records import OUTCOME_CODES, UNSENT
 from agentdyno.model.load import Arrivals, Objective, Outcome, Step, Window
+
+from .unsent import empty_records
 
 _NS = 1e9
 _FAULTS = {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from zlib import crc32
 
-from agentdyno import __version__
+from agentdyno.version import __version__
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120  (pathlib costs 3 ms)
 _MAKERS = ("cli", "model", "registry", "reports", "workbench")

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
-import agentdyno
 from agentdyno.instruments import cgroup, host
 from agentdyno.model.identity import digest
 from agentdyno.model.result import Environment, Vcs
+from agentdyno.version import __version__
 
 VARIABLES = (
     "BLIS_NUM_THREADS",
@@ -61,7 +61,7 @@ def capture_environment(root: Path = host.ROOT, variables: Mapping[str, str] | N
         memory_bytes=_memory_bytes(root),
         python=platform.python_version(),
         implementation=platform.python_implementation(),
-        agentdyno=agentdyno.__version__,
+        agentdyno=__version__,
         packages=installed_packages(metadata.distributions()),
         variables=allowed_variables(given),
         details=_details(root, given),

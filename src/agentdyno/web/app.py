@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
-from agentdyno import __version__
+from agentdyno.version import __version__
 from agentdyno.web import problems, routes
 from agentdyno.web.limits import BodyLimits, RateLimit
 from agentdyno.web.metrics import Metrics, Observed

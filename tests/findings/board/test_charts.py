@@ -5,13 +5,12 @@ from io import BytesIO
 
 import numpy as np
 
-from agentdyno.findings.board.charts import radar_chart, radar_scores
-from agentdyno.findings.board.judge import leaderboard, matrix
+from agentdyno.findings.board.charts import radar_chart
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.run.charts import drawing
 from agentdyno.show.pictures import inline_svg, png
 
-from ..board_rows import even, leaderboard_row, matrix_row
+from ..board_rows import even
 
 
 def scores(*values: float | None) -> dict[str, float | None]:
@@ -95,13 +94,3 @@ def test_the_same_scores_give_the_same_picture() -> None:
 
 def test_without_agents_the_chart_says_so() -> None:
     assert "no agent" in svg({})
-
-
-def test_the_agents_of_a_board_are_drawn_in_its_order() -> None:
-    found = matrix([matrix_row("b@1", scores=even(0.9)), matrix_row("a@1", scores=(0.5, None, 0.5, 0.5, 0.5))])
-    assert radar_scores(found.entries) == {
-        "b@1": scores(*even(0.9)),
-        "a@1": scores(0.5, None, 0.5, 0.5, 0.5),
-    }
-    board = leaderboard([leaderboard_row("c@1", n=0), leaderboard_row("d@1", even(0.2))], [], days=1, until=0)
-    assert list(radar_scores(board.entries)) == ["d@1"]

@@ -1,4 +1,4 @@
-"""Two trajectories: where they part, and how they stand side by side."""
+"""Two trajectories: where they part."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.findings.case import judge as divergence
-from agentdyno.findings.case.judge import aligned, first_divergence
+from agentdyno.findings.case.judge import first_divergence
 from agentdyno.model.case import Event
 
 ASK = Event("message", 0.0, "user", "What is 2 + 2?")
@@ -52,7 +51,6 @@ def test_the_first_step_that_differs_in_kind_name_or_content_is_named(
 
 def test_nothing_and_nothing_are_equal() -> None:
     assert first_divergence([], []) is None
-    assert aligned([], []) == []
 
 
 def test_true_is_not_one_and_a_text_is_not_its_number() -> None:
@@ -60,52 +58,11 @@ def test_true_is_not_one_and_a_text_is_not_its_number() -> None:
         assert first_divergence([Event("note", content=mine)], [Event("note", content=other)]) == 0
 
 
-def test_a_step_more_stands_alone_and_the_rest_stays_side_by_side() -> None:
-    retry = Event("retry", 0.1, "", "timeout")
-    assert aligned(STEPS, [ASK, retry, CALL, RESULT, ANSWER]) == [
-        (ASK, ASK, True),
-        (None, retry, False),
-        (CALL, CALL, True),
-        (RESULT, RESULT, True),
-        (ANSWER, ANSWER, True),
-    ]
-
-
-def test_steps_that_differ_stand_beside_each_other_between_equal_ones() -> None:
-    other = replace(CALL, name="search"), replace(RESULT, name="search", content="none"), Event("note")
-    assert aligned(STEPS, [ASK, *other, ANSWER]) == [
-        (ASK, ASK, True),
-        (CALL, other[0], False),
-        (RESULT, other[1], False),
-        (None, other[2], False),
-        (ANSWER, ANSWER, True),
-    ]
-
-
 @given(trajectories, trajectories)
-def test_every_step_is_aligned_exactly_once_and_in_order(first: list[Event], second: list[Event]) -> None:
-    found = aligned(first, second)
-    assert [mine for mine, _, _ in found if mine is not None] == first
-    assert [other for _, other, _ in found if other is not None] == second
-    for mine, other, same in found:
-        assert mine is not None or other is not None
-        both = mine is not None and other is not None
-        assert same == (both and first_divergence([mine], [other]) is None)  # type: ignore[list-item]
-
-
-@given(trajectories, trajectories)
-def test_alignment_and_divergence_agree(first: list[Event], second: list[Event]) -> None:
-    found = aligned(first, second)
-    parted = next((index for index, (_, _, same) in enumerate(found) if not same), None)
-    assert parted == first_divergence(first, second)
-    assert first_divergence(first, second) == first_divergence(second, first)
+def test_both_sides_part_at_the_same_step_and_nothing_parts_from_itself(
+    first: list[Event], second: list[Event]
+) -> None:
+    parted = first_divergence(first, second)
+    assert parted == first_divergence(second, first)
     assert first_divergence(first, first) is None
-
-
-@given(trajectories, trajectories)
-def test_long_trajectories_are_set_side_by_side_in_order(first: list[Event], second: list[Event]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(divergence, "MOST_COMPARED", 0)
-        found = aligned(first, second)
-    assert [mine for mine, _, _ in found if mine is not None] == first
-    assert [other for _, other, _ in found if other is not None] == second
+    assert parted is None or first_divergence(first[:parted], second[:parted]) is None

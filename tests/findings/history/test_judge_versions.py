@@ -7,7 +7,6 @@ from agentdyno.findings.history.judge_versions import (
     corrected,
     judge_rows,
     not_comparable,
-    version_regressions,
     version_rows,
 )
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
@@ -127,6 +126,10 @@ def test_rows_that_do_not_compare_are_told_once_per_reason() -> None:
     warnings = not_comparable(rows)
     assert len(warnings) == 1
     assert "no case in common" in warnings[0].message
+
+
+def version_regressions(old: AgentRecord, new: AgentRecord) -> tuple[list[Regression], list[Regression]]:
+    return judge_rows(version_rows(old, new), old, new)
 
 
 def worse_version() -> tuple[AgentRecord, AgentRecord]:

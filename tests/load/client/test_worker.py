@@ -10,11 +10,12 @@ from pathlib import Path
 
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.client.pipe import Batch, Kind, decode_batch, pipe_pair
-from agentdyno.load.windows.records import empty_records
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step, Window
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from tests.load.streams import whole
 from tests.servers.certificates import loopback_certificate
+
+from ..unsent import empty_records
 
 Talk = Callable[[socket.socket, int], None]
 

@@ -208,7 +208,6 @@ def test_conversations_encoded_beforehand_hold_answers_of_the_length_asked_for()
         [4, 6, 4, 6, 4],
     ]
     assert turns[2][:3] == turns[1]
-    assert [made.next_turn(number) for number in (6, 7, 8)] == [7, 8, None]
     assert not made.think_ns[::3].any()
     step = Step("step", (Stage("steady", 1.0, 20.0),), Arrivals.CONSTANT)
     schedule = made.opening(build_schedule(step, 8))

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import mean, merged
 from agentdyno.load.windows.collect import WindowBuilder, window_edges
-from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNSENT, Gaps, Records, empty_records
+from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNSENT, Gaps, Records
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.load import Arrivals, Objective, Outcome, Stage, Step, TokenSource, Window
 
 from ...properties import examples
+from ..unsent import empty_records
 
 quick = examples(60)
 MS = 10**6

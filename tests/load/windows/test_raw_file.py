@@ -8,7 +8,9 @@ import pytest
 from agentdyno.errors import RunError
 from agentdyno.load.client.backlog import ROW
 from agentdyno.load.windows.raw_file import RawFile, read_raw
-from agentdyno.load.windows.records import RECORD, UNSENT, empty_records
+from agentdyno.load.windows.records import RECORD, UNSENT
+
+from ..unsent import empty_records
 
 
 def test_rows_that_were_written_are_what_numpy_loads(tmp_path: Path) -> None:

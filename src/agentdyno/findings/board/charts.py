@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agentdyno.findings.board.model import LeaderboardEntry, MatrixEntry
-from agentdyno.findings.board.tables import board_labels
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.show.agent_names import shortened
 from agentdyno.show.axes import GRID, INK, LINES, MUTED
@@ -54,13 +52,6 @@ def radar_chart(entries: Mapping[str, Mapping[str, float | None]]) -> Figure:
         legend.set_title(f"the first {len(shown)} of {len(entries)} agents", prop=FontProperties(size=8))
         legend.get_title().set_color(MUTED)
     return figure
-
-
-def radar_scores(entries: Sequence[MatrixEntry | LeaderboardEntry]) -> dict[str, dict[str, float | None]]:
-    """The scores of a board as ``radar_chart`` takes them; agents without any are left out."""
-    labels = board_labels(entries)
-    found = {labels[entry.agent]: {name: entry.scores[name].score for name in DIMENSIONS} for entry in entries}
-    return {label: scores for label, scores in found.items() if any(score is not None for score in scores.values())}
 
 
 def _rings(axes: Axes) -> None:

@@ -8,7 +8,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from agentdyno.findings.history.model import History, HistoryChange
-from agentdyno.findings.history.tables import history_title
 from agentdyno.show.axes import ACCENT, INK, LINES, MUTED, number_axis, style
 from agentdyno.show.wording import axis_scale, change, label, one_line, when
 
@@ -147,3 +146,9 @@ def _date_axis(axes: Axes, stamps: Sequence[int]) -> None:
 
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def history_title(history: History) -> str:
+    """``my-agent: duration in facts``."""
+    where = f" in {one_line(history.benchmark)}" if history.benchmark else ""
+    return f"{one_line(history.subject)}: {label(history.metric)}{where}"

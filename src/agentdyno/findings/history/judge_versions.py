@@ -24,22 +24,6 @@ Found = tuple[list[Regression], list[Regression]]
 """Regressions and improvements."""
 
 
-def version_regressions(
-    baseline: AgentRecord,
-    candidate: AgentRecord,
-    *,
-    thresholds: Mapping[str, float] | float = DEFAULT_THRESHOLD,
-    alpha: float = ALPHA,
-    seed: int = 0,
-) -> Found:
-    """Regressions and improvements of the candidate, for the whole suite and per benchmark, the worst first.
-
-    A change counts where it exceeds the metric's threshold (a share of the baseline, 0.1: 10 %; points for rates of
-    failing) and is significant at ``alpha`` over all metrics and benchmarks together: see ``corrected``.
-    """
-    return judge_rows(version_rows(baseline, candidate, seed=seed), baseline, candidate, thresholds, alpha)
-
-
 def version_rows(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> list[PairedRow]:
     """The five dimensions and ``error_rate``, for the whole suite and for each benchmark that both have.
 

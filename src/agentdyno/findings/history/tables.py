@@ -8,6 +8,7 @@ from functools import partial
 from statistics import median
 
 from agentdyno.findings.conclusions import Conclusions
+from agentdyno.findings.history.charts import history_title
 from agentdyno.findings.history.model import History, HistoryChange
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables_plot import history_plot
@@ -58,12 +59,6 @@ def history_tables(history: History) -> list[Table]:
         for item in history.changes
     ]
     return [_without_empty(Table(history_title(history), columns, tuple(rows), notes))]
-
-
-def history_title(history: History) -> str:
-    """``my-agent: duration in facts``."""
-    where = f" in {one_line(history.benchmark)}" if history.benchmark else ""
-    return f"{one_line(history.subject)}: {label(history.metric)}{where}"
 
 
 def history_notes(history: History) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import agentdyno
 from agentdyno.model.identity import digest
 from agentdyno.model.result import Environment
+from agentdyno.version import __version__
 
 UNKNOWN = "unknown"
 UNKNOWN_MACHINE = "imported-unknown"
@@ -51,7 +51,7 @@ class Machine:
             memory_bytes=self.memory_bytes,
             python=self.python or UNKNOWN,
             implementation=self.implementation or UNKNOWN,
-            agentdyno=agentdyno.__version__,
+            agentdyno=__version__,
             packages=dict(self.packages),
             details=dict(self.details),
         )

@@ -77,15 +77,6 @@ def expected_requests(step: Step) -> float:
     return math.fsum(_expected(stage) for stage in step.stages)
 
 
-def rate_at(step: Step, at_s: float) -> float:
-    """Requests a second that are asked at a moment of the step; 0 outside it."""
-    found = _stage_at(step, at_s)
-    if found is None:
-        return 0.0
-    stage, part = found
-    return stage.rate + (_rate_to(stage) - stage.rate) * part
-
-
 def concurrency_at(step: Step, at_s: float) -> int:
     """How many requests a closed loop keeps in flight at a moment of the step; 0 outside it."""
     found = _stage_at(step, at_s)

@@ -92,10 +92,6 @@ class SessionRequests:
     think_ns: NDArray[np.int64]
     turns: int
 
-    def next_turn(self, request: int) -> int | None:
-        """The request that follows in the same conversation."""
-        return request + 1 if (request + 1) % self.turns else None
-
     def opening(self, schedule: Schedule) -> Schedule:
         """The schedule of a set of ``len(requests) // turns`` entries, as one of the first turns of conversations."""
         session = np.arange(len(schedule), dtype=np.int32)

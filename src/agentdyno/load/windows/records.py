@@ -57,25 +57,6 @@ Records = NDArray[np.void]
 Gaps = NDArray[np.int64]
 
 
-def empty_records(count: int = 0) -> Records:
-    """Rows that say nothing: every time and count is unknown, nothing was sent."""
-    records: Records = np.zeros(count, RECORD)
-    for name in (
-        "due",
-        "sent",
-        "first_byte",
-        "first_content",
-        "last_content",
-        "done",
-        "input_tokens",
-        "output_tokens",
-    ):
-        records[name] = UNKNOWN
-    records["outcome"] = UNSENT
-    records["token_source"] = UNKNOWN_SOURCE
-    return records
-
-
 def records_of(rows: list[tuple[Any, ...]]) -> Records:
     """Rows whose values are in the order of ``RECORD``'s fields."""
     records: Records = np.array(rows, RECORD)

@@ -34,11 +34,6 @@ class Trend:
         """Whether the whole interval of the slope is above zero."""
         return self.interval.low > 0.0
 
-    @property
-    def is_falling(self) -> bool:
-        """Whether the whole interval of the slope is below zero."""
-        return self.interval.high < 0.0
-
 
 def theil_sen(values: Values, times: Values | None = None, confidence: float = 0.95) -> Trend | None:
     """The median slope over all pairs of points; None under 4 points.

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Request
 from pydantic.dataclasses import dataclass
 from starlette.responses import Response
 
-from agentdyno import __version__
 from agentdyno.model.job import Scope
+from agentdyno.version import __version__
 from agentdyno.web import metrics
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.docs_page import STYLE, page
