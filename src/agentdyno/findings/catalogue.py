@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from agentdyno.findings.conclusions import Conclusions
 from agentdyno.model.findings import Findings
 from agentdyno.model.result import RunWarning
 from agentdyno.show.section import Section
+
+if TYPE_CHECKING:
+    from agentdyno.findings.conclusions import Conclusions
 
 SLICES = {
     "gate": ("gates",),
@@ -25,9 +27,8 @@ SLICES = {
 
 def sections(findings: Findings) -> tuple[Section, ...]:
     """One per conclusion; none of findings of another kind. A slice without one is not loaded."""
-    if not isinstance(findings, Conclusions):
-        return ()
-    return tuple(_sections(findings))
+    found = _conclusions(findings)
+    return () if found is None else tuple(_sections(found))
 
 
 def _sections(found: Conclusions) -> Iterator[Section]:
@@ -39,7 +40,16 @@ def _sections(found: Conclusions) -> Iterator[Section]:
 
 def conclusion_warnings(findings: Findings) -> list[RunWarning]:
     """The warnings of comparisons; the tables of other conclusions name their own."""
-    if not isinstance(findings, Conclusions):
+    concluded = _conclusions(findings)
+    if concluded is None:
         return []
-    found = [warning for item in findings.duels for warning in item.warnings]
-    return found + [warning for item in findings.tournaments for warning in item.warnings]
+    found = [warning for item in concluded.duels for warning in item.warnings]
+    return found + [warning for item in concluded.tournaments for warning in item.warnings]
+
+
+def _conclusions(findings: Findings) -> Conclusions | None:
+    if type(findings) is Findings:  # what a run says of itself: the models of conclusions need not be loaded
+        return None
+    from agentdyno.findings.conclusions import Conclusions
+
+    return findings if isinstance(findings, Conclusions) else None
