@@ -2,7 +2,7 @@ import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { ReactElement } from "react";
 import { sendPatiently } from "./api/client";
 import { useTrouble } from "./api/connection";
-import type { Changes, Session } from "./api/types";
+import type { Changes, Session } from "./api/answers";
 import { ChangesContext, useChanges } from "./changes";
 import { Boundary } from "./components/Boundary";
 import { Loading } from "./components/Loading";

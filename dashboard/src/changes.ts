@@ -1,6 +1,6 @@
 /** What changed, read once for the whole dashboard: the tab, the headline and the landing page show the same. */
 import { createContext, useContext } from "react";
-import type { Changes } from "./api/types";
+import type { Changes } from "./api/answers";
 import type { Resource } from "./hooks/useResource";
 
 export const ChangesContext = createContext<Resource<Changes> | null>(null);

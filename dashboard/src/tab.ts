@@ -1,6 +1,6 @@
 /** The browser's tab: its title and icon carry the verdict, so that one look at the tab bar is enough. */
 import { useEffect } from "react";
-import type { ChangeVerdict, Changes } from "./api/types";
+import type { ChangeVerdict, Changes } from "./api/answers";
 
 interface TabState {
   title?: string | undefined;

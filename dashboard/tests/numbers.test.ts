@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PairedRow, Regression } from "../src/api/types";
+import type { PairedRow, Regression } from "../src/api/answers";
 import { UNKNOWN, age, asText, bytes, count, duration, money, percent, plural, points, quantity, signed } from "../src/format";
 import { readProgress, share } from "../src/shared/progress";
 import { levelOf, measured, sideValue } from "../src/shared/units";

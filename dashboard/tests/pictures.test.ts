@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Changes, Duel, PairedRow, ScenarioReport, TrajectoryEvent } from "../src/api/types";
+import type { BreakingPoint, Changes, Duel, PairedRow, ScenarioReport, TrajectoryEvent } from "../src/api/answers";
 import { axisFor, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
 import { align } from "../src/pages/divergence/align";
@@ -59,7 +59,7 @@ test("the tab says what is worse before what is undecided, and nothing where not
   assert.equal(of({ "no-baseline": 4 }), undefined);
 });
 
-const point = { axis: "rate", value: 900, held: 850, broke: 950, interval: [850, 950] as const, unit: "1/s", objective: "error_rate" };
+const point: BreakingPoint = { axis: "rate", value: 900, held: 850, broke: 950, interval: [850, 950], unit: "1/s", objective: "error_rate" };
 const report = (fields: Partial<ScenarioReport>): ScenarioReport =>
   ({ scenario: "high_load", broke: false, breaking_point: null, limited_by: "nothing", client_limited: false, curve: [], over_time: [], phases: [], ...fields }) as ScenarioReport;
 

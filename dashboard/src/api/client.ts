@@ -2,7 +2,7 @@
 import { asSentence } from "../shared/words";
 import { setTrouble } from "./connection";
 import { readKey } from "./key";
-import type { Problem } from "./types";
+import type { Problem } from "./answers";
 
 /** What the server refused, as it said it; `status` 0 where it did not answer. */
 export class ApiError extends Error {

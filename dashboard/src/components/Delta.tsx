@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Interval, PairedRow, Verdict } from "../api/types";
+import type { Interval, PairedRow, Verdict } from "../api/answers";
 import { UNKNOWN, percent, points, quantity, signed } from "../format";
 
 interface DeltaProps {

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { History } from "../api/types";
+import type { History } from "../api/answers";
 import { quantity } from "../format";
 
 const WIDTH = 132;

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ChangeVerdict, GateVerdict, Severity } from "../api/types";
+import type { ChangeVerdict, Severity } from "../api/answers";
 
 const KNOWN: Record<string, { sign: string; tone: ChangeVerdict }> = {
   worse: { sign: "▼", tone: "worse" },
@@ -19,6 +19,7 @@ const KNOWN: Record<string, { sign: string; tone: ChangeVerdict }> = {
 
 const TEXTS: Record<string, string> = { "no-baseline": "no baseline" };
 
+type GateVerdict = "PASS" | "WARN" | "BLOCK" | "INCONCLUSIVE";
 export type Judged = ChangeVerdict | GateVerdict | Severity;
 
 export function Sign({ verdict }: { verdict: Judged }): ReactElement {

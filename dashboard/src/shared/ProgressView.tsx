@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Job } from "../api/types";
+import type { Job } from "../api/answers";
 import { count, duration, money, percent } from "../format";
 import { Facts } from "./Facts";
 import { readProgress, share } from "./progress";

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ScoreEstimate } from "../api/types";
+import type { ScoreEstimate } from "../api/answers";
 import { UNKNOWN, points } from "../format";
 
 /** A score in points of a hundred with its 95 % interval. */

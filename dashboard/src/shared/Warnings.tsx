@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { RunWarning } from "../api/types";
+import type { RunWarning } from "../api/answers";
 import { Sign } from "../components";
 import "./warnings.css";
 import { asSentence } from "./words";

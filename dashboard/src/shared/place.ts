@@ -1,6 +1,6 @@
 /** The address of two answers side by side, and the list of cases that j and k walk through. */
 import { address, decoded } from "../address";
-import type { CaseKey } from "../api/types";
+import type { CaseKey } from "../api/answers";
 
 /** Cases that an address carries at most; addresses of a few thousand characters pass every proxy. */
 const MOST = 60;

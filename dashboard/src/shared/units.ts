@@ -1,4 +1,4 @@
-import type { PairedRow, Regression } from "../api/types";
+import type { PairedRow, Regression } from "../api/answers";
 import { number, points, quantity } from "../format";
 
 /** Whether values of this unit are shares or scores in 0..1, which are shown in points of a hundred. */

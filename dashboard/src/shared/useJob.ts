@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { get } from "../api/client";
 import { useKeyGeneration } from "../api/key";
 import { follow, type ServerEvent } from "../api/stream";
-import type { Job } from "../api/types";
+import type { Job } from "../api/answers";
 
 export interface FollowedJob {
   job: Job | undefined;

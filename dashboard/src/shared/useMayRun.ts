@@ -1,4 +1,4 @@
-import type { Session } from "../api/types";
+import type { Session } from "../api/answers";
 import { useResource } from "../hooks/useResource";
 
 /** Whether the key of this tab may run and cancel. */

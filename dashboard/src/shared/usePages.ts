@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { withCursor } from "../address";
 import { get } from "../api/client";
 import { useKeyGeneration } from "../api/key";
-import type { Page } from "../api/types";
+import type { Page } from "../api/answers";
 
 export interface Pages<T> {
   items: T[];

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -26,6 +28,7 @@ PROBLEMS = {
     503: "The store does not answer, or the queue is full.",
 }
 _FRAMEWORK = ("HTTPValidationError", "ValidationError")
+_REFERENCE = re.compile(r"'#/components/schemas/([^']+)'")
 
 
 def install_schema(app: FastAPI) -> None:
@@ -57,4 +60,28 @@ def _document(app: FastAPI) -> dict[str, Any]:
             for status, meaning in PROBLEMS.items():
                 content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
                 operation["responses"][str(status)] = {"description": meaning, "content": content}
+    _require_what_is_always_sent(document["paths"], schemas)
     return document
+
+
+def _require_what_is_always_sent(paths: Mapping[str, Any], schemas: dict[str, Any]) -> None:
+    """An answer has every field, those with a default too; only who asks may leave some out.
+
+    FastAPI goes by the defaults alone, and lists the private fields of a dataclass, which are never sent.
+    """
+    bodies = [operation.get("requestBody") for operations in paths.values() for operation in operations.values()]
+    asked = _reached(bodies, schemas)
+    for name, schema in schemas.items():
+        if name not in asked and "properties" in schema:
+            sent = {field: kind for field, kind in schema["properties"].items() if not field.startswith("_")}
+            schema.update(properties=sent, required=list(sent))
+
+
+def _reached(part: object, schemas: Mapping[str, Any]) -> set[str]:
+    """The names of the schemas that a part of the document refers to, directly or through others."""
+    found: set[str] = set()
+    new = set(_REFERENCE.findall(repr(part)))
+    while new:
+        found |= new
+        new = {name for known in new for name in _REFERENCE.findall(repr(schemas[known]))} - found
+    return found

@@ -19,7 +19,7 @@ from agentdyno.findings.change.judge import (
     p95_seconds,
     since_version,
 )
-from agentdyno.findings.change.model import Alert, ChangeRow
+from agentdyno.findings.change.model import Alert, ChangeRow, ChangeVerdict
 from agentdyno.findings.change.words import quiet_text
 from agentdyno.findings.duel.judge import duel
 from agentdyno.findings.figures.cases import ArmFigures
@@ -51,7 +51,7 @@ def timed(agent: str, count: int, *, wrong: int = 0, seconds: float = 1.0, usd: 
 
 
 def row(
-    verdict: str, name: str = "a", *, severity: Severity | None = None, at: int = 0, **fields: object
+    verdict: ChangeVerdict, name: str = "a", *, severity: Severity | None = None, at: int = 0, **fields: object
 ) -> ChangeRow:
     made = ChangeRow(f"{name}@2", name, "2", "s", "S", f"{name}@1", verdict, "", at, "run", severity=severity)
     return replace(made, **fields)  # type: ignore[arg-type]

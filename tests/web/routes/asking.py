@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from jsonschema import Draft202012Validator
 
 from agentdyno.model import Case, Event, Response
 from agentdyno.model.job import Scope
@@ -73,6 +74,13 @@ class Client:
             cursor = page["next"]
             if cursor is None:
                 return
+
+
+def check_documented(client: Client, method: str, template: str, answer: Json) -> None:
+    """The answer of an operation has the shape that the OpenAPI document promises."""
+    document = client.app.openapi()
+    schema = document["paths"][template][method]["responses"]["200"]["content"]["application/json"]["schema"]
+    Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
 
 
 def refused(response: httpx.Response, status: int) -> Json:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from .asking import Json, Seeded
+from .asking import Seeded, check_documented
 
 ASKED: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("/benchmarks/leaderboard", {}, {}),
@@ -36,11 +35,6 @@ ASKED: list[tuple[str, dict[str, str], dict[str, str]]] = [
 ]
 
 
-def check(document: Json, method: str, template: str, answer: Json) -> None:
-    schema = document["paths"][template][method]["responses"]["200"]["content"]["application/json"]["schema"]
-    Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
-
-
 def refuse(constant: str) -> None:
     raise AssertionError(f"{constant} is no JSON")
 
@@ -49,10 +43,9 @@ def refuse(constant: str) -> None:
 def test_an_answer_is_what_the_document_says(
     seeded: Seeded, template: str, path: dict[str, str], query: dict[str, str]
 ) -> None:
-    document = seeded.client.app.openapi()
     found = seeded.client.send("GET", template.format(**path), params=query)
     assert found.status_code == 200, found.text
-    check(document, "get", template, json.loads(found.text, parse_constant=refuse))
+    check_documented(seeded.client, "get", template, json.loads(found.text, parse_constant=refuse))
 
 
 @pytest.mark.parametrize(
@@ -64,4 +57,23 @@ def test_an_answer_is_what_the_document_says(
 )
 def test_a_comparison_is_what_the_document_says(seeded: Seeded, body: dict[str, object]) -> None:
     found = seeded.client.send("POST", "/benchmarks/compare", json=body)
-    check(seeded.client.app.openapi(), "post", "/benchmarks/compare", found.json())
+    check_documented(seeded.client, "post", "/benchmarks/compare", found.json())
+
+
+def test_every_answer_in_json_is_described_by_a_schema_with_a_name(seeded: Seeded) -> None:
+    document = seeded.client.app.openapi()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for status in [status for status in operation["responses"] if status.startswith("2")]:
+                content = operation["responses"][status]["content"]
+                if path != "/api/runs/{run_id}/report" and "application/json" in content:
+                    assert "$ref" in content["application/json"]["schema"], f"{method} {path}"
+
+
+def test_an_answer_has_every_field_and_a_body_may_leave_out_what_has_a_default(seeded: Seeded) -> None:
+    schemas = seeded.client.app.openapi()["components"]["schemas"]
+    assert schemas["Benchmark"]["required"] == list(schemas["Benchmark"]["properties"])
+    assert "digest" not in str(schemas["Benchmark"]["properties"])
+    assert schemas["Problem"]["required"] == list(schemas["Problem"]["properties"])
+    assert schemas["RunBody"]["required"] == ["agent_id", "suite_id"]
+    assert "required" not in schemas["AcknowledgeBody"]

@@ -16,7 +16,7 @@ from tests.load.queueing import QueueModel
 from tests.load.stress_runs import arm_of, own_load, result_of, windows_from
 from tests.suites import Room
 
-from .asking import Client, Seeded, client_of, refused
+from .asking import Client, Seeded, check_documented, client_of, refused
 
 SLO = (Objective("error_rate", 0.01),)
 
@@ -78,6 +78,12 @@ def test_a_load_run_is_a_report_with_windows_over_time(room: Room, windows: RunR
         scenario["asked"]
     )
     assert report["resilience_score"] is None
+
+
+def test_a_report_is_what_the_document_says(room: Room, windows: RunResult) -> None:
+    stored(room, windows, 1, "sage@1")
+    client = client_of(room)
+    check_documented(client, "get", "/api/stress", client.ok("/api/stress"))
 
 
 def test_reports_come_newest_first_of_one_target_and_no_more_than_asked_for(room: Room, windows: RunResult) -> None:

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { AgentRow, Items } from "../../api/types";
+import type { AgentItems, AgentRow } from "../../api/answers";
 import { CommandHint, Empty, Show, Table } from "../../components";
 import type { Column } from "../../components";
 import { age, dateTime, plural } from "../../format";
@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 ];
 
 export default function Agents(): ReactElement {
-  const agents = useResource<Items<AgentRow>>("/api/agents");
+  const agents = useResource<AgentItems>("/api/agents");
   const [text, setText] = useQueryParam("text");
   const holds = (row: AgentRow): boolean => `${row.name} ${row.description}`.toLowerCase().includes(text.toLowerCase());
   return (

@@ -2,7 +2,7 @@ import { useEffect, useId, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import { ApiError, del, post } from "../../api/client";
 import { useKeyGeneration } from "../../api/key";
-import type { Alert } from "../../api/types";
+import type { Alert } from "../../api/answers";
 import { ErrorBox } from "../../components";
 import { dateTime } from "../../format";
 import { asSentence } from "../../shared/words";

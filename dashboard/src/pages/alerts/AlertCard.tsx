@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Alert, CaseKey, ChangeRow, Regression } from "../../api/types";
+import type { Alert, CaseKey, ChangeRow, Regression } from "../../api/answers";
 import { VerdictBadge } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { Link, address } from "../../router";

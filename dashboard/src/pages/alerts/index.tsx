@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
 import type { ReactElement } from "react";
-import type { Alert, ChangeRow, Changes, Items, Severity } from "../../api/types";
+import type { Alert, AlertItems, ChangeRow, Changes, Severity } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -56,7 +56,7 @@ export default function Page(): ReactElement {
   const [all, setAll] = useQueryParam("all");
   const [agent, setAgent] = useQueryParam("agent");
   const [suite, setSuite] = useQueryParam("suite");
-  const alerts = useResource<Items<Alert>>(address("/api/alerts", { all: all === "true" }), { everyMs: 60_000 });
+  const alerts = useResource<AlertItems>(address("/api/alerts", { all: all === "true" }), { everyMs: 60_000 });
   // What was acknowledged here stays in its place with a way back until the page is left.
   const [changed, setChanged] = useState<ReadonlyMap<string, Alert>>(new Map());
   const onChange = useCallback(

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { RunPage, SampleRow } from "../../api/types";
+import type { RunPage, SampleRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Loading, Select, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { asText, count, duration, money, plural, points } from "../../format";

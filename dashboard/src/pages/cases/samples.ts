@@ -1,6 +1,6 @@
 /** Lists of samples: their addresses, and the cases among them. */
 import { address } from "../../address";
-import type { SampleRow, SampleStatus } from "../../api/types";
+import type { SampleRow, SampleStatus } from "../../api/answers";
 import { api } from "../../shared/paths";
 
 export interface SampleFilter {
@@ -28,7 +28,7 @@ export function samplesPath(runId: string, { status, agent, benchmark, arm }: Sa
 }
 
 export interface FailedAt {
-  benchmark: string;
+  benchmark: string | null;
   caseId: string;
 }
 

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { SampleRow } from "../../api/types";
+import type { SampleRow } from "../../api/answers";
 import { usePages } from "../../shared/usePages";
 import type { Pages } from "../../shared/usePages";
 import { placeOf, samplesPath } from "./samples";

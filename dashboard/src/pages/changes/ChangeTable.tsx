@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ChangeRow } from "../../api/types";
+import type { ChangeRow } from "../../api/answers";
 import { RowDelta, Sparkline, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, duration, money, points } from "../../format";

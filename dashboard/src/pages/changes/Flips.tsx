@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { CaseKey, ChangeRow } from "../../api/types";
+import type { CaseKey, ChangeRow } from "../../api/answers";
 import { CommandHint } from "../../components";
 import { Link, address } from "../../router";
 import { divergenceAddress } from "../../shared/place";

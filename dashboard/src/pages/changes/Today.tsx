@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Changes, Job, Page } from "../../api/types";
+import type { Changes, Job, JobPage } from "../../api/answers";
 import { Sign } from "../../components";
 import { count, money, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -25,8 +25,8 @@ function RunningJob({ job }: { job: Job }): ReactElement {
 
 /** What runs now and what today has cost so far. */
 export function Today({ changes }: { changes: Changes }): ReactElement {
-  const running = useResource<Page<Job>>("/api/jobs?status=running&limit=5", { everyMs: 5_000 });
-  const queued = useResource<Page<Job>>("/api/jobs?status=queued&limit=100", { everyMs: 15_000 });
+  const running = useResource<JobPage>("/api/jobs?status=running&limit=5", { everyMs: 5_000 });
+  const queued = useResource<JobPage>("/api/jobs?status=queued&limit=100", { everyMs: 15_000 });
   const jobs = running.data?.items ?? [];
   const waiting = queued.data?.items.length ?? 0;
   const waitingText = queued.data?.next ? `more than ${waiting}` : count(waiting);

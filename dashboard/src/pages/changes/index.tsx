@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ChangeRow, Changes } from "../../api/types";
+import type { ChangeRow, Changes } from "../../api/answers";
 import { CommandHint, Empty, Show } from "../../components";
 import { useChanges } from "../../changes";
 import { plural } from "../../format";

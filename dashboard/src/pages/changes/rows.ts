@@ -1,5 +1,5 @@
 import { address } from "../../address";
-import type { ChangeRow } from "../../api/types";
+import type { ChangeRow } from "../../api/answers";
 
 /** A row's name in the address. */
 export function idOf(row: ChangeRow): string {

@@ -1,13 +1,13 @@
 import type { ReactElement } from "react";
-import type { AgentRow, Items, SuiteRow } from "../../api/types";
+import type { AgentItems, SuiteItems } from "../../api/answers";
 import { Select } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { setQuery } from "../../router";
 
 /** The agents of the page in the order of the address: the first is the baseline. */
 export function Choices({ agents, suite }: { agents: readonly string[]; suite: string }): ReactElement {
-  const known = useResource<Items<AgentRow>>("/api/agents");
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const known = useResource<AgentItems>("/api/agents");
+  const suites = useResource<SuiteItems>("/api/suites");
   const labels = (known.data?.items ?? []).flatMap((agent) =>
     agent.versions.length === 0 ? [agent.name] : agent.versions.map((version) => `${agent.name}@${version}`),
   );

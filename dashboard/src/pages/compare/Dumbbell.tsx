@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Duel } from "../../api/types";
+import type { Duel } from "../../api/answers";
 import { UNKNOWN, number, signed } from "../../format";
 import { axisFor, effectOf } from "./effects";
 import type { Effect } from "./effects";

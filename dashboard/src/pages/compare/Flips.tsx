@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { ReactElement } from "react";
-import type { CaseKey, Divergence, Duel } from "../../api/types";
+import type { CaseKey, Divergence, Duel } from "../../api/answers";
 import { Show, StatusBadge } from "../../components";
 import { asText, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Duel } from "../../api/types";
+import type { Duel } from "../../api/answers";
 import { Sign } from "../../components";
 import { Link, address, useQueryParam } from "../../router";
 import { Dumbbell } from "./Dumbbell";

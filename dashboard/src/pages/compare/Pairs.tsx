@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { AllAgainstAll, CaseScores, Duel } from "../../api/types";
+import type { AllAgainstAll, CaseScores, Duel } from "../../api/answers";
 import { Sign, Table } from "../../components";
 import type { Column } from "../../components";
 import { points } from "../../format";

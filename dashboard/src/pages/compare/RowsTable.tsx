@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { PairedRow } from "../../api/types";
+import type { PairedRow } from "../../api/answers";
 import { RowDelta, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, number, percent, plural, signed } from "../../format";

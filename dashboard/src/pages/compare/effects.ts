@@ -1,4 +1,4 @@
-import type { PairedRow } from "../../api/types";
+import type { PairedRow } from "../../api/answers";
 import { isScore } from "../../shared/units";
 
 /** A row on the common scale of the chart: per cent, or points of a hundred; positive is better for the candidate. */

@@ -1,4 +1,4 @@
-import type { CaseKey, Duel } from "../../api/types";
+import type { CaseKey, Duel } from "../../api/answers";
 import type { Place } from "../../shared/place";
 
 /** Where both answers to a case are. The list for j and k is of the cases of the same two runs. */

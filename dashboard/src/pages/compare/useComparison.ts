@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { sendPatiently } from "../../api/client";
 import { useKeyGeneration } from "../../api/key";
-import type { CompareAnswer } from "../../api/types";
+import type { CompareAnswer } from "../../api/answers";
 import type { Resource } from "../../hooks/useResource";
 
 interface State {

@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
-import type { CostReport, CostRow } from "../../api/types";
+import type { CostReport, CostRow } from "../../api/answers";
 import { Chart, Empty } from "../../components";
 import type { ChartClick } from "../../components";
 import { money, percent, plural } from "../../format";

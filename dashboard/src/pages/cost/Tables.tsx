@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/types";
+import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../format";

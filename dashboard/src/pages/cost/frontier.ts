@@ -1,5 +1,5 @@
 /** Cost per task against what it buys, as a chart. */
-import type { CostReport, CostRow } from "../../api/types";
+import type { CostReport, CostRow } from "../../api/answers";
 import type { ChartOption } from "../../components";
 import { duration, money, percent, points } from "../../format";
 import type { Palette } from "../../palette";

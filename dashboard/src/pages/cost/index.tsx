@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
-import type { CostReport, Items, SuiteRow } from "../../api/types";
+import type { CostReport, SuiteItems } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery, useQueryParam } from "../../router";
@@ -64,7 +64,7 @@ export default function Page(): ReactElement {
   const [volume] = useQueryParam("volume", VOLUME);
   const [y, setY] = useQueryParam("y", "accuracy");
   const [axis, setAxis] = useQueryParam("axis", "log");
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const suites = useResource<SuiteItems>("/api/suites");
   const report = useResource<CostReport>(address("/api/cost", { suite_id: suite, agent_ids: agents, volume }));
   const names = agents.split(",").filter(Boolean).map(shellWord);
   const command = [

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Coverage, StaleAgent } from "../../api/types";
+import type { Coverage, StaleAgent } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
 import type { Column } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";

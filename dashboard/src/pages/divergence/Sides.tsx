@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Answer } from "../../api/types";
+import type { Answer } from "../../api/answers";
 import { StatusBadge } from "../../components";
 import { asText, count, duration, money, points } from "../../format";
 import { Link, address } from "../../router";

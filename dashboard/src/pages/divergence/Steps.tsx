@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "react";
 import type { ReactElement } from "react";
-import type { Divergence, TrajectoryEvent } from "../../api/types";
+import type { Divergence, TrajectoryEvent } from "../../api/answers";
 import { asText, duration, plural } from "../../format";
 import { align } from "./align";
 import type { AlignedStep } from "./align";

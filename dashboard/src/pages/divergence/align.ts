@@ -1,4 +1,4 @@
-import type { TrajectoryEvent } from "../../api/types";
+import type { TrajectoryEvent } from "../../api/answers";
 
 /** One line of the two trajectories side by side; a side is null where the other one has a step of its own. */
 export interface AlignedStep {

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import type { ReactElement } from "react";
-import type { Divergence } from "../../api/types";
+import type { Divergence } from "../../api/answers";
 import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { asText } from "../../format";
 import { useResource } from "../../hooks/useResource";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { History, HistoryChange } from "../../api/types";
+import type { History, HistoryChange } from "../../api/answers";
 import { Sign, Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, dateTime, number, percent, signed } from "../../format";

@@ -1,18 +1,10 @@
 import { useEffect, useId, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
-import type { AgentRow, Items, SuiteRow } from "../../api/types";
-import { DIMENSIONS } from "../../api/types";
+import type { AgentItems, MetricNames, SuiteItems, SuitePage } from "../../api/answers";
 import { Select } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery } from "../../router";
-
-type Names = Items<string | { name: string }> | readonly string[];
-
-function namesOf(answer: Names | undefined): string[] {
-  if (!answer) return [];
-  const items = "items" in answer ? answer.items : answer;
-  return items.map((item) => (typeof item === "string" ? item : item.name));
-}
+import { DIMENSIONS } from "../../shared/dimensions";
 
 /** The name of an agent or of an experiment. Any name may be typed; agents are offered. */
 function Subject({ value, names }: { value: string; names: string[] }): ReactElement {
@@ -48,17 +40,13 @@ export interface Chosen {
   days: string;
 }
 
-interface SuitePage {
-  benchmarks?: { benchmark_id: string; name: string }[];
-}
-
 /** What the page shows, chosen in the address. ``shownMetric`` is what the server took where none was chosen. */
 export function Choices({ chosen, shownMetric }: { chosen: Chosen; shownMetric: string }): ReactElement {
-  const agents = useResource<Items<AgentRow>>("/api/agents");
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
-  const known = useResource<Names>(chosen.subject ? address("/api/metrics-known", { subject: chosen.subject }) : null);
+  const agents = useResource<AgentItems>("/api/agents");
+  const suites = useResource<SuiteItems>("/api/suites");
+  const known = useResource<MetricNames>(chosen.subject ? address("/api/metrics-known", { subject: chosen.subject }) : null);
   const suite = useResource<SuitePage>(chosen.suite ? `/api/suites/${encodeURIComponent(chosen.suite)}` : null);
-  const names = namesOf(known.data);
+  const names = known.data?.items ?? [];
   const metrics = names.length > 0 ? names : ["overall", ...DIMENSIONS, "pass_rate", "duration_s"];
   const benchmarks = suite.data?.benchmarks ?? [];
   return (

@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 import type { ReactElement } from "react";
-import type { AgentRow, History, HistoryPoint, Items } from "../../api/types";
+import type { AgentItems, History, HistoryPoint } from "../../api/answers";
 import { Chart, CommandHint, Empty, Show, shellWord } from "../../components";
 import type { ChartClick } from "../../components";
 import { UNKNOWN, dateTime, plural } from "../../format";
@@ -72,7 +72,7 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
 }
 
 function Subjects(): ReactElement {
-  const agents = useResource<Items<AgentRow>>("/api/agents");
+  const agents = useResource<AgentItems>("/api/agents");
   return (
     <Show of={agents}>
       {({ items }) =>

@@ -1,5 +1,5 @@
 /** The history of a metric as a chart: a point per run, levels as steps, changes with a shape and a colour each. */
-import type { History, HistoryChange, HistoryPoint } from "../../api/types";
+import type { History, HistoryChange, HistoryPoint } from "../../api/answers";
 import type { ChartOption } from "../../components";
 import { dateTime, percent, plural, signed } from "../../format";
 import type { Palette } from "../../palette";

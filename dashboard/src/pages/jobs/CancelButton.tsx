@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
 import { post } from "../../api/client";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/answers";
 import { ErrorBox } from "../../components";
 import { api } from "../../shared/paths";
 import { hasEnded } from "../../shared/useJob";

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import type { ReactElement } from "react";
-import type { Job, Page } from "../../api/types";
+import type { Job, JobPage } from "../../api/answers";
 import { CommandHint, Empty, Pager, Select, Show, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { age, dateTime, duration } from "../../format";
@@ -64,7 +64,7 @@ export default function Jobs(): ReactElement {
   const [cursor] = useQueryParam("cursor");
   const [busy, setBusy] = useState(true);
   const mayRun = useMayRun() === true;
-  const jobs = useResource<Page<Job>>(address("/api/jobs", { status, cursor, limit: 50 }), { everyMs: busy ? BUSY_MS : QUIET_MS });
+  const jobs = useResource<JobPage>(address("/api/jobs", { status, cursor, limit: 50 }), { everyMs: busy ? BUSY_MS : QUIET_MS });
   const { data, refresh } = jobs;
   useEffect(() => {
     if (data) setBusy(data.items.some((job) => !hasEnded(job)));

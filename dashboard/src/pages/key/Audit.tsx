@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { AuditEntry, Page } from "../../api/types";
+import type { AuditPage } from "../../api/answers";
 import { Pager, Show, Table } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -8,7 +8,7 @@ import { address, setQuery, useQueryParam } from "../../router";
 /** Who ran and changed what, the newest first. */
 export function Audit(): ReactElement {
   const [cursor] = useQueryParam("cursor");
-  const audit = useResource<Page<AuditEntry>>(address("/api/audit", { cursor }));
+  const audit = useResource<AuditPage>(address("/api/audit", { cursor }));
   return (
     <section>
       <h2>Who did what</h2>

@@ -1,26 +1,21 @@
 import { useId, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import { del, post } from "../../api/client";
-import type { ApiKey, Items } from "../../api/types";
+import type { ApiKey, CreatedKey, KeyItems } from "../../api/answers";
 import { CommandHint, ErrorBox, Select, Show, Table } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 
-interface Created {
-  key: ApiKey;
-  secret: string;
-}
-
 function NewKey({ onMade }: { onMade: () => void }): ReactElement {
   const [name, setName] = useState("");
   const [scope, setScope] = useState("read");
-  const [made, setMade] = useState<Created | null>(null);
+  const [made, setMade] = useState<CreatedKey | null>(null);
   const [error, setError] = useState<unknown>(null);
   const id = useId();
   const create = (event: FormEvent): void => {
     event.preventDefault();
     setError(null);
-    post<Created>("/api/keys", { name, scope }).then((answer) => {
+    post<CreatedKey>("/api/keys", { name, scope }).then((answer) => {
       setMade(answer);
       setName("");
       onMade();
@@ -48,7 +43,7 @@ function NewKey({ onMade }: { onMade: () => void }): ReactElement {
 
 /** Every key by its beginning; the secrets themselves are not kept. */
 export function Keys(): ReactElement {
-  const keys = useResource<Items<ApiKey>>("/api/keys");
+  const keys = useResource<KeyItems>("/api/keys");
   const [error, setError] = useState<unknown>(null);
   const revoke = (key: ApiKey): void => {
     del(`/api/keys/${encodeURIComponent(key.name)}`).then(keys.refresh, setError);

@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import { forget } from "../../api/client";
 import { readKey, useKeyGeneration, writeKey } from "../../api/key";
-import type { Session } from "../../api/types";
+import type { Session } from "../../api/answers";
 import { Show, SignIn } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { Audit } from "./Audit";

@@ -1,10 +1,10 @@
 import type { ReactElement } from "react";
-import { DIMENSIONS } from "../../api/types";
-import type { Leaderboard, LeaderboardEntry, RankedScore } from "../../api/types";
+import type { Leaderboard, LeaderboardEntry, RankedScore } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, count, dateTime, money, points, signed } from "../../format";
 import { Link, address } from "../../router";
+import { DIMENSIONS } from "../../shared/dimensions";
 
 const TOP = 3;
 

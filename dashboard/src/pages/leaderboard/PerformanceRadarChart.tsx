@@ -1,13 +1,13 @@
 import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
-import { DIMENSIONS } from "../../api/types";
-import type { LeaderboardEntry } from "../../api/types";
+import type { LeaderboardEntry } from "../../api/answers";
 import { Chart } from "../../components";
 import type { ChartOption } from "../../components";
 import { points } from "../../format";
 import { Link, address } from "../../router";
 import { SHAPES } from "../../palette";
 import type { Palette } from "../../palette";
+import { DIMENSIONS } from "../../shared/dimensions";
 
 const LINES = ["solid", "dashed", "dotted"] as const;
 

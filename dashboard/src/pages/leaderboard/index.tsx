@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { Items, Leaderboard, SuiteRow } from "../../api/types";
+import type { Leaderboard, SuiteItems } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -25,7 +25,7 @@ export default function LeaderboardPage(): ReactElement {
   const [suite, setSuite] = useQueryParam("suite");
   const [agents, setAgents] = useQueryParam("agents");
   const board = useResource<Leaderboard>(address("/benchmarks/leaderboard", { category, metric, days, limit, suite_id: suite }));
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const suites = useResource<SuiteItems>("/api/suites");
 
   const entries = board.data?.entries;
   const chosen = useMemo(() => {
@@ -81,7 +81,7 @@ export default function LeaderboardPage(): ReactElement {
   );
 }
 
-function suiteOptions(suites: Items<SuiteRow> | undefined): (readonly [string, string])[] {
+function suiteOptions(suites: SuiteItems | undefined): (readonly [string, string])[] {
   const known = new Map((suites?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
   return [["", "all suites"], ...known];
 }

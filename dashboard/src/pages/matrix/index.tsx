@@ -1,11 +1,11 @@
 import type { ReactElement } from "react";
-import { DIMENSIONS } from "../../api/types";
-import type { Items, Matrix, MatrixEntry, RankedScore, SuiteRow } from "../../api/types";
+import type { Matrix, MatrixEntry, RankedScore, SuiteItems } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, percent, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
+import { DIMENSIONS } from "../../shared/dimensions";
 import "./page.css";
 
 export const title = "Matrix";
@@ -82,7 +82,7 @@ export default function MatrixPage(): ReactElement {
   const [suite, setSuite] = useQueryParam("suite");
   const [category, setCategory] = useQueryParam("category");
   const matrix = useResource<Matrix>(address("/api/matrix", { suite_id: suite, category }));
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const suites = useResource<SuiteItems>("/api/suites");
   const known = new Map((suites.data?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
   const options = [category && `--category ${shellWord(category)}`, suite && `--suite ${shellWord(suite)}`];
   return (

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Page, RunRow } from "../../api/types";
+import type { RunRow, RunRowPage } from "../../api/answers";
 import { CommandHint, Empty, Pager, Select, Show, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { age, count, dateTime, duration } from "../../format";
@@ -60,7 +60,7 @@ export default function Runs(): ReactElement {
   const [name] = useQueryParam("name");
   const [status] = useQueryParam("status");
   const [cursor] = useQueryParam("cursor");
-  const runs = useResource<Page<RunRow>>(address("/api/runs", { kind, name, status, cursor, limit: 50 }), { everyMs: 15_000 });
+  const runs = useResource<RunRowPage>(address("/api/runs", { kind, name, status, cursor, limit: 50 }), { everyMs: 15_000 });
   // Another filter is another list, which begins at its first page.
   const filter = (values: Record<string, string>): void => setQuery({ ...values, cursor: "" });
   const filtered = kind !== "" || name !== "" || status !== "";

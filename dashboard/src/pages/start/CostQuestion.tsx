@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { AgentRow, CostReport, SuiteRow } from "../../api/types";
+import type { AgentRow, CostReport, SuiteRow } from "../../api/answers";
 import { count, money, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address } from "../../router";

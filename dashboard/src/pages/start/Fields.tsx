@@ -1,6 +1,6 @@
 import { useRef } from "react";
 import type { ReactElement } from "react";
-import type { AgentRow } from "../../api/types";
+import type { AgentRow } from "../../api/answers";
 import { plural } from "../../format";
 import { setQuery } from "../../router";
 import { FormRow, SelectRow, TextRow } from "./FormRow";

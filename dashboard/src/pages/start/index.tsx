@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import { ApiError, post } from "../../api/client";
-import type { AgentRow, Items, Job, SuiteRow } from "../../api/types";
+import type { Accepted, AgentItems, AgentRow, RunBody, SuiteItems, SuiteRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Loading, Show, SignIn, shellWord } from "../../components";
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -45,20 +45,20 @@ function useSubmit(known: readonly string[]): {
   busy: boolean;
   refused: Problems;
   error: unknown;
-  send: (request: unknown) => void;
+  send: (request: RunBody) => void;
 } {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problems>({});
   const [error, setError] = useState<unknown>();
   const sent = useRef({ body: "", key: "" });
-  const send = (request: unknown): void => {
+  const send = (request: RunBody): void => {
     const body = JSON.stringify(request);
     // Sent again after a lost answer it is the same request; changed, it is another.
     if (sent.current.body !== body) sent.current = { body, key: newKey() };
     setBusy(true);
     setError(undefined);
     setRefused({});
-    post<{ job: Job }>("/benchmarks/run", request, { "Idempotency-Key": sent.current.key })
+    post<Accepted>("/benchmarks/run", request, { "Idempotency-Key": sent.current.key })
       .then(
         ({ job }) => navigate(address(jobAddress(job.job_id), { then: "run" })),
         (failure: unknown) => {
@@ -156,8 +156,8 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
 }
 
 function WithKey(): ReactElement {
-  const agents = useResource<Items<AgentRow>>("/api/agents");
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const agents = useResource<AgentItems>("/api/agents");
+  const suites = useResource<SuiteItems>("/api/suites");
   return (
     <Show of={agents}>
       {(allAgents) => (

@@ -1,6 +1,6 @@
 /** The request that a form stands for, and whom the server's objections concern. */
 import type { ApiError } from "../../api/client";
-import type { AgentRow } from "../../api/types";
+import type { AgentRow, RunBody } from "../../api/answers";
 
 /** What somebody typed, as the address holds it; "" is left to the suite or to the agent. */
 export interface Typed {
@@ -13,13 +13,8 @@ export interface Typed {
   settings: Record<string, string>;
 }
 
-export interface RunRequest {
-  agent_id: string;
-  suite_id: string;
-  configuration: Record<string, unknown>;
-  async_execution: true;
-  options: Record<string, unknown>;
-}
+type Options = NonNullable<RunBody["options"]>;
+type Configuration = NonNullable<RunBody["configuration"]>;
 
 /** By field, as the server names it without `body.`: agent_id, options.epochs, configuration.temperature. */
 export type Problems = Record<string, string>;
@@ -32,7 +27,7 @@ function readNumber(text: string, whole: boolean): number | string {
 }
 
 /** A setting as the JSON type that the agent declares for it; a text where several are possible stays one. */
-function readSetting(text: string, type: string): { value: unknown } | { problem: string } {
+function readSetting(text: string, type: string): { value: Configuration[string] } | { problem: string } {
   const types = type.split("|");
   if (types.includes("string")) return { value: text };
   if (types.includes("boolean")) return { value: text === "true" };
@@ -43,10 +38,10 @@ function readSetting(text: string, type: string): { value: unknown } | { problem
   return { value: text.split("\n") };
 }
 
-export function read(typed: Typed, agent: AgentRow | undefined): { request: RunRequest; problems: Problems } {
+export function read(typed: Typed, agent: AgentRow | undefined): { request: RunBody; problems: Problems } {
   const problems: Problems = {};
-  const options: Record<string, unknown> = {};
-  const take = (field: string, text: string, whole: boolean): void => {
+  const options: Options = {};
+  const take = (field: "epochs" | "limit" | "max_cost_usd", text: string, whole: boolean): void => {
     if (text === "") return;
     const value = readNumber(text, whole);
     if (typeof value === "string") problems[`options.${field}`] = value;
@@ -58,8 +53,8 @@ export function read(typed: Typed, agent: AgentRow | undefined): { request: RunR
   take("epochs", typed.epochs, true);
   take("limit", typed.limit, true);
   take("max_cost_usd", typed.maxCost, false);
-  if (typed.quick) options["quick"] = true;
-  const configuration: Record<string, unknown> = {};
+  if (typed.quick) options.quick = true;
+  const configuration: Configuration = {};
   for (const [name, text] of Object.entries(typed.settings)) {
     const type = agent?.settings[name];
     if (text === "" || type === undefined) continue;

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ScenarioReport, StressReport } from "../../api/types";
+import type { ScenarioReport, StressReport } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, count, dateTime, number, percent } from "../../format";

@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 import type { ReactElement } from "react";
-import type { ScenarioReport } from "../../api/types";
+import type { ScenarioReport } from "../../api/answers";
 import { Chart } from "../../components";
 import { count, number, plural } from "../../format";
 import { Facts, factsOf } from "../../shared/Facts";

@@ -1,5 +1,5 @@
 /** Charts of one scenario: over time with its phases shaded, and level by level with the breaking point. */
-import type { ScenarioReport, TimePoint } from "../../api/types";
+import type { ScenarioReport, TimePoint } from "../../api/answers";
 import type { ChartOption } from "../../components";
 import { duration, number, percent } from "../../format";
 import { SHAPES } from "../../palette";

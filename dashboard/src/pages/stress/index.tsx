@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Items, StressReport } from "../../api/types";
+import type { StressItems, StressReport } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -41,7 +41,7 @@ export default function Page(): ReactElement {
   const [agent] = useQueryParam("agent");
   const [run] = useQueryParam("run");
   const [scenario] = useQueryParam("scenario");
-  const stress = useResource<Items<StressReport>>(address("/api/stress", { agent_id: agent, run_id: run }));
+  const stress = useResource<StressItems>(address("/api/stress", { agent_id: agent, run_id: run }));
   const items = stress.data?.items ?? [];
   const report = chosen(items, run);
   const load = `dyno load ${agent ? shellWord(agent) : "AGENT"} --profile quick`;

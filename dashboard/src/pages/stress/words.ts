@@ -1,5 +1,5 @@
 /** Figures of a load run in words. */
-import type { BreakingPoint, ScenarioReport, StressReport } from "../../api/types";
+import type { BreakingPoint, ScenarioReport, StressReport } from "../../api/answers";
 import { UNKNOWN, bytes, duration, number, percent } from "../../format";
 
 const AXES: Record<string, string> = {

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { Items, SuiteRow } from "../../api/types";
+import type { SuiteItems, SuiteRow } from "../../api/answers";
 import { CommandHint, Empty, Show, Table } from "../../components";
 import type { Column } from "../../components";
 import { count } from "../../format";
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<SuiteRow>[] = [
 ];
 
 export default function Suites(): ReactElement {
-  const suites = useResource<Items<SuiteRow>>("/api/suites");
+  const suites = useResource<SuiteItems>("/api/suites");
   return (
     <>
       <div className="page-head">

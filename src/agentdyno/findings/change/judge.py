@@ -16,7 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.change.model import BETTER, INCONCLUSIVE, VERDICTS, WORSE, Alert, ChangeRow
+from agentdyno.findings.change.model import (
+    BETTER,
+    INCONCLUSIVE,
+    SAME,
+    VERDICTS,
+    WORSE,
+    Alert,
+    ChangeRow,
+    ChangeVerdict,
+)
 from agentdyno.findings.change.words import more_cases_of, summary_text
 from agentdyno.findings.duel.judge_meeting import suite_rows
 from agentdyno.findings.duel.model import PairedRow
@@ -54,7 +63,7 @@ class Judged:
     where it does not compare.
     """
 
-    verdict: str
+    verdict: ChangeVerdict
     summary: str
     rows: tuple[PairedRow, PairedRow, PairedRow]
     error_rate: PairedRow | None
@@ -100,13 +109,11 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0
     )
 
 
-def verdict_of(rows: Iterable[PairedRow]) -> str:
+def verdict_of(rows: Iterable[PairedRow]) -> ChangeVerdict:
     """One for several; rows that do not compare have no say."""
-    found = {row.verdict for row in rows if row.verdict is not None}
-    for verdict in (Verdict.WORSE, Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.SAME):
-        if verdict in found:
-            return verdict.value
-    return INCONCLUSIVE
+    found = {row.verdict.value for row in rows if row.verdict is not None}
+    strongest_first: tuple[ChangeVerdict, ...] = (WORSE, BETTER, INCONCLUSIVE, SAME)
+    return next((verdict for verdict in strongest_first if verdict in found), INCONCLUSIVE)
 
 
 def in_order(rows: Iterable[ChangeRow]) -> list[ChangeRow]:

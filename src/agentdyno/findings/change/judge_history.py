@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from agentdyno.findings.change.model import BETTER, HISTORY, WORSE, ChangeRow
+from agentdyno.findings.change.model import BETTER, HISTORY, WORSE, ChangeRow, ChangeVerdict
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of
 from agentdyno.findings.history.judge import history_regressions
 from agentdyno.findings.history.judge_health import regression_report
@@ -47,7 +47,7 @@ def history_finding(
 
 def judged_by_history(row: ChangeRow, finding: Regression) -> ChangeRow:
     """The row with the verdict of a finding; what it said before, which is why no cases compare, is told after it."""
-    verdict = BETTER if finding.improvement else WORSE
+    verdict: ChangeVerdict = BETTER if finding.improvement else WORSE
     return replace(
         row,
         verdict=verdict,

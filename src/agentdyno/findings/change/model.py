@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.history.model import History
@@ -10,10 +11,17 @@ from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import ErrorClass
 
-WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE = "worse", "inconclusive", "better", "same", "no-baseline"
-VERDICTS = (WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE)
+ChangeVerdict = Literal["worse", "inconclusive", "better", "same", "no-baseline"]
+WORSE: Final = "worse"
+INCONCLUSIVE: Final = "inconclusive"
+BETTER: Final = "better"
+SAME: Final = "same"
+NO_BASELINE: Final = "no-baseline"
+VERDICTS: tuple[ChangeVerdict, ...] = (WORSE, INCONCLUSIVE, BETTER, SAME, NO_BASELINE)
 """In the order in which somebody wants to see them."""
-CASES, HISTORY = "cases", "history"
+Evidence = Literal["cases", "history", ""]
+CASES: Final = "cases"
+HISTORY: Final = "history"
 """What a verdict may rest on."""
 
 
@@ -42,7 +50,7 @@ class ChangeRow:
     suite_id: str
     suite_name: str
     baseline: str
-    verdict: str
+    verdict: ChangeVerdict
     summary: str
     finished_at: int
     run_id: str
@@ -61,7 +69,7 @@ class ChangeRow:
     severity: Severity | None = None
     error_rate: PairedRow | None = None
     reliability: PairedRow | None = None
-    evidence: str = ""
+    evidence: Evidence = ""
     finding: Regression | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
@@ -52,18 +53,7 @@ def suite(suite_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     summary = _summary(registered if asked is None else None, asked or (versions[0] if versions else None))
     return answer(
         SuiteView(
-            suite=SuiteSummary(
-                suite_id=summary.suite_id,
-                name=summary.name,
-                digest=summary.digest,
-                version=summary.version,
-                category=summary.category,
-                benchmarks=summary.benchmarks,
-                cases=summary.cases,
-                registered=registered is not None,
-                description=whole.description,
-                uid=summary.uid,
-            ),
+            suite=replace(summary, registered=registered is not None, description=whole.description),
             benchmarks=tuple(
                 BenchmarkView(
                     benchmark_id=item.benchmark_id,

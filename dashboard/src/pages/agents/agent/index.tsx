@@ -1,6 +1,5 @@
 import type { ReactElement } from "react";
-import { DIMENSIONS } from "../../../api/types";
-import type { AgentPage, AgentVersion, BaselineRow, Execution, Items, MatrixEntry, SuiteRun } from "../../../api/types";
+import type { AgentPage, AgentVersion, BaselineItems, Execution, MatrixEntry, SuiteRun } from "../../../api/answers";
 import { CommandHint, Empty, Show, StatusBadge, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
 import { age, count, dateTime, duration, money, points } from "../../../format";
@@ -10,6 +9,7 @@ import type { PageProps } from "../..";
 import { Facts } from "../../../shared/Facts";
 import { agentAddress, api, nameOf, runAddress, suiteAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
+import { DIMENSIONS } from "../../../shared/dimensions";
 
 export const title = (params: Record<string, string>): string => params["agent_id"] ?? "Agent";
 
@@ -138,7 +138,7 @@ function versionColumns(name: string): Column<AgentVersion>[] {
 }
 
 function Baselines({ name, newest }: { name: string; newest: string | undefined }): ReactElement {
-  const baselines = useResource<Items<BaselineRow>>("/api/baselines");
+  const baselines = useResource<BaselineItems>("/api/baselines");
   return (
     <Show of={baselines}>
       {({ items }) => {

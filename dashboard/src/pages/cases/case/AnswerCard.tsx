@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
-import type { Answer, Failure, TrajectoryEvent } from "../../../api/types";
+import type { Answer, Failure, TrajectoryEvent } from "../../../api/answers";
 import { StatusBadge } from "../../../components";
 import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../../format";
 import { Link } from "../../../router";

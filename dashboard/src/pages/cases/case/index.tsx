@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "react";
 import type { ReactElement } from "react";
-import type { Answer, CasePage as CaseView } from "../../../api/types";
+import type { Answer, CasePage as CaseView } from "../../../api/answers";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import type { ReactElement } from "react";
-import type { Job } from "../../../api/types";
+import type { Job } from "../../../api/answers";
 import { CommandHint, ErrorBox, Loading, StatusBadge } from "../../../components";
 import { age, count, dateTime, duration } from "../../../format";
 import { Link, navigate, useQueryParam } from "../../../router";

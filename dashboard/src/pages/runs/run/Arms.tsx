@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { ArmComparison, ArmResult, Comparison, MetricComparison, MetricSummary } from "../../../api/types";
+import type { ArmComparison, ArmResult, Comparison, MetricComparison, MetricSummary } from "../../../api/answers";
 import { Select, StatusBadge, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
 import { count, number, percent, quantity } from "../../../format";

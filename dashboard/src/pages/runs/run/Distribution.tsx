@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
-import type { ArmResult } from "../../../api/types";
+import type { ArmResult } from "../../../api/answers";
 import { Chart, ErrorBox, Loading, Tabs } from "../../../components";
 import type { ChartOption } from "../../../components";
 import { count, duration, plural } from "../../../format";

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { FailedCase, SuiteStanding } from "../../../api/types";
+import type { FailedCase, SuiteStanding } from "../../../api/answers";
 import { StatusBadge, Table } from "../../../components";
 import type { Column } from "../../../components";
 import { plural } from "../../../format";

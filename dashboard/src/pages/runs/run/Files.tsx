@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
 import { download } from "../../../api/client";
-import type { Artifact, Items } from "../../../api/types";
+import type { Artifact, ArtifactItems } from "../../../api/answers";
 import { ErrorBox, Show } from "../../../components";
 import { bytes } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
@@ -64,7 +64,7 @@ function artifactAddress(runId: string, artifact: Artifact): string {
 }
 
 export function Artifacts({ runId }: { runId: string }): ReactElement {
-  const list = useResource<Items<Artifact>>(api("runs", runId, "artifacts"));
+  const list = useResource<ArtifactItems>(api("runs", runId, "artifacts"));
   const { busy, error, start } = useDownload();
   return (
     <Show of={list}>

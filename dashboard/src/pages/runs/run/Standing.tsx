@@ -1,12 +1,12 @@
 import type { ReactElement } from "react";
-import { DIMENSIONS } from "../../../api/types";
-import type { AgentStanding, ArmStanding, HeadToHead, SuiteStanding } from "../../../api/types";
+import type { AgentStanding, ArmStanding, HeadToHead, SuiteStanding } from "../../../api/answers";
 import { Delta, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
 import { count, duration, money, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
 import { agentAddress, casesAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
+import { DIMENSIONS } from "../../../shared/dimensions";
 
 const SCORES = [...DIMENSIONS, "overall"] as const;
 

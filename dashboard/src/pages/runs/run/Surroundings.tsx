@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { RunResult, RunWarning } from "../../../api/types";
+import type { RunResult, RunWarning } from "../../../api/answers";
 import { bytes, count, dateTime, duration, plural } from "../../../format";
 import { Link } from "../../../router";
 import { Facts, factsOf } from "../../../shared/Facts";

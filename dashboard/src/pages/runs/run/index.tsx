@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { ReactElement } from "react";
-import type { Job, Page, RunPage } from "../../../api/types";
+import type { JobPage, RunPage } from "../../../api/answers";
 import { CommandHint, Empty, Show, StatusBadge, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
@@ -20,7 +20,7 @@ export const title = (params: Record<string, string>): string => `Run ${shortId(
 
 /** The progress of a run that a job made; a run without a job is asked again until it ends. */
 function Live({ runId, onEnd }: { runId: string; onEnd: () => void }): ReactElement | null {
-  const jobs = useResource<Page<Job>>("/api/jobs?status=running&limit=100", { everyMs: 5000 });
+  const jobs = useResource<JobPage>("/api/jobs?status=running&limit=100", { everyMs: 5000 });
   const found = jobs.data?.items.find((job) => job.run_id === runId);
   const known = useRef<string | null>(null);
   if (found) known.current = found.job_id;

@@ -1,5 +1,5 @@
 /** Durations by agent (or by arm, in an experiment), for the chart of the distribution. */
-import type { ArmResult, SampleRow } from "../../../api/types";
+import type { ArmResult, SampleRow } from "../../../api/answers";
 
 export interface Spread {
   name: string;

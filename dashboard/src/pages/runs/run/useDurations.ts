@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import { get } from "../../../api/client";
-import type { ArmResult, Page, SampleRow } from "../../../api/types";
+import type { ArmResult, SamplePage, SampleRow } from "../../../api/answers";
 import { address } from "../../../router";
 import { api } from "../../../shared/paths";
 import { usePages } from "../../../shared/usePages";
@@ -30,7 +30,7 @@ function useEachArm(runId: string, arms: readonly ArmResult[]): Durations {
     const read = async (): Promise<void> => {
       let items: SampleRow[] = [];
       for (const arm of list) {
-        const page = await get<Page<SampleRow>>(address(api("runs", run, "samples"), { arm, limit }), stop.signal);
+        const page = await get<SamplePage>(address(api("runs", run, "samples"), { arm, limit }), stop.signal);
         items = [...items, ...page.items];
       }
       setState({ key, items, loading: false, error: undefined });

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { BenchmarkRow, Matrix, MatrixEntry, SuitePage } from "../../../api/types";
+import type { BenchmarkRow, Matrix, MatrixEntry, SuitePage } from "../../../api/answers";
 import { CommandHint, Empty, Show, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
 import { age, count, dateTime, plural } from "../../../format";
