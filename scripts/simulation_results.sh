@@ -17,7 +17,7 @@ export DYNO_STORE="sqlite:///$PWD/$folder/dyno.db"
 for spec in memory_db observation spatial_performance_analyzer pragma_profile redis_memory system_profiler; do
     .venv/bin/dyno run "workload:simulation/${spec}_baseline" "$@"
     if [ "$spec" = memory_db ] && [ -z "${1:-}" ]; then
-        .venv/bin/python -m agentdyno.workloads.simulation.recommend last
+        .venv/bin/python -m agentdyno_workloads.simulation.recommend last
     fi
 done
-.venv/bin/python -m agentdyno.workloads.simulation.results_page --store "$DYNO_STORE" --output "$page"
+.venv/bin/python -m agentdyno_workloads.simulation.results.page --store "$DYNO_STORE" --output "$page"

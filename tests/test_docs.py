@@ -582,7 +582,7 @@ def test_the_metrics_reference_names_every_reading_of_a_window_of_load() -> None
 
 
 def test_the_pages_about_models_name_every_figure_and_parameter() -> None:
-    from agentdyno.workloads.llm import multi_agent, single_agent
+    from agentdyno_workloads.llm import multi_agent, single_agent
 
     page = (DOCS / "guides" / "llm-benchmarks.md").read_text()
     reference = (DOCS / "reference" / "metrics.md").read_text()
