@@ -72,7 +72,7 @@ from agentdyno.model.metric import _KNOWN
 from agentdyno.model.result import Artifact, Vcs
 from agentdyno.model.sample import Failure, FailureKind, Status
 from agentdyno.pricing import CostSource
-from agentdyno.registry import KINDS
+from agentdyno.registry import GROUPS
 from agentdyno.registry.describe import signature_of
 from agentdyno.servers.model_wheel import find_model
 from agentdyno.specs import json_schema, parse_spec, parse_suite
@@ -664,8 +664,8 @@ def test_the_environment_reference_names_every_variable() -> None:
 
 def test_the_plugin_guide_names_every_entry_point_group() -> None:
     page = (DOCS / "guides" / "plugins.md").read_text()
-    for kind in KINDS:
-        assert f'[project.entry-points."agentdyno.{kind}"]' in page
+    for group in GROUPS:
+        assert f'[project.entry-points."agentdyno.{group}"]' in page
 
 
 def test_the_architecture_page_draws_the_layers_that_are_checked() -> None:

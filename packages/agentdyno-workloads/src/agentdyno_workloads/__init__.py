@@ -2,3 +2,5 @@
 
 They use the public names of ``agentdyno`` only, as any package of a third party does.
 """
+
+__version__ = "0.1.0"

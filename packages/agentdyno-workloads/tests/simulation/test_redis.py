@@ -125,7 +125,7 @@ def test_without_a_server_to_start_the_extra_is_named(monkeypatch: pytest.Monkey
     experiment, context = small(), ExperimentContext()
     with pytest.raises(RunError) as caught:
         experiment.setup(context)
-    assert "agentdyno[redis]" in (caught.value.remedy or "")
+    assert "agentdyno-workloads[redis]" in (caught.value.remedy or "")
     experiment.teardown(context)
 
 
@@ -133,7 +133,7 @@ def test_without_the_client_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(RunError) as caught:
         open_client("redis://127.0.0.1:1")
-    assert "agentdyno[redis]" in (caught.value.remedy or "")
+    assert "agentdyno-workloads[redis]" in (caught.value.remedy or "")
 
 
 def test_a_program_that_is_no_server_is_reported_with_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:

