@@ -11,7 +11,8 @@ from agentdyno import RunError, RunResult, load_run, run_spec
 from agentdyno_workloads.simulation.results.figures import Estimate, Source, duration, median_of, number, percent
 from agentdyno_workloads.simulation.results.page import SECTIONS, find_runs, main, write_page
 
-ROOT = Path(__file__).parents[4]
+PACKAGE = Path(__file__).parents[2]
+ROOT = PACKAGE.parents[1]
 TINY: dict[str, tuple[str, dict[str, object], int]] = {
     "memory_db_baseline": (
         "memory_db",
@@ -189,7 +190,7 @@ def test_the_shipped_page_ties_every_section_to_a_run() -> None:
 
 
 def test_the_script_runs_every_spec_that_the_page_is_made_from() -> None:
-    script = (ROOT / "scripts" / "simulation_results.sh").read_text()
+    script = (PACKAGE / "scripts" / "simulation_results.sh").read_text()
     (named,) = re.findall(r"^for spec in (.+); do$", script, re.MULTILINE)
     assert [f"{name}_baseline" for name in named.split()] == list(SECTIONS)
     assert "agentdyno_workloads.simulation.recommend last" in script

@@ -50,7 +50,7 @@ class Source:
             raise RunError(
                 f"run {self.run.run_id} has {len(found)} arms with {words}",
                 remedy="Run the shipped spec as it is: dyno run workload:simulation/"
-                f"{self.run.name}, or scripts/simulation_results.sh for all of them.",
+                f"{self.run.name}, or packages/agentdyno-workloads/scripts/simulation_results.sh for all of them.",
             )
         return found[0]
 

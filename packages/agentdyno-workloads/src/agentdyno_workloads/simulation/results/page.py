@@ -57,7 +57,7 @@ def find_runs(references: Sequence[str], store: str | None) -> dict[str, RunResu
         raise RunError(
             f"the store holds no complete run of {', '.join(missing)}",
             where=store,
-            remedy="Make them: scripts/simulation_results.sh runs all of them.",
+            remedy="Make them: packages/agentdyno-workloads/scripts/simulation_results.sh runs all of them.",
         )
     return found
 
@@ -77,10 +77,10 @@ def write_page(runs: Mapping[str, RunResult], store: str | None) -> str:
 
 def _introduction(runs: Sequence[RunResult]) -> Iterator[str]:
     yield from sections.paragraph(
-        "What the experiments of `workloads/simulation` found on one machine. This page is written by",
-        "`scripts/simulation_results.sh` from the runs named here; nothing in it is typed by hand. A figure is a",
-        "median with its 95 % interval in brackets. Figures of one table were taken by turns in one run; they say",
-        "nothing about another machine.",
+        "What the experiments of `workload:simulation` found on one machine. This page is written by",
+        "`packages/agentdyno-workloads/scripts/simulation_results.sh` from the runs named here; nothing in it is",
+        "typed by hand. A figure is a median with its 95 % interval in brackets. Figures of one table were taken by",
+        "turns in one run; they say nothing about another machine.",
     )
     yield ""
     for machine in dict.fromkeys(_machine(run) for run in runs):

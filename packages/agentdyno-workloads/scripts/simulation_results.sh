@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Measures what docs/results/simulation.md shows, on this machine: runs the specs into a store below .dyno, derives the
 # recommended configuration from the run of memory_db, and writes the page. About five minutes on two idle cores.
-# Usage: scripts/simulation_results.sh [--quick]     --quick: shows that it works, and writes nothing into the sources
+# Usage: packages/agentdyno-workloads/scripts/simulation_results.sh [--quick]
+#   --quick: shows that it works, and writes nothing into the sources
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 scripts/install.sh dev
 
 folder=".dyno/simulation"
