@@ -82,7 +82,7 @@ def test_every_metric_of_a_simulated_model_is_simulated(
 
 
 def test_ollamas_options_reach_the_server_and_its_own_durations_come_back(tmp_path: Path) -> None:
-    with simulated_server(Behaviour(ttft_s=0.02, itl_s=0.001, output_tokens=5, load_s=0.01)) as server:
+    with simulated_server(Behaviour(ttft_s=0.02, itl_s=0.05, output_tokens=5, load_s=0.01)) as server:
         params = {
             "agent": "ollama:gemma3",
             "url": server.url,
