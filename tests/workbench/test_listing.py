@@ -9,6 +9,7 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.registry.installed import WORKLOADS_PACKAGE
+from agentdyno.reports import render_console, tables
 from agentdyno.workbench.listing import find_workload, list_files, workload_files
 from agentdyno.workbench.reporting import check_formats
 
@@ -84,3 +85,13 @@ def test_the_format_of_a_package_that_is_not_installed_says_what_to_install(monk
     with pytest.raises(SpecError, match="no report format 'llm'") as caught:
         check_formats("llm")
     assert caught.value.remedy == "It comes with agentdyno-workloads: pip install agentdyno-workloads"
+
+
+def test_the_list_of_specs_fits_a_terminal_with_the_package_of_each(ours: Path) -> None:
+    text = render_console(tables.listing(list_files("specs"), "Specs"), 100)
+    heading = text.splitlines()[1]
+    assert heading.split("  ")[0] == "name"
+    assert heading.endswith("origin")
+    assert "parameters" not in heading, "specs have none to show"
+    assert "agentdyno-workloads" in text
+    assert "pack-of-test" in text
