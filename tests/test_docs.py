@@ -128,7 +128,10 @@ _SERVER = """
 import importlib, json, os, sys
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
-from agentdyno.cli.main import main
+import click
+from agentdyno.cli.main import COMMANDS, dyno, main
+for name in COMMANDS:
+    dyno.get_command(click.Context(dyno), name)
 for line in sys.stdin:
     job = json.loads(line)
     child = os.fork()
@@ -145,7 +148,6 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 _PRELOADED = [
-    *(f"agentdyno.cli.{name}_command" for name in COMMANDS),
     *(
         "agentdyno.workbench.running",
         "agentdyno.workbench.doctor",
