@@ -61,7 +61,7 @@ bench:  ## Ours beside peers: prints ratio tables
 
 results:  ## Measure the simulation workloads anew and write docs/results
 	@scripts/install.sh dev
-	@scripts/simulation_results.sh
+	@packages/agentdyno-workloads/scripts/simulation_results.sh
 
 clean:  ## Remove .venv and caches
 	rm -rf .venv .venv-changepoints .venv-load dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -27,12 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno import ExperimentContext
-from agentdyno.workloads.simulation.config import SimulationConfig
-from agentdyno.workloads.simulation.redis_memory import RedisMemory
-from agentdyno.workloads.simulation.redis_server import RedisServer
-from agentdyno.workloads.simulation.simulate import simulate
-from agentdyno.workloads.simulation.spatial_experiments import SpatialPerformanceAnalyzer
-from agentdyno.workloads.simulation.timing import growth
+from agentdyno_workloads.simulation.config import SimulationConfig
+from agentdyno_workloads.simulation.simulate import simulate
+from agentdyno_workloads.simulation.spatial.experiments import SpatialPerformanceAnalyzer
+from agentdyno_workloads.simulation.storage.redis_memory import RedisMemory
+from agentdyno_workloads.simulation.storage.redis_server import RedisServer
+from agentdyno_workloads.simulation.timing import growth
 
 BATCH = 100
 RATIO_GOAL, EXPONENT_GOAL = 2.0, 1.1

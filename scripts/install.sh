@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# Creates .venv and installs agentdyno into it, once per change of pyproject.toml or constraints.txt.
+# Creates .venv and installs agentdyno into it, once per change of a pyproject.toml or of constraints.txt. With the extra
+# dev the packages below packages/ are installed beside it, each from its sources.
 # Usage: scripts/install.sh [EXTRA[,EXTRA...]]     e.g. scripts/install.sh dev,peers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 extras="${1:-}"
-target=".${extras:+[$extras]}"
+targets=(-e ".${extras:+[$extras]}")
+sources=(pyproject.toml constraints.txt)
+if [[ ",$extras," == *,dev,* ]]; then
+    targets+=(-e "./packages/agentdyno-workloads[redis]")
+    sources+=(packages/agentdyno-workloads/pyproject.toml)
+fi
 stamp=".venv/.installed-$(printf '%s' "$extras" | tr ',' '-')"
-if [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt constraints.txt ]; then
+if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp")" ]; then
     exit 0
 fi
 
@@ -22,7 +28,7 @@ export UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$PWD/.venv"
 echo "Installing agentdyno${extras:+ with $extras} into .venv ..." >&2
 # uv installs twice as fast; where it cannot be had or fails, pip does the same work.
 .venv/bin/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-if ! { [ -x .venv/bin/uv ] && .venv/bin/uv pip install --quiet -c constraints.txt -e "$target"; }; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e "$target"
+if ! { [ -x .venv/bin/uv ] && .venv/bin/uv pip install --quiet -c constraints.txt "${targets[@]}"; }; then
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "${targets[@]}"
 fi
 touch "$stamp"

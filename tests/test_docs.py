@@ -72,7 +72,7 @@ from agentdyno.model.metric import _KNOWN
 from agentdyno.model.result import Artifact, Vcs
 from agentdyno.model.sample import Failure, FailureKind, Status
 from agentdyno.pricing import CostSource
-from agentdyno.registry import KINDS
+from agentdyno.registry import GROUPS
 from agentdyno.registry.describe import signature_of
 from agentdyno.servers.model_wheel import find_model
 from agentdyno.specs import json_schema, parse_spec, parse_suite
@@ -86,7 +86,12 @@ from .postgres import Postgres, running_postgres
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PROSE = [
+    *PAGES,
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "packages").rglob("README.md")),
+]
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml|jsonl|csv|json))`:$")
@@ -123,7 +128,10 @@ _SERVER = """
 import importlib, json, os, sys
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
-from agentdyno.cli.main import main
+import click
+from agentdyno.cli.main import COMMANDS, dyno, main
+for name in COMMANDS:
+    dyno.get_command(click.Context(dyno), name)
 for line in sys.stdin:
     job = json.loads(line)
     child = os.fork()
@@ -140,7 +148,6 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 _PRELOADED = [
-    *(f"agentdyno.cli.{name}_command" for name in COMMANDS),
     *(
         "agentdyno.workbench.running",
         "agentdyno.workbench.doctor",
@@ -582,7 +589,7 @@ def test_the_metrics_reference_names_every_reading_of_a_window_of_load() -> None
 
 
 def test_the_pages_about_models_name_every_figure_and_parameter() -> None:
-    from agentdyno.workloads.llm import multi_agent, single_agent
+    from agentdyno_workloads.llm import multi_agent, single_agent
 
     page = (DOCS / "guides" / "llm-benchmarks.md").read_text()
     reference = (DOCS / "reference" / "metrics.md").read_text()
@@ -664,8 +671,8 @@ def test_the_environment_reference_names_every_variable() -> None:
 
 def test_the_plugin_guide_names_every_entry_point_group() -> None:
     page = (DOCS / "guides" / "plugins.md").read_text()
-    for kind in KINDS:
-        assert f'[project.entry-points."agentdyno.{kind}"]' in page
+    for group in GROUPS:
+        assert f'[project.entry-points."agentdyno.{group}"]' in page
 
 
 def test_the_architecture_page_draws_the_layers_that_are_checked() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from .source import PACKAGE, ROOT, SOURCE, Module, imported, modules
+from .source import PACKAGE, SOURCE, Module, imported, modules
 from .test_layers import part_of
 
 PURE_IMPORTS = frozenset(
@@ -92,11 +92,3 @@ def test_statistics_know_nothing_of_ours() -> None:
         if module.parts[0] == "stats":
             for name in imported(module):
                 assert not name.startswith(PACKAGE) or name.startswith(f"{PACKAGE}.stats"), f"{module}: {name}"
-
-
-def test_workloads_use_public_names_only() -> None:
-    for path in sorted([*(SOURCE / "workloads").rglob("*.py"), *ROOT.glob("packages/*/src/**/*.py")]):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
-                own = (node.module or "").startswith("agentdyno.workloads")
-                assert own or node.module == PACKAGE, f"{path.name} imports {node.module}"

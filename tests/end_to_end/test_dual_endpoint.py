@@ -14,10 +14,10 @@ import pytest
 from agentdyno import RunResult, run_spec
 from agentdyno.model import ArmResult, Status
 from agentdyno.model.metric import Provenance
-from agentdyno.workloads.llm.multi_agent import MultiAgent
-from agentdyno.workloads.llm.serving import Choice, Serving, choose
+from agentdyno_workloads.llm.multi_agent import MultiAgent
+from agentdyno_workloads.llm.serving import Choice, Serving, choose
 
-from ..workloads.llm.given_work import GivenWork
+from ..given_work import GivenWork
 
 TOKENS = 16
 
@@ -64,7 +64,7 @@ def test_two_models_on_one_core_gain_less_than_on_two(
         return server
 
     monkeypatch.setattr(MultiAgent, "_server", noting)
-    monkeypatch.setattr("agentdyno.workloads.llm.multi_agent.work", GivenWork(lambda client: cores[client.url]))
+    monkeypatch.setattr("agentdyno_workloads.llm.multi_agent.work", GivenWork(lambda client: cores[client.url]))
     params = {"endpoints": "local,local", "pin": ["one_core", "two_cores"]}
     one, two = measured(tmp_path, documents, params, isolation="inline").arms
     assert (one.params["pin"], two.params["pin"]) == ("one_core", "two_cores")

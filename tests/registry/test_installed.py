@@ -11,8 +11,10 @@ import pytest
 
 from agentdyno import register_experiment
 from agentdyno.errors import PluginError
-from agentdyno.registry.installed import installed, load, unknown
+from agentdyno.registry.installed import WORKLOADS_PACKAGE, installed, load, package_to_install, unknown
 from agentdyno.registry.local import Target
+
+from .installing import hide, install, point
 
 pytestmark = pytest.mark.usefixtures("empty_registry", "own_cache")
 
@@ -29,19 +31,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     return folder
-
-
-def install(site: Path, package: str, points: str, metadata: str | None = None) -> Path:
-    """A distribution as an installer leaves it."""
-    folder = site / f"{package}-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(metadata or f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(points)
-    return folder
-
-
-def point(name: str, value: str, kind: str = "experiments") -> str:
-    return f"[agentdyno.{kind}]\n{name} = {value}\n"
 
 
 def test_the_built_in_parts_enter_by_the_same_door() -> None:
@@ -223,3 +212,27 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones_and_where_to_look() -
     assert "file.py@name" in str(error.remedy)
     with pytest.raises(PluginError, match="unknown reporter 'htm'"):
         load("reporters", "htm")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("experiments", "memory_db"), ("reporters", "llm"), ("workloads", "simulation")]
+)
+def test_a_name_of_a_package_of_ours_that_is_missing_says_what_to_install(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert installed(kind)[name].package == WORKLOADS_PACKAGE
+    assert package_to_install(kind, name) is None
+    hide(WORKLOADS_PACKAGE, monkeypatch)
+    assert package_to_install(kind, name) == WORKLOADS_PACKAGE
+    error = unknown(kind, name)
+    assert error.message == f"unknown {kind[:-1]} {name!r}: it comes with agentdyno-workloads, which is not installed"
+    assert error.remedy == "Install it: pip install agentdyno-workloads"
+
+
+def test_a_name_that_another_package_brings_instead_is_taken_from_there(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(WORKLOADS_PACKAGE, monkeypatch)
+    install(site, "other", point("memory_db", "other_of_test:Work"))
+    assert installed("experiments")["memory_db"].package == "other"
+    assert package_to_install("experiments", "memory_db") is None

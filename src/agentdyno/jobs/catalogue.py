@@ -115,7 +115,8 @@ class Catalogue:
                 broken[key] = str(error)
         suites: dict[str, RegisteredSuite] = {}
         named = [(item, Path(workspace.base_dir) / item) for item in workspace.suites]
-        for name, path in [*named, *workload_files("suites")]:
+        shipped = [(item.name, item.path) for item in workload_files("suites")]
+        for name, path in [*named, *shipped]:
             try:
                 suite = _suite(path)
             except DynoError as error:

@@ -1,11 +1,13 @@
 """One door for built-ins, third parties and local code: name -> object.
 
 Local code enters by a decorator (``@register_experiment("slug")``), packages by an entry point per object in
-the groups ``agentdyno.experiments``, ``.instruments``, ``.reporters``, ``.agents``, ``.scorers`` and ``.datasets``.
+the groups ``agentdyno.experiments``, ``.instruments``, ``.reporters``, ``.agents``, ``.scorers``, ``.datasets`` and
+``.importers``; those of ``agentdyno.workloads`` name folders with specs and suites.
 Standard library only: this package also runs inside measured processes.
 """
 
 from agentdyno.registry.names import (
+    GROUPS,
     KINDS,
     Registered,
     register_agent,
@@ -19,6 +21,7 @@ from agentdyno.registry.names import (
 )
 
 __all__ = [
+    "GROUPS",
     "KINDS",
     "Registered",
     "register_agent",

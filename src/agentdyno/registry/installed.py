@@ -12,12 +12,24 @@ from typing import Any
 
 from agentdyno.errors import PluginError, nearest
 from agentdyno.registry.local import Target, load_target
-from agentdyno.registry.names import KINDS, registered
+from agentdyno.registry.names import GROUPS, registered
+
+WORKLOADS_PACKAGE = "agentdyno-workloads"
+IN_WORKLOADS_PACKAGE = {
+    "experiments": (
+        *("database_profiler", "llm_multi_agent", "llm_single_agent", "memory_db", "observation_flow"),
+        *("observation_profiler", "perception_metrics", "pragma_profile", "redis_memory", "spatial_comprehensive"),
+        *("spatial_index_profiler", "spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),
+    ),
+    "reporters": ("llm",),
+    "workloads": ("llm", "simulation"),
+}
+"""Names of our own that another package brings, so that whoever misses one hears what to install."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """One entry point: ``value`` is ``module:attr``, ``package`` the distribution that brings it."""
+    """One entry point: ``value`` is ``module:attr``, of a workload its module alone; ``package`` the distribution."""
 
     kind: str
     name: str
@@ -65,11 +77,24 @@ def load(kind: str, name: str) -> Any:
 
 def unknown(kind: str, name: str) -> PluginError:
     """The error for a name that nothing has."""
+    package = package_to_install(kind, name)
+    if package is not None:
+        return PluginError(
+            f"unknown {kind[:-1]} {name!r}: it comes with {package}, which is not installed",
+            remedy=f"Install it: pip install {package}",
+        )
     return PluginError(
         f"unknown {kind[:-1]} {name!r}",
         remedy=f"{nearest(name, [*registered(kind), *installed(kind)])} `dyno list {kind}` shows all; "
         "local code comes in through `imports:` in a spec or as file.py@name.",
     )
+
+
+def package_to_install(kind: str, name: str) -> str | None:
+    """The package that would bring a name which is not there; ``None`` when it is there, or none of ours has it."""
+    if name in installed(kind) or name not in IN_WORKLOADS_PACKAGE.get(kind, ()):
+        return None
+    return WORKLOADS_PACKAGE
 
 
 def _all_installed() -> list[Installed]:
@@ -104,7 +129,7 @@ def _scan() -> list[Installed]:
             seen.add(package)
         for point in points:
             prefix, _, kind = point.group.partition(".")
-            if prefix == "agentdyno" and kind in KINDS:
+            if prefix == "agentdyno" and kind in GROUPS:
                 rows.append(Installed(kind, point.name, point.value, package or "?"))
     return sorted(rows, key=lambda row: (row.kind, row.name))
 

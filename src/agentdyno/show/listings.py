@@ -88,18 +88,19 @@ def _run_row(row: RunRow) -> tuple[Cell, ...]:
 
 
 def listing(infos: Sequence[Described], title: str = "") -> Table:
-    """Name, one line, parameters with their defaults, and where each comes from."""
+    """Name, one line, parameters with their defaults where anything has some, and where each comes from."""
+    takes_parameters = any(info.parameters for info in infos)
     columns = (
         Column("name"),
         Column("what it does", wrap=True),
-        Column("parameters", wrap=True, priority=1, below=True),
+        *((Column("parameters", wrap=True, priority=1, below=True),) if takes_parameters else ()),
         Column("origin", wrap=True, priority=2),
     )
     rows = tuple(
         (
             Cell(one_line(info.name)),
             Cell(one_line((info.description.strip() or NOTHING).splitlines()[0])),
-            Cell(", ".join(_parameter(parameter) for parameter in info.parameters)),
+            *((Cell(", ".join(map(_parameter, info.parameters))),) if takes_parameters else ()),
             Cell(one_line(info.origin) or NOTHING, Tone.MUTED),
         )
         for info in infos

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from agentdyno.errors import SpecError, nearest
 from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.registry import registered
-from agentdyno.registry.installed import installed
+from agentdyno.registry.installed import installed, package_to_install
 from agentdyno.registry.lookup import find_source
 from agentdyno.registry.source import describe_source
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadFile:
+    """A spec or suite of an installed workload: ``name`` is ``workload:NAME/FILE``, ``package`` what brings it."""
+
+    name: str
+    path: Path
+    package: str
 
 
 def list_kind(kind: str) -> list[ExperimentInfo]:
@@ -28,11 +39,18 @@ def source_files(kind: str) -> list[Path]:
     return [file for file in files if file is not None]
 
 
-def workload_files(kind: str = "*") -> list[tuple[str, Path]]:
-    """The specs and suites that are shipped with the package, as ``workload:NAME/FILE``."""
-    root = Path(__file__).parent.parent / "workloads"
-    found = sorted(path for path in root.glob(f"*/{kind}/*.yaml") if path.parent.name in ("specs", "suites"))
-    return [(f"workload:{path.parent.parent.name}/{path.stem}", path) for path in found]
+def workload_files(kind: str = "*") -> list[WorkloadFile]:
+    """The specs and suites (``kind`` says which) in the folders of installed workloads, by name."""
+    found = []
+    for workload, item in installed("workloads").items():
+        source = find_source(item.target.module or "")
+        files = sorted(source.parent.glob(f"{kind}/*.yaml")) if source is not None else []
+        found += [
+            WorkloadFile(f"workload:{workload}/{path.stem}", path, item.package)
+            for path in files
+            if path.parent.name in ("specs", "suites")
+        ]
+    return found
 
 
 def list_files(kind: str) -> list[ExperimentInfo]:
@@ -43,7 +61,7 @@ def list_files(kind: str) -> list[ExperimentInfo]:
     if kind == "suites":
         workspace = load_workspace(Path.cwd())
         named = [(item, Path(workspace.base_dir) / item, "dyno.yaml") for item in workspace.suites]
-    named += [(name, path, "agentdyno") for name, path in workload_files(kind)]
+    named += [(item.name, item.path, item.package) for item in workload_files(kind)]
     return [ExperimentInfo(name, _first_comment(path), origin=origin) for name, path, origin in named]
 
 
@@ -68,9 +86,14 @@ def _first_comment(path: Path) -> str:
 
 def find_workload(reference: str) -> Path:
     """The file of ``workload:NAME/FILE``."""
-    from agentdyno.errors import SpecError, nearest
-
-    known = dict(workload_files())
-    if reference not in known:
-        raise SpecError(f"no spec {reference}", remedy=nearest(reference, known))
-    return known[reference]
+    known = {item.name: item.path for item in workload_files()}
+    if reference in known:
+        return known[reference]
+    workload = reference.removeprefix("workload:").partition("/")[0]
+    package = package_to_install("workloads", workload)
+    if package is not None:
+        raise SpecError(
+            f"no spec {reference}: {workload} comes with {package}, which is not installed",
+            remedy=f"Install it: pip install {package}",
+        )
+    raise SpecError(f"no spec {reference}", remedy=nearest(reference, known))

@@ -10,7 +10,7 @@ from typing import Any
 from agentdyno.contracts import Report
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.registry import registered
-from agentdyno.registry.installed import installed, load
+from agentdyno.registry.installed import installed, load, package_to_install
 from agentdyno.registry.local import load_import, load_target, parse_reference
 from agentdyno.registry.names import register
 
@@ -29,7 +29,9 @@ def check_formats(text: str | None, imports: Sequence[str] = ()) -> tuple[str, .
     known |= set(registered("reporters"))
     for name in names:
         if name not in known:
-            raise SpecError(f"no report format {name!r}", where="--format", remedy=nearest(name, known))
+            package = package_to_install("reporters", name)
+            remedy = nearest(name, known) if package is None else f"It comes with {package}: pip install {package}"
+            raise SpecError(f"no report format {name!r}", where="--format", remedy=remedy)
     return names
 
 

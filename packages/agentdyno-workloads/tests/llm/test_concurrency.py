@@ -1,0 +1,79 @@
+"""Speed-up, balance, fairness and contention, from times by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentdyno_workloads.llm.concurrency import Concurrency, jain, spread
+from agentdyno_workloads.llm.workflow import Call, Worked
+
+
+def worked(agent: str, start: float, end: float, *ttfts: float | None, tokens: int = 10) -> Worked:
+    calls = tuple(Call(f"call {n}", 0.1, ttft, 50.0, tokens) for n, ttft in enumerate(ttfts))
+    return Worked(agent, start, end, calls)
+
+
+def two(alone: tuple[Worked, Worked], together: tuple[Worked, Worked]) -> Concurrency:
+    return Concurrency(alone, together)
+
+
+def test_two_agents_that_do_not_disturb_each_other_are_twice_as_fast() -> None:
+    measured = two(
+        (worked("a", 0, 2, 0.1), worked("b", 2, 4, 0.1)), (worked("a", 10, 12, 0.1), worked("b", 10, 12, 0.1))
+    )
+    assert measured.sequential_s == 4
+    assert measured.concurrent_s == 2
+    assert measured.speedup == 2
+    assert measured.efficiency == 1
+    assert measured.balance == 1
+    assert list(measured.slowdowns) == [1, 1]
+    assert measured.fairness == pytest.approx(1.0)
+    assert measured.contention_rate == 0
+
+
+def test_two_agents_that_share_one_core_gain_nothing_and_balance_does_not_hide_it() -> None:
+    measured = two(
+        (worked("a", 0, 2, 0.1), worked("b", 2, 4, 0.1)), (worked("a", 10, 14, 0.1), worked("b", 10, 14, 0.1))
+    )
+    assert measured.speedup == 1
+    assert measured.efficiency == 0.5
+    assert measured.balance == 1, "both end together: balance says nothing about speed"
+    assert list(measured.slowdowns) == [2, 2]
+
+
+def test_an_agent_that_waits_for_the_other_is_unfair() -> None:
+    measured = two(
+        (worked("a", 0, 2, 0.1), worked("b", 2, 4, 0.1)), (worked("a", 10, 12, 0.1), worked("b", 10, 16, 0.1))
+    )
+    assert list(measured.slowdowns) == [1, 3]
+    # shares 1 and 1/3: (4/3)^2 / (2 * (1 + 1/9)) = (16/9) / (20/9)
+    assert measured.fairness == pytest.approx(0.8)
+    assert measured.balance == pytest.approx((2 + 6) / 2 / 6)
+
+
+def test_a_first_token_after_three_seconds_or_three_times_its_own_baseline_is_contention() -> None:
+    measured = two(
+        (worked("a", 0, 2, 0.1, 1.5), worked("b", 2, 4, 0.1, 0.1)),
+        (worked("a", 10, 12, 0.29, 3.1), worked("b", 10, 12, 0.31, 0.1)),
+    )
+    assert [(item.agent, item.stage) for item in measured.contentions] == [("a", "call 1"), ("b", "call 0")]
+    assert measured.contention_rate == 0.5
+
+
+def test_calls_without_a_first_token_are_not_counted_as_contention() -> None:
+    measured = two(
+        (worked("a", 0, 2, None), worked("b", 2, 4, 0.1)), (worked("a", 10, 12, 9.0), worked("b", 10, 12, 0.1))
+    )
+    assert measured.contentions == ()
+    assert "ttft_delta_s" in measured.figures()
+
+
+@pytest.mark.parametrize(("shares", "expected"), [([1, 1, 1, 1], 1.0), ([1, 0, 0, 0], 0.25), ([2, 1], 0.9)])
+def test_jains_index(shares: list[float], expected: float) -> None:
+    assert jain(shares) == pytest.approx(expected)
+
+
+def test_a_spread_is_unknown_where_one_value_is() -> None:
+    assert spread([1.0, 4.0]) == 3.0
+    assert spread([1.0, None]) is None
+    assert spread([]) is None
