@@ -9,21 +9,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentdyno.errors import DynoError, PluginError
+from agentdyno.errors import PluginError
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import digest
-from agentdyno.model.parameter import ExperimentInfo, Parameter
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, Status
-from agentdyno.registry.adapt import adapt
-from agentdyno.registry.describe import describe
-from agentdyno.runner.bench.arm import Bench, load_code, make_sample
+from agentdyno.runner.bench.arm import Bench, make_sample
 from agentdyno.runner.bench.failures import StageFailed, classify
-from agentdyno.runner.bench.job import ArmJob, Code
+from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.bench.readings import interpreter
 from agentdyno.runner.bench.timing import harness_overhead_s
 from agentdyno.workers.frames import Message
@@ -43,16 +39,9 @@ class _Work:
         self._sent: dict[str, Any] = {}
 
     def describe(self, message: Message, _say: Say) -> object:
-        try:
-            code = from_plain(Code, message["code"])
-            target = load_code(message["kind"], code, message["also_known"])
-            if message["kind"] == "experiments":
-                return to_plain(_jsonable(describe(message["name"], target)))
-            return adapt(target, message["name"], message["options"]).perturbs
-        except (DynoError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # noqa: BLE001  (whatever it is, the runner must know)
-            raise PluginError(f"{type(error).__name__}: {error}", where=message["code"]["name"]) from None
+        from agentdyno.runner.bench.description import description  # a process that executes trials needs none of it
+
+        return description(message)
 
     def prepare(self, message: Message, say: Say) -> object:
         self._bench = bench = Bench(from_plain(ArmJob, message["job"]))
@@ -124,18 +113,6 @@ def code_fingerprint(root: str) -> str:
         except OSError:
             continue
     return digest(found) if found else NOTHING_LOADED
-
-
-def _jsonable(info: ExperimentInfo) -> ExperimentInfo:
-    """Defaults that have no JSON form are shown as text, and marked so that nobody passes the text on."""
-    return replace(info, parameters=tuple(_with_plain_default(item) for item in info.parameters))
-
-
-def _with_plain_default(item: Parameter) -> Parameter:
-    try:
-        return replace(item, default=to_plain(item.default))
-    except TypeError:
-        return replace(item, default=str(item.default), opaque=True)
 
 
 def _stage_failed(status: Status, failure: Failure) -> OperationFailed:
