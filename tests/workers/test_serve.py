@@ -114,7 +114,7 @@ def test_a_reply_that_is_too_long_is_told_instead(served: Served) -> None:
     reply = served.ask("long")
     assert isinstance(reply, dict)
     assert reply["error"]["type"] == "RunError"
-    assert reply["error"]["message"] == "cannot be told to the bench: a frame of 210 bytes; 200 is the most"
+    assert reply["error"]["message"] == "cannot be told to its owner: a frame of 210 bytes; 200 is the most"
 
 
 def test_a_forked_child_that_comes_back_neither_answers_nor_closes(served: Served) -> None:

@@ -104,7 +104,7 @@ class _Server:
         try:
             self._say(reply)
         except ValueError as error:
-            self._say({"error": error_to_plain(RunError(f"cannot be told to the bench: {error}"))})
+            self._say({"error": error_to_plain(RunError(f"cannot be told to its owner: {error}"))})
 
     def _say(self, message: Message) -> None:
         self._only_in_own_process()

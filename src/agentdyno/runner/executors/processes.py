@@ -140,6 +140,9 @@ class ProcessExecutor:
             worker.link.send(message)
         except OSError:
             self._on_death(worker)
+        except ValueError as error:
+            self._fail(worker, Status.ERROR, FailureKind.SERIALISATION, f"cannot be told to its process: {error}")
+            self._retire(worker)
 
     def _start_clock(self, worker: _Worker) -> None:
         timeout_s = worker.job.limits.timeout_s
