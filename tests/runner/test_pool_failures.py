@@ -10,6 +10,7 @@ from agentdyno.model import Limits, Status
 from agentdyno.runner.bench.job import Code
 from agentdyno.runner.executors import processes as pool_module
 from agentdyno.runner.executors.processes import ProcessExecutor
+from agentdyno.workers import frames
 from tests.runner.building import TIMEOUT_S, is_running, job, outcome, run, trial
 from tests.runner.conftest import Pool
 
@@ -241,3 +242,27 @@ def test_code_that_cannot_be_loaded_fails_in_the_stage_of_loading(pool: Pool, tm
     assert outcome(executed) == ("error", "exception", "load")
     assert executed.failure is not None
     assert "ZeroDivisionError: division by zero (line 2)" in executed.failure.message
+
+
+def test_a_job_that_is_too_long_for_a_message_is_the_failure_of_its_trial(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = pool(job("answer", value="x" * 5000))
+    monkeypatch.setattr(frames, "LARGEST_BYTES", 4000)
+    (sample,) = run(executor, trial(0))
+    assert outcome(sample) == ("error", "serialisation", "load")
+    assert sample.failure is not None
+    assert "cannot be told to its process: a frame of" in sample.failure.message
+
+
+def test_a_sample_that_is_too_long_for_a_message_is_the_failure_of_its_trial(pool: Pool, tmp_path: Path) -> None:
+    file = tmp_path / "subject_file.py"
+    file.write_text(
+        "from agentdyno.workers import frames\n"
+        "def long(value=''):\n    frames.LARGEST_BYTES = 300\n    raise ValueError('x' * 1000)\n"
+    )
+    executor = pool(job("long", code=Code("long", files=(str(file),)), inner_loops=1))
+    (sample,) = run(executor, trial(0))
+    assert outcome(sample) == ("error", "serialisation", "execute")
+    assert sample.failure is not None
+    assert "cannot be told to its owner: a frame of" in sample.failure.message

@@ -55,6 +55,44 @@ def test_one_drain_of_endless_output_comes_to_an_end(start: Start) -> None:
     assert process.returncode is None
 
 
+@pytest.mark.parametrize(("limit", "too_much"), [(10, True), (11, False), (None, False)])
+def test_output_beyond_its_limit_is_told(start: Start, limit: int | None, too_much: bool) -> None:
+    process = start("import os; os.write(1, b'x' * 11)", output_limit_bytes=limit)
+    process.wait(WAIT_S)
+    process.drain()
+    assert process.printed_too_much is too_much
+
+
+def test_what_has_been_taken_counts_no_more_towards_the_limit(start: Start) -> None:
+    process = start("import os; os.write(1, b'x' * 11)", output_limit_bytes=10)
+    process.wait(WAIT_S)
+    process.drain()
+    process.take_tail()
+    assert not process.printed_too_much
+
+
+def test_output_that_is_drained_in_the_background_holds_nobody_up(start: Start) -> None:
+    process = start("import os\nfor _ in range(100): os.write(1, b'x' * 65536)\nos.write(1, b' the end')")
+    process.drain_in_background()
+    assert process.wait(WAIT_S) == 0
+    process.close()
+    assert (process.tail() or "").endswith("x the end")
+    assert process.output_bytes == 100 * 65536 + 8
+
+
+def test_a_process_may_end_by_itself_when_it_is_asked_to(start: Start) -> None:
+    process = start(
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "print(1, flush=True)\n"
+        "signal.pause()\n"
+    )
+    process.wait(WAIT_S, process.output_fd)
+    process.terminate()
+    assert process.wait(WAIT_S) == 7
+    process.terminate()  # nobody is there any more
+
+
 def test_characters_cut_in_half_do_not_spoil_the_tail(start: Start) -> None:
     process = start("import os; os.write(1, '€'.encode() * 5000 + b'x')")
     process.wait(WAIT_S)

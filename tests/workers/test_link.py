@@ -31,7 +31,11 @@ def test_a_message_arrives_as_it_was_sent(ends: tuple[socket.socket, socket.sock
     sender.join()
 
 
-@pytest.mark.parametrize("data", [b"\x04\x00\x00\x00true", b"\x02\x00\x00\x00{]", b"\x01\x00\x00\x00\xff"])
+@pytest.mark.parametrize(
+    "data",
+    [b"\x04\0\0\0\0true", b"\x02\0\0\0\0{]", b"\x01\0\0\0\0\xff", b"\x02\0\0\0\x01{}", b"\x02\0\0\0\x02{}"],
+    ids=["no object", "no JSON", "no text", "bytes", "unknown format"],
+)
 def test_what_is_no_message_is_refused(ends: tuple[socket.socket, socket.socket], data: bytes) -> None:
     ends[0].sendall(data)
     with pytest.raises(ValueError):  # noqa: PT011
@@ -40,14 +44,14 @@ def test_what_is_no_message_is_refused(ends: tuple[socket.socket, socket.socket]
 
 
 def test_a_message_that_breaks_off_is_none(ends: tuple[socket.socket, socket.socket]) -> None:
-    ends[0].sendall(b"\xff\x00\x00\x00{")
+    ends[0].sendall(b"\xff\x00\x00\x00\x00{")
     ends[0].close()
     assert Link(ends[1]).receive() is None
 
 
 def test_a_message_that_stalls_is_none(ends: tuple[socket.socket, socket.socket]) -> None:
     ends[1].settimeout(0.01)
-    ends[0].sendall(b"\xff\x00\x00\x00{")
+    ends[0].sendall(b"\xff\x00\x00\x00\x00{")
     assert Link(ends[1]).receive() is None
 
 
@@ -56,6 +60,6 @@ def test_last_words_are_the_whole_messages_that_have_arrived(ends: tuple[socket.
     assert not there.readable()
     here.send({"one": 1})
     here.send({"two": 2})
-    ends[0].sendall(b"\xff\x00\x00\x00{")
+    ends[0].sendall(b"\xff\x00\x00\x00\x00{")
     assert there.readable()
     assert there.last_words() == [{"one": 1}, {"two": 2}]

@@ -82,5 +82,6 @@ def _serve(_settings: Mapping[str, Any], ready: Ready) -> None:
         uvloop.run(serve())
 
 
-if __name__ == "__main__":
-    run_child(_serve)
+def main(fd: int) -> None:
+    """What the server's process does; ``fd`` is the socket to its owner."""
+    run_child(fd, _serve)

@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic, sleep
 
@@ -18,6 +19,8 @@ READS_AT_ONCE = 16
 """Reads of one ``drain``: a process that prints without end must not keep its owner from anything else."""
 SWEEPS = 10
 """How often what a process has started is looked for; it may go on starting more meanwhile."""
+DRAINED_S = 0.5
+"""How long the last output of a process that has been ended may take to arrive."""
 LOOKS = 200
 LOOK_AGAIN_S = 0.001
 """How often, and after how many seconds, a program that is just being started is looked at again."""
@@ -29,7 +32,8 @@ class LimitedProcess:
     """Standard output and error go through one pipe that the owner drains; input is empty.
 
     ``output_fd`` is readable when there is output, ``exit_fd`` when the process has ended. ``memory_bytes`` limits
-    the private memory of the process (RLIMIT_DATA): an allocation beyond it fails inside the process.
+    the private memory of the process (RLIMIT_DATA): an allocation beyond it fails inside the process. Nothing is done
+    about a process that prints more than ``output_limit_bytes`` but that ``printed_too_much`` says so.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class LimitedProcess:
         env: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
         memory_bytes: int | None = None,
+        output_limit_bytes: int | None = None,
     ) -> None:
         self._mark = os.urandom(8).hex()
         self.output_fd, write_fd = os.pipe()
@@ -71,33 +76,51 @@ class LimitedProcess:
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
         self.output_bytes = 0
+        self.output_limit_bytes = output_limit_bytes
         self.output_open = True
         self._tail = b""
         self._closed = False
+        self._draining = threading.Lock()
+        self._drainer: threading.Thread | None = None
 
     def drain(self) -> None:
         """Reads what has been printed so far, but no more than a MiB, counting all of it and keeping the end.
 
         ``output_open`` turns false when nobody can print any more; ``output_fd`` is then readable for ever.
         """
-        for _ in range(READS_AT_ONCE):
-            if self._closed or not self.output_open:
-                return
-            try:
-                chunk = os.read(self.output_fd, READ_BYTES)
-            except BlockingIOError:
-                return
-            if not chunk:
-                self.output_open = False
-                return
-            self.output_bytes += len(chunk)
-            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+        with self._draining:
+            for _ in range(READS_AT_ONCE):
+                if self._closed or not self.output_open:
+                    return
+                try:
+                    chunk = os.read(self.output_fd, READ_BYTES)
+                except BlockingIOError:
+                    return
+                if not chunk:
+                    self.output_open = False
+                    return
+                self.output_bytes += len(chunk)
+                self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+
+    def drain_in_background(self) -> None:
+        """Has a thread read what is printed, for an owner that does something else for long."""
+        self._drainer = threading.Thread(target=self._drain_until_closed, name="output of a process", daemon=True)
+        self._drainer.start()
+
+    @property
+    def printed_too_much(self) -> bool:
+        """Whether it has printed more than it may since the last ``take_tail``, as far as that has been drained."""
+        return self.output_limit_bytes is not None and self.output_bytes > self.output_limit_bytes
+
+    def tail(self) -> str | None:
+        """The end of what was printed since the last ``take_tail``, as far as that has been drained."""
+        return self._tail.decode("utf-8", "replace").strip() or None
 
     def take_tail(self) -> str | None:
         """The end of what was printed since the last call, and starts counting anew."""
-        text = self._tail.decode("utf-8", "replace").strip()
+        text = self.tail()
         self._tail, self.output_bytes = b"", 0
-        return text or None
+        return text
 
     @property
     def returncode(self) -> int | None:
@@ -129,16 +152,31 @@ class LimitedProcess:
         with contextlib.suppress(ProcessLookupError):
             self._popen.send_signal(signal.SIGINT)
 
+    def terminate(self) -> None:
+        """Asks the process (not its children) to end."""
+        with contextlib.suppress(ProcessLookupError):
+            self._popen.terminate()
+
     def close(self) -> None:
         """Ends the process and everything it started, and frees its descriptors."""
         if self._closed:
             return
-        self._closed = True
         try:
             self._kill()
+            if self._drainer is not None:  # what it printed last
+                self._drainer.join(DRAINED_S)
         finally:
+            with self._draining:
+                self._closed = True
             os.close(self.exit_fd)
             os.close(self.output_fd)
+
+    def _drain_until_closed(self) -> None:
+        poller = select.poll()
+        poller.register(self.output_fd, select.POLLIN)
+        while self.output_open and not self._closed:
+            poller.poll()
+            self.drain()
 
     def _kill(self) -> None:
         for sweep in range(SWEEPS):

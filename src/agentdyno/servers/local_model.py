@@ -193,5 +193,6 @@ def _leave(number: int, frame: object) -> None:  # noqa: ARG001
     os._exit(0)  # llama.cpp's threads hold nothing that needs saving, and joining them can take seconds
 
 
-if __name__ == "__main__":
-    run_child(_serve)
+def main(fd: int) -> None:
+    """What the server's process does; ``fd`` is the socket to its owner."""
+    run_child(fd, _serve)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import select
 import socket
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentdyno.sandbox.process import LimitedProcess
-from agentdyno.workers.frames import HEADER, decoded, encoded, size_in
+from agentdyno.workers.frames import HEADER, Message, header_of, message_frame, message_in
 
 GRACE_S = 2.0
 """How long a process that has been told to end, or has closed its connection, may take to end."""
@@ -37,35 +36,16 @@ class PeerFlooded(Exception):
 
 
 class Peer:
-    """Asks one question at a time. ``command`` gets the number of its socket as the last argument.
+    """Asks one question at a time. ``end`` is our end of the connection to ``process``; both are the peer's from now
+    on (``Peer(*spawn(...))``).
 
     Must be created and used on one running event loop. After an exception out of ``ask``, a cancellation included,
     the only thing left to do is ``close``.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        memory_bytes: int | None = None,
-        output_bytes: int = 16 * 1024 * 1024,
-    ) -> None:
-        ours, theirs = socket.socketpair()
-        try:
-            fd = theirs.fileno()
-            self._process = LimitedProcess(
-                [*command, str(fd)], cwd=cwd, env=env, pass_fds=(fd,), memory_bytes=memory_bytes
-            )
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        ours.setblocking(False)
-        self._socket = ours
-        self._output_bytes = output_bytes
+    def __init__(self, process: LimitedProcess, end: socket.socket) -> None:
+        end.setblocking(False)
+        self._process, self._socket = process, end
         self._loop = asyncio.get_running_loop()
         self._trouble: asyncio.Future[None] = self._loop.create_future()
         self._ended = False
@@ -79,7 +59,7 @@ class Peer:
     def is_alive(self) -> bool:
         return self._closing is None and not self._ended and not self._flooded
 
-    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, message: Message) -> Message:
         """The answer to a message. Raises ``PeerLost`` or ``PeerFlooded``."""
         self._process.take_tail()  # printed since the last answer, by nobody's question
         exchange = asyncio.ensure_future(self._exchange(message))
@@ -91,7 +71,7 @@ class Peer:
             self._process.drain()
             self._check_output()
             if self._flooded:
-                raise PeerFlooded(self._output_bytes, self.tail())
+                raise PeerFlooded(self._process.output_limit_bytes or 0, self.tail())
             reply = exchange.result() if exchange.done() else None
         finally:
             exchange.cancel()
@@ -105,7 +85,7 @@ class Peer:
         self._process.drain()
         return self._process.take_tail()
 
-    async def close(self, farewell: dict[str, Any] | None = None) -> None:
+    async def close(self, farewell: Message | None = None) -> None:
         """Ends the process and everything it started; ``farewell`` gives it a moment to end by itself.
 
         A caller that is cancelled meanwhile does not stop that.
@@ -114,10 +94,10 @@ class Peer:
             self._closing = asyncio.create_task(self._end(farewell))
         await asyncio.shield(self._closing)
 
-    async def _end(self, farewell: dict[str, Any] | None) -> None:
+    async def _end(self, farewell: Message | None) -> None:
         if farewell is not None and not self._ended and not self._flooded:
             try:
-                await self._loop.sock_sendall(self._socket, encoded(farewell))
+                await self._loop.sock_sendall(self._socket, message_frame(farewell))
                 await self._await_exit()
             except OSError:
                 pass
@@ -127,12 +107,15 @@ class Peer:
         self._socket.close()
         await asyncio.to_thread(self._process.close)
 
-    async def _exchange(self, message: dict[str, Any]) -> dict[str, Any] | None:
+    async def _exchange(self, message: Message) -> Message | None:
         try:
-            await self._loop.sock_sendall(self._socket, encoded(message))
+            await self._loop.sock_sendall(self._socket, message_frame(message))
             header = await self._read(HEADER.size)
-            payload = await self._read(size_in(header)) if header else None
-            return decoded(payload) if payload is not None else None
+            if header is None:
+                return None
+            size, form = header_of(header)
+            content = await self._read(size)
+            return None if content is None else message_in(form, content)
         except (OSError, ValueError):  # gone, or somebody else has written to its connection
             return None
 
@@ -164,7 +147,7 @@ class Peer:
         self._check_output()
 
     def _check_output(self) -> None:
-        if self._process.output_bytes > self._output_bytes and not self._flooded:
+        if self._process.printed_too_much and not self._flooded:
             self._flooded = True
             self._unwatch(self._process.output_fd)
             self._note_trouble()

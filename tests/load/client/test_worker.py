@@ -8,8 +8,11 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
+from agentdyno.load.client import pipe
 from agentdyno.load.client.driver import HttpDriver
-from agentdyno.load.client.pipe import Batch, Kind, decode_batch, pipe_pair
+from agentdyno.load.client.pipe import Batch, Kind, Pipe, decode_batch
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step, Window
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from tests.load.streams import whole
@@ -124,7 +127,7 @@ def test_load_goes_over_tls(tmp_path: Path) -> None:
 
 
 def test_messages_arrive_whole_and_in_order_however_they_are_cut() -> None:
-    ours, theirs = pipe_pair()
+    ours, theirs = (Pipe(end) for end in socket.socketpair())
     state = Batch(empty_records(2), empty_records(0)["due"], 5, None, 7, 8, 9)
     ours.post(Kind.BATCH, state.encode())
     ours.post(Kind.ENDED, {"a": 1})
@@ -136,4 +139,15 @@ def test_messages_arrive_whole_and_in_order_however_they_are_cut() -> None:
     ours.close()
     assert list(theirs.receive()) == []
     assert theirs.ended
+    theirs.close()
+
+
+def test_a_message_longer_than_a_frame_arrives_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipe, "PART_BYTES", 100)
+    ours, theirs = (Pipe(end) for end in socket.socketpair())
+    sent = [bytes(range(250)), b"", b"x" * 100, b"y" * 200, b"z" * 201]
+    for data in sent:
+        ours.post(Kind.BATCH, data)
+    assert list(theirs.receive()) == [(Kind.BATCH, data) for data in sent]
+    ours.close()
     theirs.close()

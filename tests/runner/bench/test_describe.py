@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import PluginError, RunError
-from agentdyno.runner.bench.describe import ask, describe_experiment, instrument_perturbs, worker_environment
+from agentdyno.runner.bench.describe import ask, describe_experiment, instrument_perturbs
 from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
 from tests.runner.building import SUBJECTS, children, descriptors, job, run, trial
 from tests.runner.conftest import Pool
@@ -140,8 +140,3 @@ def test_a_bare_environment_needs_nothing_of_ours_installed(bare_python: str, po
     probe = "import sys; print(sys.prefix); import agentdyno"
     done = subprocess.run([bare_python, "-c", probe], capture_output=True, text=True, check=False)
     assert "No module named 'agentdyno'" in done.stderr
-
-
-def test_a_workers_environment_has_a_fixed_hash_seed_and_nothing_that_would_hold_it_up() -> None:
-    given = {"PATH": "/bin", "PYTHONSTARTUP": "x", "PYTHONINSPECT": "1", "PYTHONHASHSEED": "7"}
-    assert worker_environment(given, 2**32 + 5) == {"PATH": "/bin", "PYTHONHASHSEED": "5"}

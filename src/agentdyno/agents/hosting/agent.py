@@ -8,9 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import agentdyno
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
 from agentdyno.contracts import CaseFailed
@@ -21,21 +19,10 @@ from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
 from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
+from agentdyno.workers.spawn import WorkerStart, spawn
 
-# The current folder may hold a json.py, so it leaves the path before anything is imported.
-_BOOTSTRAP = """
-import sys
-sys.path[:] = [p for p in sys.path if p]
-from importlib.util import module_from_spec, spec_from_file_location
-package, fd = sys.argv[1], int(sys.argv[2])
-sys.argv = [""]
-spec = spec_from_file_location("agentdyno", package + "/__init__.py", submodule_search_locations=[package])
-sys.modules["agentdyno"] = module = module_from_spec(spec)
-spec.loader.exec_module(module)
-from agentdyno.agents.hosting.worker import main
-main(fd)
-"""
 _ERRORS: dict[str, type[DynoError]] = {kind.__name__: kind for kind in (PluginError, RunError, SpecError)}
 
 
@@ -80,8 +67,15 @@ class HostedAgent:
         if found is None:
             raise PluginError(f"{use.uses!r} is neither file.py@name nor module:attr", where=use.name)
         self._target = found
-        self._python = python or sys.executable
-        self._environ = _environment(os.environ if environ is None else environ)
+        self._start = WorkerStart(
+            "agentdyno.agents.hosting.worker",
+            python or sys.executable,
+            self._base_dir,
+            # a fixed order of sets, unless somebody chose another
+            environ={"PYTHONHASHSEED": "0", **(os.environ if environ is None else environ)},
+            memory_bytes=self._limits.memory_bytes,
+            output_bytes=self._limits.output_bytes,
+        )
         self._slots = asyncio.Semaphore(self._limits.workers)
         self._spare: list[asyncio.Task[Peer]] = []
         self._closing: set[asyncio.Task[None]] = set()
@@ -150,17 +144,7 @@ class HostedAgent:
         return asyncio.create_task(self._started())
 
     async def _started(self) -> Peer:
-        package = str(Path(agentdyno.__file__).parent)
-        try:
-            peer = Peer(
-                [self._python, "-c", _BOOTSTRAP, package],
-                cwd=self._base_dir,
-                env=self._environ,
-                memory_bytes=self._limits.memory_bytes,
-                output_bytes=self._limits.output_bytes,
-            )
-        except OSError as error:
-            raise RunError(f"cannot start a process in {self._base_dir}: {error.strerror}") from None
+        peer = Peer(*spawn(self._start))
         try:
             async with asyncio.timeout(self._limits.load_s):
                 reply = await peer.ask(self._load_message())
@@ -176,7 +160,7 @@ class HostedAgent:
             raise failure from None
         return peer
 
-    def _load_message(self) -> dict[str, Any]:
+    def _load_message(self) -> Message:
         return {
             "op": "load",
             "name": self.name,
@@ -223,11 +207,13 @@ def _is_usable(task: asyncio.Task[Peer]) -> bool:
     return not task.cancelled() and task.exception() is None and task.result().is_alive
 
 
-def _answer(reply: dict[str, Any], tail: str | None) -> Response:
+def _answer(reply: Message, tail: str | None) -> Response:
     if "failed" in reply:
         raise failure_from_plain(reply["failed"], tail)
+    if "error" in reply:
+        raise CaseFailed(FailureKind.SERIALISATION, reply["error"]["message"], output_tail=tail)
     try:
-        return from_plain(Response, reply["response"])
+        return from_plain(Response, reply["ok"])
     except (KeyError, TypeError, ValueError):
         raise CaseFailed(
             FailureKind.SERIALISATION, "its process answered with something else", output_tail=tail
@@ -239,12 +225,6 @@ def _flooded(flooded: PeerFlooded) -> CaseFailed:
     return CaseFailed(FailureKind.OUTPUT, message, status=Status.LIMIT, output_tail=flooded.tail)
 
 
-def _load_error(parts: list[str | None]) -> DynoError:
-    kind, message, where, remedy = parts
-    return _ERRORS.get(kind or "", PluginError)(message or "cannot be loaded", where=where, remedy=remedy)
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without what would redirect the interpreter, and with a fixed order of sets unless somebody chose another."""
-    kept = {key: value for key, value in environ.items() if key not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
-    return {"PYTHONHASHSEED": "0", **kept}
+def _load_error(error: dict[str, str | None]) -> DynoError:
+    kind = _ERRORS.get(error["type"] or "", PluginError)
+    return kind(error["message"] or "cannot be loaded", where=error["where"], remedy=error["remedy"])

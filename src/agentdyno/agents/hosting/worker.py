@@ -8,66 +8,41 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-import os
 import resource
-import signal
-import socket
-import struct
 import sys
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
 
 from agentdyno.agents.hosting.answer import collected
 from agentdyno.agents.hosting.calling import Callee, Conversation, callee_of
 from agentdyno.agents.hosting.failures import case_failed, failure_to_plain
 from agentdyno.agents.hosting.recorder import Recorder, recording
+from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, PluginError
 from agentdyno.model.case import Case
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.registry.local import Target, load_target
-from agentdyno.workers.frames import receive, send
+from agentdyno.workers.frames import Message
+from agentdyno.workers.serve import OperationFailed, Say, serve
 
 if TYPE_CHECKING:
     import asyncio
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main(fd: int) -> None:
     """Serves the agent's owner at the other end of socket ``fd`` until it closes."""
-    os.set_inheritable(fd, False)
-    end = socket.socket(fileno=fd)
-    _die_with_owner(end)
-    server = _Server(end)
-    with contextlib.suppress(OSError):  # nobody listens any more
-        while server.answer():
-            pass
+    work = _Work()
+    operations = {"load": work.load, "run": work.run}
+    serve(fd, operations, close=work.close, out_of_memory=work.out_of_memory)
 
 
-class _Server:
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-        self._pid = os.getpid()
+class _Work:
+    def __init__(self) -> None:
         self._callee: Callee | None = None
         self._runner: asyncio.Runner | None = None
 
-    def answer(self) -> bool:
-        """Answers one message; false when there are no more."""
-        message = receive(self._end)
-        if message is None or message["op"] == "close":
-            self._close()
-            return False
-        handlers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"load": self._load, "run": self._run}
-        with contextlib.suppress(MemoryError):
-            self._say(handlers[message["op"]](message))
-            return True
-        self._say(
-            {"failed": failure_to_plain(case_failed(MemoryError()))}
-        )  # the frames that held the memory are gone
-        return True
-
-    def _load(self, message: dict[str, Any]) -> dict[str, Any]:
+    def load(self, message: Message, _say: Say) -> object:
         try:
             sys.path.insert(0, message["base_dir"])
             target = load_target("agents", from_plain(Target, message["target"]), message["also_known"])
@@ -75,13 +50,13 @@ class _Server:
             if self._callee.is_async:
                 self._resolved(_nothing())  # so that the first case does not pay for the event loop
             self._hook("start")
-        except DynoError as error:
-            return {"error": [type(error).__name__, error.message, error.where, error.remedy]}
+        except DynoError:
+            raise
         except BaseException as error:  # noqa: BLE001  (whatever it is, its owner must know)
-            return {"error": [PluginError.__name__, f"{type(error).__name__}: {error}", message["name"], None]}
+            raise PluginError(f"{type(error).__name__}: {error}", where=message["name"]) from None
         return {"ready": True}
 
-    def _run(self, message: dict[str, Any]) -> dict[str, Any]:
+    def run(self, message: Message, _say: Say) -> object:
         assert self._callee is not None
         case = from_plain(Case, message["case"])
         with recording() as recorder:
@@ -91,13 +66,22 @@ class _Server:
                 while (call := conversation.next_call()) is not None:
                     conversation.take(self._resolved(call()))
                 meter.stop(recorder)
-                return {"response": to_plain(collected(recorder, conversation.output))}
+                return to_plain(collected(recorder, conversation.output))
             except MemoryError:
                 raise
             except BaseException as error:  # noqa: BLE001  (it belongs to the case)
-                self._only_in_own_process()
                 meter.stop(recorder)
-                return {"failed": failure_to_plain(case_failed(error, collected(recorder, None)))}
+                raise _failed(case_failed(error, collected(recorder, None))) from None
+
+    def out_of_memory(self, _message: Message, _say: Say) -> object:
+        raise _failed(case_failed(MemoryError()))
+
+    def close(self) -> object:
+        with contextlib.suppress(Exception):
+            self._hook("close")
+        if self._runner is not None:
+            self._runner.close()
+        return {"closed": True}
 
     def _resolved(self, value: object) -> object:
         """Waits for what an async function returned, always on the same event loop: clients are bound to theirs."""
@@ -114,25 +98,6 @@ class _Server:
         hook = getattr(callee.subject, name, None) if callee and callee.subject is not callee.function else None
         if callable(hook):
             self._resolved(hook())
-
-    def _close(self) -> None:
-        self._only_in_own_process()
-        with contextlib.suppress(Exception):
-            self._hook("close")
-        if self._runner is not None:
-            self._runner.close()
-
-    def _say(self, reply: dict[str, Any]) -> None:
-        self._only_in_own_process()
-        for name in ("stdout", "stderr"):
-            with contextlib.suppress(Exception):  # the agent may have closed or replaced them
-                getattr(sys, name).flush()
-        send(self._end, reply)
-
-    def _only_in_own_process(self) -> None:
-        """A child that the agent forked and let go on must not answer in its parent's place."""
-        if os.getpid() != self._pid:
-            os._exit(0)
 
 
 async def _nothing() -> None:
@@ -174,12 +139,5 @@ def _peak_rss_bytes() -> int | None:
     return None
 
 
-def _die_with_owner(end: socket.socket) -> None:
-    """An owner that is killed takes its workers along (Linux)."""
-    with contextlib.suppress(OSError, ImportError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        owner = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-        if os.getppid() != owner:  # it was killed before the line above
-            os._exit(1)
+def _failed(failure: CaseFailed) -> OperationFailed:
+    return OperationFailed(failure_to_plain(failure))

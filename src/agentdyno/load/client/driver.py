@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import select
 import socket
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -172,7 +171,6 @@ class HttpDriver:
             timeout_s=options.timeout_s,
             max_bytes=options.max_bytes,
             cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
-            owner_pid=os.getpid(),
         )
 
     def _begin(self, step: Step) -> None:

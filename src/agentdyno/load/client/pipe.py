@@ -1,4 +1,8 @@
-"""Messages between a load run and its client processes: framed bytes over a socket pair."""
+"""Messages between a load run and its client processes: frames of bytes over a socket pair.
+
+The first byte of a frame says what it is (``Kind``). What follows is pickled, or the memory of arrays: both ends are
+the same interpreter.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,13 @@ from typing import Any
 import numpy as np
 
 from agentdyno.load.windows.records import RECORD, Gaps, Records
+from agentdyno.workers.frames import LARGEST_BYTES, FrameReader, bytes_frame
 
-_HEADER = struct.Struct("<BI")
 _BATCH = struct.Struct("<Iqqqqq")
 _READ_BYTES = 1 << 20
+_MORE_FOLLOWS = 0x80
+"""Added to the kind in all frames but the last of a message that is too long for one."""
+PART_BYTES = LARGEST_BYTES - 1
 BUFFER_BYTES = 4 << 20
 
 
@@ -80,9 +87,13 @@ class Pipe:
 
     socket: socket.socket
     ended: bool = False
-    _in: bytearray = field(default_factory=bytearray)
+    _in: FrameReader = field(default_factory=FrameReader)
+    _parts: list[bytes] = field(default_factory=list)
     _out: deque[memoryview] = field(default_factory=deque)
-    _messages: deque[tuple[Kind, bytes]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.socket.setblocking(False)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
 
     def fileno(self) -> int:
         return self.socket.fileno()
@@ -95,7 +106,9 @@ class Pipe:
     def post(self, kind: Kind, value: object = None) -> None:
         """Bytes go as they are, everything else pickled."""
         data = value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        self._out.append(memoryview(_HEADER.pack(kind, len(data)) + data))
+        parts = [data[at : at + PART_BYTES] for at in range(0, len(data), PART_BYTES)] or [b""]
+        kinds = [*(kind | _MORE_FOLLOWS for _ in parts[1:]), kind]
+        self._out.extend(memoryview(bytes_frame(bytes([tag]), part)) for tag, part in zip(kinds, parts, strict=True))
         self.flush()
 
     def flush(self) -> None:
@@ -126,25 +139,16 @@ class Pipe:
             if not data:
                 self.ended = True
                 break
-            self._in += data
+            self._in.feed(data)
             if len(data) < _READ_BYTES:
                 break
-        self._take_apart()
         # One by one: whoever is interrupted in the middle finds the others the next time, and none of them twice.
-        while self._messages:
-            yield self._messages.popleft()
-
-    def _take_apart(self) -> None:
-        at = 0
-        while len(self._in) - at >= _HEADER.size:
-            kind, size = _HEADER.unpack_from(self._in, at)
-            start = at + _HEADER.size
-            if len(self._in) < start + size:
-                break
-            self._messages.append((Kind(kind), bytes(self._in[start : start + size])))
-            at = start + size
-        if at:
-            del self._in[:at]
+        for _, content in self._in.frames():
+            self._parts.append(content[1:])
+            if content[0] & _MORE_FOLLOWS:
+                continue
+            parts, self._parts = self._parts, []
+            yield Kind(content[0]), b"".join(parts)
 
     def close(self) -> None:
         self.socket.close()
@@ -153,12 +157,3 @@ class Pipe:
 def load_value(data: bytes) -> Any:
     """What was given to ``post``; from our own processes only."""
     return pickle.loads(data)
-
-
-def pipe_pair() -> tuple[Pipe, Pipe]:
-    """Two ends that do not block."""
-    ours, theirs = socket.socketpair()
-    for end in (ours, theirs):
-        end.setblocking(False)
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
-    return Pipe(ours), Pipe(theirs)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
-from os import read
 
 from agentdyno.errors import RunError
-from agentdyno.load.client.pipe import Batch, Kind, decode_batch, load_value, pipe_pair
+from agentdyno.load.client.pipe import Batch, Kind, Pipe, decode_batch, load_value
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.model.load import Outcome
+from agentdyno.workers.spawn import WorkerStart, spawn
 
 STOP_S = 2.0
-_TAIL_BYTES = 8 * 1024
+_TAIL_CHARACTERS = 1500
 
 Example = tuple[int, Outcome, str]
 
@@ -31,20 +27,10 @@ class ClientProcess:
         self.ended = self.ready = False
         self.problem = ""
         self.cpu: list[tuple[int, int]] = []
-        self._tail = b""
-        self.pipe, theirs = pipe_pair()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "agentdyno.load.client.worker", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
-        theirs.close()
+        self._process, end = spawn(WorkerStart("agentdyno.load.client.worker"))
+        self._process.drain_in_background()
         self.pid = self._process.pid
-        self._drain = threading.Thread(target=self._drain_output, name="output of a load client", daemon=True)
-        self._drain.start()
+        self.pipe = Pipe(end)
         self.pipe.post(Kind.SETUP, settings)
 
     def begin(self, order: StepOrder) -> None:
@@ -86,32 +72,16 @@ class ClientProcess:
 
     def close(self) -> None:
         """Ends the process, by force when it does not listen."""
-        if self._process.poll() is None:
+        if self._process.returncode is None:
             self.pipe.post(Kind.QUIT)
-            try:
-                self._process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
+            self._process.wait(STOP_S)
         self.pipe.close()
-        self._process.wait()
-        self._drain.join(STOP_S)
-        if self._process.stdout is not None:
-            with suppress(OSError):
-                self._process.stdout.close()
+        self._process.close()
 
     def _dead(self) -> RunError:
-        code: int | None = None
-        with suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(STOP_S)
-        self._drain.join(0.5)
-        tail = self._tail.decode("utf-8", "replace").strip()[-1500:]
+        code = self._process.wait(STOP_S)
+        self._process.drain()
+        tail = (self._process.tail() or "")[-_TAIL_CHARACTERS:]
         return RunError(
             f"load client {self.number} died (status {code})", remedy=f"Its last output: {tail}" if tail else None
         )
-
-    def _drain_output(self) -> None:
-        assert self._process.stdout is not None
-        fd = self._process.stdout.fileno()
-        with suppress(OSError):
-            while chunk := read(fd, 65536):
-                self._tail = (self._tail + chunk)[-_TAIL_BYTES:]

@@ -7,7 +7,6 @@ import gc
 import os
 import resource
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter_ns, process_time_ns
@@ -20,7 +19,7 @@ from agentdyno.load.client.pipe import Batch, Kind, Pipe, encode_batch, load_val
 from agentdyno.load.client.sender import Sender
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
-from agentdyno.servers.child import die_with
+from agentdyno.workers.serve import die_with
 
 TICK_S = 0.01
 FLUSH_NS = 200_000_000
@@ -165,10 +164,10 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 def main(fd: int) -> None:
     """What the process does: the socket to the run is the descriptor ``fd``."""
     pipe = Pipe(socket.socket(fileno=fd))
+    die_with(pipe.socket, watching=True)
     settings = _settings(pipe)
     if settings is None:
         return
-    die_with(settings.owner_pid)
     if settings.cpu is not None:
         with suppress(OSError, AttributeError):
             os.sched_setaffinity(0, {settings.cpu})
@@ -177,7 +176,3 @@ def main(fd: int) -> None:
     gc.set_threshold(100_000, 50, 100)  # a collection in the middle of a burst would make stamps late
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_live(pipe, settings))
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

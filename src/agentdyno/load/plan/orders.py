@@ -35,7 +35,6 @@ class ClientSettings:
     timeout_s: float = 30.0
     max_bytes: int = 32 * 1024 * 1024
     cpu: int | None = None
-    owner_pid: int = 0
 
 
 @dataclass(frozen=True, slots=True)

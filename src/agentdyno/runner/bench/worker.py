@@ -6,129 +6,49 @@ only one busy; the runner sleeps. SIGINT makes it tear down and leave.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import socket
-import struct
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentdyno.errors import DynoError
+from agentdyno.errors import PluginError
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import digest
-from agentdyno.model.parameter import ExperimentInfo, Parameter
 from agentdyno.model.plan import Trial
-from agentdyno.registry.adapt import adapt
-from agentdyno.registry.describe import describe
-from agentdyno.runner.bench.arm import Bench, load_code, make_sample
+from agentdyno.model.sample import Failure, Status
+from agentdyno.runner.bench.arm import Bench, make_sample
 from agentdyno.runner.bench.failures import StageFailed, classify
-from agentdyno.runner.bench.job import ArmJob, Code
+from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.bench.readings import interpreter
 from agentdyno.runner.bench.timing import harness_overhead_s
-from agentdyno.workers.link import Link
+from agentdyno.workers.frames import Message
+from agentdyno.workers.serve import OperationFailed, Say, serve
 
 
-def main(fd: int, sys_path: list[str]) -> None:
+def main(fd: int) -> None:
     """Serves the runner at the other end of socket ``fd`` until it closes."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.set_inheritable(fd, False)
-    end = socket.socket(fileno=fd)
-    die_with_parent(end)
-    sys.path[:] = [*sys_path, *(path for path in sys.path if path not in sys_path)]
-    server = _Server(Link(end))
-    try:
-        while server.answer():
-            pass
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        server.leave()
-    except OSError:  # nobody listens any more
-        server.close()
-    except BaseException:
-        server.leave()
-        raise
+    work = _Work()
+    operations = {"describe": work.describe, "prepare": work.prepare, "trial": work.trial}
+    serve(fd, operations, close=work.close, out_of_memory=work.out_of_memory)
 
 
-class _Server:
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._pid = os.getpid()
+class _Work:
+    def __init__(self) -> None:
         self._bench: Bench | None = None
         self._sent: dict[str, Any] = {}
 
-    def answer(self) -> bool:
-        """Answers one message; false when there are no more."""
-        message = self._link.receive()
-        if message is None:
-            self.close()
-            return False
-        if message["op"] == "close":
-            self.leave()
-            return False
-        handlers = {"describe": self._describe, "prepare": self._prepare, "trial": self._trial}
-        with contextlib.suppress(MemoryError):
-            self._say(handlers[message["op"]](message))
-            return True
-        self._say(self._out_of_memory(message))  # only here the frames are gone that held what was returned
-        return True
+    def describe(self, message: Message, _say: Say) -> object:
+        from agentdyno.runner.bench.description import description  # a process that executes trials needs none of it
 
-    def close(self) -> dict[str, Any]:
-        """Tears the arm down."""
-        self._only_in_own_process()
-        bench, self._bench = self._bench, None
-        failure = bench.close() if bench is not None else None
-        return {"closed": True, "failure": to_plain(failure)}
+        return description(message)
 
-    def leave(self) -> None:
-        """Tears the arm down and says so, if somebody listens."""
-        reply = self.close()
-        with contextlib.suppress(OSError):
-            self._say(reply)
-
-    def _say(self, reply: dict[str, Any]) -> None:
-        self._only_in_own_process()
-        _flush()
-        self._link.send(reply)
-
-    def _only_in_own_process(self) -> None:
-        """A child that measured code forked and let go on must not answer or tear down in its parent's place."""
-        if os.getpid() != self._pid:
-            os._exit(0)
-
-    def _out_of_memory(self, message: dict[str, Any]) -> dict[str, Any]:
-        status, failure = classify(MemoryError(), "execute" if message["op"] == "trial" else "warmup")
-        if message["op"] == "describe":
-            return {"error": [failure.message, message["code"]["name"], None]}
-        if message["op"] == "prepare":
-            return {"status": status.value, "failure": to_plain(failure)}
-        trial = from_plain(Trial, message["trial"])
-        sample = make_sample(trial, status, time.time_ns() // 1_000_000, failure=failure)
-        return {"sample": to_plain(sample), "observed": {}}
-
-    def _describe(self, message: dict[str, Any]) -> dict[str, Any]:
-        try:
-            code = from_plain(Code, message["code"])
-            target = load_code(message["kind"], code, message["also_known"])
-            if message["kind"] == "experiments":
-                return {"info": to_plain(_jsonable(describe(message["name"], target)))}
-            return {"perturbs": adapt(target, message["name"], message["options"]).perturbs}
-        except DynoError as error:
-            return {"error": [error.message, error.where, error.remedy]}
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            return {"error": [f"{type(error).__name__}: {error}", message["code"]["name"], None]}
-
-    def _prepare(self, message: dict[str, Any]) -> dict[str, Any]:
+    def prepare(self, message: Message, say: Say) -> object:
         self._bench = bench = Bench(from_plain(ArmJob, message["job"]))
         try:
-            bench.prepare(lambda stage: self._say({"stage": stage}))
+            bench.prepare(lambda stage: say({"stage": stage}))
         except StageFailed as failed:
-            return {"status": failed.status.value, "failure": to_plain(failed.failure)}
+            raise _stage_failed(failed.status, failed.failure) from None
         return {
             "prepared": True,
             "inner_loops": bench.inner_loops,
@@ -137,10 +57,27 @@ class _Server:
             "observed": {**interpreter(), "cpu": bench.cpu, **self._code(), **self._observed()},
         }
 
-    def _trial(self, message: dict[str, Any]) -> dict[str, Any]:
+    def trial(self, message: Message, _say: Say) -> object:
         assert self._bench is not None
         sample = self._bench.execute(from_plain(Trial, message["trial"]))
         return {"sample": to_plain(sample), "observed": self._observed()}
+
+    def out_of_memory(self, message: Message, _say: Say) -> object:
+        """What is answered to a message that there was not enough memory for."""
+        status, failure = classify(MemoryError(), "execute" if message["op"] == "trial" else "warmup")
+        if message["op"] == "describe":
+            raise PluginError(failure.message, where=message["code"]["name"])
+        if message["op"] == "prepare":
+            raise _stage_failed(status, failure)
+        trial = from_plain(Trial, message["trial"])
+        sample = make_sample(trial, status, time.time_ns() // 1_000_000, failure=failure)
+        return {"sample": to_plain(sample), "observed": {}}
+
+    def close(self) -> object:
+        """Tears the arm down."""
+        bench, self._bench = self._bench, None
+        failure = bench.close() if bench is not None else None
+        return {"closed": True, "failure": to_plain(failure)}
 
     def _code(self) -> dict[str, Any]:
         assert self._bench is not None
@@ -178,30 +115,5 @@ def code_fingerprint(root: str) -> str:
     return digest(found) if found else NOTHING_LOADED
 
 
-def _jsonable(info: ExperimentInfo) -> ExperimentInfo:
-    """Defaults that have no JSON form are shown as text, and marked so that nobody passes the text on."""
-    return replace(info, parameters=tuple(_with_plain_default(item) for item in info.parameters))
-
-
-def _with_plain_default(item: Parameter) -> Parameter:
-    try:
-        return replace(item, default=to_plain(item.default))
-    except TypeError:
-        return replace(item, default=str(item.default), opaque=True)
-
-
-def _flush() -> None:
-    for name in ("stdout", "stderr"):
-        with contextlib.suppress(Exception):  # measured code may have closed or replaced them
-            getattr(sys, name).flush()
-
-
-def die_with_parent(end: socket.socket) -> None:
-    """A runner that is killed takes its workers along (Linux). ``end`` is the worker's end of their connection."""
-    with contextlib.suppress(OSError, ImportError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # 1 is PR_SET_PDEATHSIG
-        runner = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-        if os.getppid() == 1 and runner != 1:  # it was killed before the line above
-            os._exit(1)
+def _stage_failed(status: Status, failure: Failure) -> OperationFailed:
+    return OperationFailed({"status": status.value, "failure": to_plain(failure)})

@@ -14,10 +14,11 @@ from agentdyno.model.identity import derive_seed
 from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.bench.arm import make_sample
-from agentdyno.runner.bench.describe import spawn
+from agentdyno.runner.bench.describe import start_worker
 from agentdyno.runner.bench.job import ArmJob
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.workers.frames import Message
 from agentdyno.workers.link import Link
 
 GRACE_S = 2.0
@@ -117,7 +118,7 @@ class ProcessExecutor:
         self._make_room()
         job = self._jobs[trial.arm_id]
         seed = derive_seed(job.seed, "process", trial.process)
-        process, link = spawn(job.launch, seed=seed, memory_bytes=job.limits.memory_bytes)
+        process, link = start_worker(job.launch, seed=seed, limits=job.limits)
         worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
         self._live.append(worker)
         self._selector.register(link, selectors.EVENT_READ, (worker, "link"))
@@ -139,6 +140,9 @@ class ProcessExecutor:
             worker.link.send(message)
         except OSError:
             self._on_death(worker)
+        except ValueError as error:
+            self._fail(worker, Status.ERROR, FailureKind.SERIALISATION, f"cannot be told to its process: {error}")
+            self._retire(worker)
 
     def _start_clock(self, worker: _Worker) -> None:
         timeout_s = worker.job.limits.timeout_s
@@ -161,28 +165,28 @@ class ProcessExecutor:
     def _on_reply(self, worker: _Worker) -> None:
         try:
             reply = worker.link.receive() or {}
-            sample = from_plain(Sample, reply["sample"]) if "sample" in reply else None
-            failure = from_plain(Failure, reply["failure"]) if "status" in reply else None
+            done = _content(reply)
+            sample = from_plain(Sample, done["sample"]) if "sample" in done else None
+            failed = _failure_in(reply, worker.stage)
         except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
             self._on_death(worker)
             return
-        if reply.get("prepared"):
-            self._on_prepared(worker, reply)
+        if done.get("prepared"):
+            self._on_prepared(worker, done)
         elif "stage" in reply:
             self._on_stage(worker, str(reply["stage"]))
         elif sample is not None and worker.trial is not None and sample.key == worker.trial.key:
-            self._on_sample(worker, sample, reply["observed"])
-        elif failure is not None:
-            self._finish(worker, Status(reply["status"]), failure)
+            self._on_sample(worker, sample, done["observed"])
+        elif failed is not None:
+            self._finish(worker, *failed)
             self._retire(worker)
         else:
             self._on_death(worker)
 
     def _printed_too_much(self, worker: _Worker) -> bool:
-        limit = worker.job.limits.output_bytes
-        if worker.process.output_bytes <= limit:
+        if not worker.process.printed_too_much:
             return False
-        message = f"printed more than {limit / 2**20:g} MB (output_limit_mb)"
+        message = f"printed more than {worker.job.limits.output_bytes / 2**20:g} MB (output_limit_mb)"
         self._fail(worker, Status.LIMIT, FailureKind.OUTPUT, message)
         self._interrupt(worker)
         return True
@@ -285,9 +289,24 @@ class ProcessExecutor:
         if worker in self._idle.get(worker.job.arm_id, []):
             self._idle[worker.job.arm_id].remove(worker)
         worker.process.close()
-        said = [message for message in worker.link.last_words() if message.get("closed")]
+        said = [done for message in worker.link.last_words() if (done := _content(message)).get("closed")]
         worker.link.close()
-        for message in said:
-            if message.get("failure"):
-                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, message["failure"])))
+        for done in said:
+            if done.get("failure"):
+                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, done["failure"])))
         return bool(said)
+
+
+def _content(reply: Message) -> dict[str, Any]:
+    """What a reply says about something that was done; empty for every other message."""
+    content = reply.get("ok")
+    return content if isinstance(content, dict) else {}
+
+
+def _failure_in(reply: Message, stage: str) -> tuple[Status, Failure] | None:
+    """What a worker says to have gone wrong, ``None`` where nothing has."""
+    if "failed" in reply:
+        return Status(reply["failed"]["status"]), from_plain(Failure, reply["failed"]["failure"])
+    if "error" in reply:
+        return Status.ERROR, Failure(FailureKind.SERIALISATION, reply["error"]["message"], stage)
+    return None

@@ -222,5 +222,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-if __name__ == "__main__":
-    run_child(_serve)
+def main(fd: int) -> None:
+    """What the server's process does; ``fd`` is the socket to its owner."""
+    run_child(fd, _serve)
