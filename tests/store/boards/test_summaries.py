@@ -21,7 +21,7 @@ from ..builders import run_id
 from ..conftest import DATABASES
 from ..suite_builders import DAY_MS, MONDAY, SUITE, answer, arm_of, arm_result, run_suite, suite_header
 
-WRITER = Path(__file__).with_name("suite_writer.py")
+WRITER = Path(__file__).parents[1] / "suite_writer.py"
 SCORES = st.none() | st.floats(0, 1) | st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 1e-13])
 COUNTS = st.none() | st.integers(0, 500)
 EXECUTIONS = st.builds(
