@@ -257,7 +257,7 @@ def test_a_backup_without_pg_dump_says_what_is_missing(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("agentdyno.store.database.pg_dump.find_spec", lambda _name: None)
+    monkeypatch.setattr("agentdyno.store.database.backups.find_spec", lambda _name: None)
     with pytest.raises(StoreError, match="needs pg_dump, which is not here") as caught:
         store.backup(tmp_path / "copy")
     assert "on PATH" in (caught.value.remedy or "")
@@ -276,7 +276,7 @@ def test_a_pg_dump_that_is_too_old_is_passed_over_for_a_newer_one(
     store.backup(tmp_path / "copy")
     assert (tmp_path / "copy").stat().st_size > 0
     monkeypatch.setenv("PATH", str(old.parent) + ":/nowhere")
-    monkeypatch.setattr("agentdyno.store.database.pg_dump.find_spec", lambda _name: None)
+    monkeypatch.setattr("agentdyno.store.database.backups.find_spec", lambda _name: None)
     with pytest.raises(StoreError, match="version mismatch") as caught:
         store.backup(tmp_path / "second")
     assert "at least as new as the server" in (caught.value.remedy or "")
