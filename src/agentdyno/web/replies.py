@@ -1,4 +1,4 @@
-"""Answers as JSON: strict, without NaN, with tags by which a client knows that nothing has changed."""
+"""BoardCache as JSON: strict, without NaN, with tags by which a client knows that nothing has changed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callab
             raise _TooLong
         return Lasting(body, lasting.until_ms)
 
-    generation = services.store.generation()
+    generation = services.store.boards.generation()
     try:
         found = cache.get(generation, question, made)
         if found.until_ms < services.now_ms():

@@ -142,7 +142,7 @@ class Services:
         store, found = self.store, []
         for job_id in job_ids:
             with suppress(Unknown):
-                found.append(store.job(job_id))
+                found.append(store.service.job(job_id))
         return explained(store, found, self.now_ms())
 
     def renew_stores(self) -> None:

@@ -36,9 +36,9 @@ _caches: WeakKeyDictionary[Services, tuple[BoardCache[Answer], ChangeMemo]] = We
 def changes(request: Request, given: Given, _: Reader) -> Response:
     """One row per agent and suite, worst first: the newest version against its baseline."""
     store = given.store
-    newest = [(row.run_id, row.status) for row in store.run_page(limit=1)]
-    baselines = store.baselines(given.workspace.name)
-    tag = tag_of("changes", store.generation(), given.now_ms() // HOUR_MS, newest, baselines)
+    newest = [(row.run_id, row.status) for row in store.runs.page(limit=1)]
+    baselines = store.boards.baselines(given.workspace.name)
+    tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, newest, baselines)
     return tagged(request, tag, lambda: _changing(given).changes())
 
 
@@ -53,8 +53,8 @@ def acknowledge(alert_id: AlertId, body: AcknowledgeBody | None = None, *, given
     """Marks an alert as seen, in place of an earlier mark."""
     _find(given, alert_id)
     note, now = ("" if body is None else body.note), given.now_ms()
-    given.store.acknowledge(alert_id, caller.name, note, now)
-    given.store.add_audit(AuditEntry(now, caller.name, "alert.acknowledge", alert_id, {"note": note}))
+    given.store.service.acknowledge(alert_id, caller.name, note, now)
+    given.store.service.add_audit(AuditEntry(now, caller.name, "alert.acknowledge", alert_id, {"note": note}))
     return answer(_find(given, alert_id))
 
 
@@ -62,8 +62,8 @@ def acknowledge(alert_id: AlertId, body: AcknowledgeBody | None = None, *, given
 def unacknowledge(alert_id: AlertId, given: Given, caller: Runner) -> Response:
     """Takes the mark away."""
     _find(given, alert_id)
-    given.store.unacknowledge(alert_id)
-    given.store.add_audit(AuditEntry(given.now_ms(), caller.name, "alert.unacknowledge", alert_id, {}))
+    given.store.service.unacknowledge(alert_id)
+    given.store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "alert.unacknowledge", alert_id, {}))
     return answer(_find(given, alert_id))
 
 
