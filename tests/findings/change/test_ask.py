@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,8 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.baseline.ask import set_baseline
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.ask import Answer, Changing
-from agentdyno.findings.change.ask_memo import ChangeMemo, Kept
+from agentdyno.findings.change.ask_rows import ChangeMemo, finished
 from agentdyno.findings.change.model import ChangeRow, Changes
 from agentdyno.findings.duel.ask import compare_agents
 from agentdyno.findings.history.ask import Histories
@@ -24,6 +23,7 @@ from agentdyno.model import Case, Sample, Status
 from agentdyno.model.case import Response
 from agentdyno.runs.suite.closing import close_run
 from agentdyno.store import Execution, Store
+from agentdyno.store.answers import Answers
 
 from ...store.suite_builders import DAY_MS, MONDAY, SUITE
 from ...suites import Room
@@ -33,7 +33,7 @@ NOW = MONDAY + 10 * DAY_MS
 
 
 class Simulated(Answerer):
-    """BoardCache like a simulated model."""
+    """Answers like a simulated model."""
 
     def run(self, case: Case) -> object:
         return Response(super().run(case), simulated=True)
@@ -229,7 +229,7 @@ def test_an_earlier_version_is_found_however_much_was_run_since(totals: Store) -
 def test_the_answer_is_kept_until_an_execution_or_a_baseline_changes(room: Room) -> None:
     run(room, Answerer("a", "1.0"), count=4)
     run(room, Answerer("a", "1.1"), count=4)
-    shared: BoardCache[Answer] = BoardCache()
+    shared: Answers[Answer] = Answers()
     first = Changing(room.store, cache=shared).changes()
     assert Changing(room.store, cache=shared).changes() is first
     set_baseline(room.store, "a@1.1")
@@ -283,24 +283,12 @@ def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
     assert Changing(room.store, memo=memo).changes().rows[0].verdict == "worse"
 
 
-def test_no_more_comparisons_are_kept_than_were_asked_for_last() -> None:
-    memo: Kept[str] = Kept(most=2)
-    asked = []
-
-    def make(name: str) -> Callable[[], str]:
-        def made() -> str:
-            asked.append(name)
-            return name
-
-        return made
-
-    for name in ("a", "b", "a", "c", "a", "b"):
-        assert memo.get([(name, "arm", 1)], make(name)) == name
-    assert (asked, len(memo)) == (["a", "b", "c", "b"], 2)
-    half: list[Result] = [("d", "arm", 1), ("e", "arm", None)]
-    for results in (half, half, [], []):
-        memo.get(results, make("unfinished"))
-    assert (asked[4:], len(memo)) == (["unfinished"] * 4, 2)
+def test_comparisons_are_kept_as_long_as_their_runs_are_finished() -> None:
+    done: list[Result] = [("d", "arm", 1), ("e", "arm", 2)]
+    assert finished(done) == finished(list(done))
+    assert finished(done) != finished([("d", "arm", 1), ("e", "arm", 3)]), "a run that was judged anew"
+    assert finished([("d", "arm", 1), ("e", "arm", None)]) is None
+    assert finished([]) is None
 
 
 def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agentdyno.errors import SpecError, StoreError, nearest
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.judge import leaderboard, matrix
 from agentdyno.findings.board.judge_coverage import coverage
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 
 DAY_MS = 86_400_000
 WINDOW_DAYS = 30
@@ -29,8 +29,8 @@ class Boards:
     store: Store
     weights: Mapping[str, float] = field(default_factory=dict)
     now_ms: int | None = None
-    leaderboards: BoardCache[Leaderboard] = field(default_factory=BoardCache)
-    matrices: BoardCache[Matrix] = field(default_factory=BoardCache)
+    leaderboards: Answers[Leaderboard] = field(default_factory=Answers)
+    matrices: Answers[Matrix] = field(default_factory=Answers)
 
     def leaderboard(
         self,

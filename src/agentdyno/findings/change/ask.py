@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.board.cache import BoardCache
-from agentdyno.findings.change.ask_memo import ChangeMemo, Checked, Watched
-from agentdyno.findings.change.ask_rows import Look, Pair
+from agentdyno.findings.change.ask_rows import ChangeMemo, Checked, Look, Pair, Watched, finished
 from agentdyno.findings.change.ask_sides import RealRecords, Sides
 from agentdyno.findings.change.judge import alert_id, alerts_in_order, count_verdicts, in_order
 from agentdyno.findings.change.model import Alert, Changes
@@ -21,6 +19,7 @@ from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 from agentdyno.store.rows import BaselineRow, SeriesRow
 
 DAY_MS = 86_400_000
@@ -42,13 +41,13 @@ class Changing:
         *,
         workspace: str = "default",
         now_ms: int | None = None,
-        cache: BoardCache[Answer] | None = None,
+        cache: Answers[Answer] | None = None,
         memo: ChangeMemo | None = None,
     ) -> None:
         self._store = store
         self._workspace = workspace
         self._now_ms = now_ms
-        self._cache: BoardCache[Answer] = BoardCache() if cache is None else cache
+        self._cache: Answers[Answer] = Answers() if cache is None else cache
         self._memo = ChangeMemo() if memo is None else memo
         self._looks: dict[object, Look] = {}
 
@@ -172,7 +171,8 @@ class _Watch(Histories):
             checked = super(_Watch, self)._by_version(agent, baseline, threshold, suite)
             return Watched(checked, self.runs)
 
-        found = self._memo.watched.get(self._results(suite), make)
+        question = (agent, self.sides.agent, self.sides.baseline, threshold, suite)
+        found = self._memo.watched.get(finished(self._results(suite)), question, make)
         self.runs = found.runs
         return found.checked
 

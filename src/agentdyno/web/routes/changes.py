@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
+from agentdyno.store.answers import Answers
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.problems import Refused
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
@@ -19,7 +19,7 @@ from agentdyno.web.state import Services, services
 
 if TYPE_CHECKING:
     from agentdyno.findings.change.ask import Answer, Changing
-    from agentdyno.findings.change.ask_memo import ChangeMemo
+    from agentdyno.findings.change.ask_rows import ChangeMemo
 
 router = APIRouter(tags=["changes"])
 
@@ -29,7 +29,7 @@ Runner = Annotated[Caller, Depends(require(Scope.RUN))]
 AlertId = Annotated[str, Path(max_length=200)]
 HOUR_MS = 3_600_000
 
-_caches: WeakKeyDictionary[Services, tuple[BoardCache[Answer], ChangeMemo]] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Services, tuple[Answers[Answer], ChangeMemo]] = WeakKeyDictionary()
 
 
 @router.get("/api/changes", response_model=Changes, responses=NOT_MODIFIED)
@@ -76,10 +76,10 @@ def _find(given: Services, alert_id: str) -> Alert:
 
 def _changing(given: Services) -> Changing:
     from agentdyno.findings.change.ask import Changing
-    from agentdyno.findings.change.ask_memo import ChangeMemo
+    from agentdyno.findings.change.ask_rows import ChangeMemo
 
     kept = _caches.get(given)
     if kept is None:
-        kept = _caches.setdefault(given, (BoardCache(), ChangeMemo()))
+        kept = _caches.setdefault(given, (Answers(), ChangeMemo()))
     workspace, (cache, memo) = given.workspace.name, kept
     return Changing(given.store, workspace=workspace, now_ms=given.now_ms(), cache=cache, memo=memo)
