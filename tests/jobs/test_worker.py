@@ -223,7 +223,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(service: Service, monk
     assert not list(service.folder.rglob("unsaved-samples.jsonl"))
 
 
-def test_every_write_of_a_fenced_store_needs_the_lease(service: Service) -> None:
+def test_every_write_of_a_fenced_store_needs_the_lease_and_what_it_reads_for_one_too(service: Service) -> None:
     job = service.submit()
     service.worker().work(NEVER, once=True)
     done = service.store.service.job(job.job_id)
@@ -234,7 +234,10 @@ def test_every_write_of_a_fenced_store_needs_the_lease(service: Service) -> None
             lambda: fenced.runs.finish(result),
             lambda: fenced.runs.reopen(done.run_id),
             lambda: fenced.runs.begin(result, (), {}),
+            lambda: fenced.runs.update_scores(done.run_id, result.arms[0].samples),
+            lambda: fenced.boards.rebuild_summaries(),
             lambda: fenced.runs.load(done.run_id),
+            lambda: fenced.runs.recorded(done.run_id),
         ]
         for write in writes:
             with pytest.raises(Superseded):

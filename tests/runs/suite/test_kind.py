@@ -12,6 +12,8 @@ from agentdyno.model import RunStatus, Sample, Status
 from agentdyno.runs.pipeline import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.store import Store
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.runs.repository import RunRepository
 
 from ...chat_server import Asked, Reply, serving
 from ...suites import Room, statuses
@@ -121,24 +123,29 @@ def test_the_other_sides_own_words_about_itself_are_kept_once_per_arm(room: Room
     assert {"ttft_s", "duration_s", "total_tokens"} <= result.arms[0].metrics.keys()
 
 
-class FailingStore:
-    """A store whose disk is full after a number of samples."""
+class FailingRuns(RunRepository):
+    """Runs of a store whose disk is full after a number of samples."""
 
-    def __init__(self, store: Store, samples: int) -> None:
-        self._store, self._left = store, samples
+    def __init__(self, session: DatabaseSession, samples: int) -> None:
+        super().__init__(session)
+        self._left = samples
 
     def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.runs.append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace)
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
+
+def failing_after(samples: int, store: Store) -> Store:
+    """The same store, until its disk is full."""
+    failing = Store(store.session)
+    failing.runs = FailingRuns(store.session, samples)
+    return failing
 
 
 def test_an_answer_that_cannot_be_saved_is_kept_beside_and_saved_on_resume(room: Room) -> None:
-    whole, room.store = room.store, FailingStore(room.store, 3)  # type: ignore[assignment]
+    whole, room.store = room.store, failing_after(3, room.store)
     with pytest.raises(StoreError, match="the disk is full; the run stops here"):
         room.run(room.suite(), "agent.py@good")
     room.store = whole

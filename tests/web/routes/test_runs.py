@@ -214,7 +214,7 @@ def test_large_artifacts_come_from_the_folder_of_the_run_and_from_nowhere_else(
     run_id, own = with_artifacts(room)
     client = client_of(room)
     path = f"/api/runs/{run_id}/artifacts/artifacts/{own.name}/small.html"
-    monkeypatch.setattr("agentdyno.store.Store.load_artifact", lambda *_: None)
+    monkeypatch.setattr("agentdyno.store.runs.repository.RunRepository.load_artifact", lambda *_: None)
     assert client.get(path).text == f"<b>{SCRIPT}</b>"
     (own / "small.html").unlink()
     client.problem(path, 404)
