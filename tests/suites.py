@@ -67,7 +67,7 @@ class Room:
             return self.runner.start(prepared)
 
     def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace = EMPTY) -> RunResult:
-        header = self.store.load_run(result.run_id, samples=False)
+        header = self.store.runs.load(result.run_id, samples=False)
         with given_figures():
             return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
 

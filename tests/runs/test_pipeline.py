@@ -15,6 +15,8 @@ from agentdyno.runs.recording import UNSAVED
 from agentdyno.runs.resume import resume
 from agentdyno.specs import Overrides, parse_spec
 from agentdyno.store import Store
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.runs.repository import RunRepository
 
 CODE = """
 from agentdyno import Experiment
@@ -58,36 +60,40 @@ def test_a_teardown_that_fails_is_a_warning_and_the_samples_stand(store: Store, 
     assert "cannot tidy up" in failed[0].message
 
 
-class FailingStore:
-    """A store whose disk is full after a number of samples."""
+class FailingRuns(RunRepository):
+    """Runs of a store whose disk is full after a number of samples."""
 
-    def __init__(self, store: Store, samples: int) -> None:
-        self._store = store
+    def __init__(self, session: DatabaseSession, samples: int) -> None:
+        super().__init__(session)
         self._left = samples
 
     def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace)
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
+
+def failing_after(samples: int, store: Store) -> Store:
+    """The same store, until its disk is full."""
+    failing = Store(store.session)
+    failing.runs = FailingRuns(store.session, samples)
+    return failing
 
 
 def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store, spec: Spec, tmp_path: Path) -> None:
-    failing = FailingStore(store, samples=3)
+    failing = failing_after(3, store)
     with pytest.raises(StoreError, match="the run stops here") as caught:
-        Runner(failing, tmp_path / "runs").start(prepare(spec))  # type: ignore[arg-type]
-    run_id = store.find_run("last")
+        Runner(failing, tmp_path / "runs").start(prepare(spec))
+    run_id = store.runs.find("last")
     assert f"dyno resume {run_id}" in str(caught.value)
-    assert len(store.recorded(run_id)) == 3
+    assert len(store.runs.recorded(run_id)) == 3
     folder = tmp_path / "runs" / run_id
     assert len((folder / UNSAVED).read_text().splitlines()) == 1
 
     result = resume(store, "last", tmp_path / "runs")
     assert result.status is RunStatus.COMPLETE
-    assert len(store.recorded(run_id)) == 8
+    assert len(store.runs.recorded(run_id)) == 8
     assert not (folder / UNSAVED).exists()
 
 
@@ -98,7 +104,7 @@ def test_an_unwritable_output_folder_fails_before_anything_is_measured(
     with pytest.raises(RunError, match="cannot write there") as caught:
         Runner(store, tmp_path / "file" / "runs").start(prepare(spec))
     assert "output_dir" in str(caught.value)
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 def test_a_complete_run_has_nothing_to_resume(store: Store, spec: Spec, tmp_path: Path) -> None:
@@ -111,9 +117,9 @@ def test_a_complete_run_has_nothing_to_resume(store: Store, spec: Spec, tmp_path
 def test_a_run_whose_experiment_has_changed_its_parameters_is_not_resumed(
     store: Store, spec: Spec, tmp_path: Path
 ) -> None:
-    failing = FailingStore(store, samples=2)
+    failing = failing_after(2, store)
     with pytest.raises(StoreError):
-        Runner(failing, tmp_path / "runs").start(prepare(spec))  # type: ignore[arg-type]
+        Runner(failing, tmp_path / "runs").start(prepare(spec))
     (tmp_path / "steps.py").write_text(CODE.replace("n: int = 10", "n: int = 10, more: int = 3"))
     with pytest.raises(RunError, match="have changed"):
         resume(store, "last", tmp_path / "runs")
@@ -135,4 +141,4 @@ def test_the_result_file_is_what_the_store_holds(store: Store, spec: Spec, tmp_p
     from agentdyno.findings.comparison.ask import read_result
 
     result = Runner(store, tmp_path / "runs").start(prepare(spec))
-    assert read_result(run_folder(result.spec, result.run_id)) == store.load_run(result.run_id) == result
+    assert read_result(run_folder(result.spec, result.run_id)) == store.runs.load(result.run_id) == result

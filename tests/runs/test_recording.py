@@ -54,6 +54,7 @@ class Shelf:
     """A store that remembers what was appended and what was committed, and in which thread."""
 
     def __init__(self) -> None:
+        self.runs = self
         self.appended: list[int] = []
         self.committed: list[int] = []
         self.threads: set[str] = set()

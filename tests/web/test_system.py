@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from agentdyno.errors import SpecError
 from agentdyno.model.job import Job, Scope
 from agentdyno.web.cursors import decode_cursor, encode_cursor
-from agentdyno.web.fresh import Fresh
 from agentdyno.web.metrics import Metrics
 from agentdyno.web.state import Stores, StoreUnavailable
 from agentdyno.web.strict_json import StrictJson
@@ -56,7 +55,7 @@ def test_other_origins_are_answered_only_where_listed(tmp_path: Path) -> None:
 def test_metrics_are_by_route_and_not_by_what_was_typed(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
-        store.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
+        store.service.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
     with bench.client() as client:
         for path in ("/api/jobs/job-1", "/api/jobs/job-2", "/api/none%22%0A", "/some/page"):
             client.get(path)
@@ -154,21 +153,3 @@ def test_a_thread_keeps_its_store_and_takes_over_that_of_one_that_ended(tmp_path
     stores.close()
     with pytest.raises(StoreUnavailable):
         stores.here()
-
-
-def test_a_value_is_made_again_when_it_is_old_and_a_failure_is_not_kept() -> None:
-    now, made = 0.0, 0
-
-    def make() -> int:
-        nonlocal made
-        made += 1
-        if made == 2:
-            raise SpecError("broken")
-        return made
-
-    fresh = Fresh(make, 10, lambda: now)
-    assert (fresh.get(), fresh.get()) == (1, 1)
-    now = 11.0
-    with pytest.raises(SpecError):
-        fresh.get()
-    assert fresh.get() == 3

@@ -61,7 +61,7 @@ class Runner:
             notes=prepared.spec.notes,
             warnings=prepared.warnings,
         )
-        self.store.begin_run(header, prepared.plan.arms, planned_counts(prepared.plan))
+        self.store.runs.begin(header, prepared.plan.arms, planned_counts(prepared.plan))
         log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
         return self._execute(header, prepared, folder, {})
 
@@ -69,12 +69,12 @@ class Runner:
         """An unfinished run: only trials without a sample are executed (with ``retry_errors`` failed ones too)."""
         folder = run_folder(prepared.spec, header.run_id)
         make_folder(folder)
-        self.store.reopen_run(header.run_id)
+        self.store.runs.reopen(header.run_id)
         self._recording(header.run_id, folder).rescue()
         again = {Status.CANCELLED}
         if retry_errors:
             again |= {Status.ERROR, Status.TIMEOUT, Status.LIMIT}
-        recorded = self.store.recorded(header.run_id)
+        recorded = self.store.runs.recorded(header.run_id)
         done = {key: status for key, status in recorded.items() if status not in again}
         header = replace(header, warnings=prepared.warnings)
         return self._execute(header, prepared, folder, done)
@@ -83,7 +83,7 @@ class Runner:
         executor = self._executor(header, prepared, folder)
         failing = FailureRate(prepared.spec.max_failure_rate)
         schedule = self._schedule(prepared, executor, failing, done.keys())
-        earlier = self.store.load_run(header.run_id).arms if done else ()
+        earlier = self.store.runs.load(header.run_id).arms if done else ()
         for arm in earlier:
             for sample in arm.samples:
                 if sample.key in done:
@@ -105,7 +105,7 @@ class Runner:
         if reason is None and given_up:
             reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
         stored = replace(
-            self.store.load_run(header.run_id),
+            self.store.runs.load(header.run_id),
             warnings=(*header.warnings, *extra),
             overhead_s=executor.overhead_s,
             stopped_because=reason,
@@ -117,7 +117,7 @@ class Runner:
         )
         closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
         write_result(closed, folder / "result.json")
-        self.store.finish_run(closed, folder=folder)
+        self.store.runs.finish(closed, folder=folder)
         log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
         return closed
 

@@ -57,7 +57,7 @@ class Recording:
         started, new = self.clock(), 0
         self.on_progress(Progress(self.run_id, done, total, 0, 0.0, None, "starting"))
         names = {arm.arm_id: arm.name for arm in schedule.plan.arms}
-        self._writer = _Writer(self.store.commit) if self.waiting is not None else None
+        self._writer = _Writer(self.store.runs.commit) if self.waiting is not None else None
         samples = iter(schedule)
         try:
             for sample in samples:
@@ -98,12 +98,12 @@ class Recording:
         unsaved = self.folder / UNSAVED
         if not unsaved.is_file():
             return
-        recorded = self.store.recorded(self.run_id)
+        recorded = self.store.runs.recorded(self.run_id)
         for line in unsaved.read_text().splitlines():
             sample = from_plain(Sample, json.loads(line))
             if recorded.get(sample.key) not in (Status.OK, Status.FAILED):
-                self.store.append(self.run_id, sample, replace=True)
-        self.store.commit()
+                self.store.runs.append(self.run_id, sample, replace=True)
+        self.store.runs.commit()
         unsaved.unlink()
 
     def record(self, sample: Sample) -> None:
@@ -111,9 +111,9 @@ class Recording:
         log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
         self._uncommitted.append(sample)
         try:
-            self.store.append(self.run_id, sample, replace=True)
+            self.store.runs.append(self.run_id, sample, replace=True)
             if self._writer is None:
-                self.store.commit()
+                self.store.runs.commit()
                 self._uncommitted.clear()
             else:
                 unsaved = self._writer.appended(at_once=not is_quick(sample))

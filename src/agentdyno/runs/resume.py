@@ -26,8 +26,8 @@ def resume(
     say: Say = lambda _: None,
 ) -> RunResult:
     """Plans what was stored again and executes the trials that have no sample."""
-    run_id = store.find_run(reference)
-    header = store.load_run(run_id, samples=False)
+    run_id = store.runs.find(reference)
+    header = store.runs.load(run_id, samples=False)
     if header.status is RunStatus.COMPLETE and not retry_errors:
         raise RunError(
             f"run {run_id} is complete: there is nothing to resume",

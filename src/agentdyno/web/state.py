@@ -13,11 +13,10 @@ from fastapi import Request
 
 from agentdyno.errors import DynoError, StoreError, Unknown
 from agentdyno.findings.board.ask import Boards
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.model import Leaderboard, Matrix
 from agentdyno.model.job import Job
 from agentdyno.store import Store
-from agentdyno.web.fresh import Fresh
+from agentdyno.store.answers import Answers
 from agentdyno.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -100,10 +99,10 @@ class Services:
         self.settings = settings
         self._clock = clock or _wall_clock
         self._stores = Stores(settings.store_url)
-        self._leaderboards: BoardCache[Leaderboard] = BoardCache(64)
-        self._matrices: BoardCache[Matrix] = BoardCache(64)
-        self._catalogue = Fresh(self._load_catalogue, FRESH_S)
-        self._workspace = Fresh(self._load_workspace, FRESH_S)
+        self._leaderboards: Answers[Leaderboard] = Answers(64)
+        self._matrices: Answers[Matrix] = Answers(64)
+        self._catalogues: Answers[Catalogue] = Answers(serve_old=True)
+        self._workspaces: Answers[Workspace] = Answers(serve_old=True)
 
     def now_ms(self) -> int:
         """UTC milliseconds."""
@@ -128,12 +127,12 @@ class Services:
     @property
     def catalogue(self) -> Catalogue:
         """The registered agents and suites, at most ``FRESH_S`` seconds old. Raises ``SpecError``."""
-        return self._catalogue.get()
+        return self._catalogues.get(_reading_time(), "catalogue", self._load_catalogue)
 
     @property
     def workspace(self) -> Workspace:
         """What ``dyno.yaml`` says, at most ``FRESH_S`` seconds old. Raises ``SpecError``."""
-        return self._workspace.get()
+        return self._workspaces.get(_reading_time(), "workspace", self._load_workspace)
 
     def jobs(self, job_ids: Sequence[str]) -> list[Job]:
         """The jobs of these ids, as far as they are there. Raises ``StoreError`` where the store is down."""
@@ -142,7 +141,7 @@ class Services:
         store, found = self.store, []
         for job_id in job_ids:
             with suppress(Unknown):
-                found.append(store.job(job_id))
+                found.append(store.service.job(job_id))
         return explained(store, found, self.now_ms())
 
     def renew_stores(self) -> None:
@@ -171,6 +170,11 @@ class Services:
 def services(request: Request) -> Services:
     """For ``Depends(services)``."""
     return cast(Services, request.app.state.services)
+
+
+def _reading_time() -> int:
+    """A number of the clock: as long as it stays the same, what was read from files is used again."""
+    return int(time.monotonic() // FRESH_S)
 
 
 def _wall_clock() -> int:

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import NamedTuple
 
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.judge_coverage import coverage
 
 DAY = 86_400_000
@@ -60,92 +57,3 @@ def test_without_agents_the_share_is_unknown() -> None:
 def test_no_days_are_refused() -> None:
     with pytest.raises(SpecError, match="0 days"):
         coverage([], days=0, now_ms=NOW)
-
-
-def test_the_same_question_to_an_unchanged_store_is_answered_once() -> None:
-    cache: BoardCache[str] = BoardCache()
-    made: list[str] = []
-
-    def make(answer: str) -> str:
-        made.append(answer)
-        return answer
-
-    assert cache.get(1, "matrix", lambda: make("first")) == "first"
-    assert cache.get(1, "matrix", lambda: make("second")) == "first"
-    assert cache.get(1, "board", lambda: make("third")) == "third"
-    assert cache.get(2, "matrix", lambda: make("fourth")) == "fourth"
-    assert cache.get(2, "board", lambda: make("fifth")) == "fifth"
-    assert made == ["first", "third", "fourth", "fifth"]
-    assert len(cache) == 2
-
-
-def test_only_the_last_answers_are_kept() -> None:
-    cache: BoardCache[int] = BoardCache(most=2)
-    for question in (1, 2, 1, 3):
-        cache.get(0, question, lambda: 0)
-    assert cache.get(0, 1, lambda: 9) == 0
-    assert cache.get(0, 2, lambda: 9) == 9
-    assert len(cache) == 2
-    with pytest.raises(ValueError, match="at least 1"):
-        BoardCache(most=0)
-
-
-def test_an_answer_that_failed_or_that_a_write_overtook_is_not_kept() -> None:
-    cache: BoardCache[str] = BoardCache()
-
-    def overtaken() -> str:
-        cache.get(2, "other", lambda: "new")
-        return "old"
-
-    with pytest.raises(ZeroDivisionError):
-        cache.get(1, "board", lambda: str(1 // 0))
-    assert cache.get(1, "board", overtaken) == "old"
-    assert cache.get(2, "board", lambda: "fresh") == "fresh"
-
-
-class Slow:
-    """Gives 0, 1, 2… when it is let go on."""
-
-    def __init__(self) -> None:
-        self.begun, self.go_on = Event(), Event()
-        self.made: list[int] = []
-
-    def __call__(self) -> int:
-        self.begun.set()
-        assert self.go_on.wait(20)
-        self.made.append(len(self.made))
-        return self.made[-1]
-
-
-def test_of_many_who_ask_the_same_at_once_one_makes_the_answer() -> None:
-    cache: BoardCache[int] = BoardCache()
-    make = Slow()
-    with ThreadPoolExecutor(6) as threads:
-        asked = [threads.submit(cache.get, 1, "board", make) for _ in range(6)]
-        assert make.begun.wait(20)
-        assert cache.get(1, "matrix", lambda: 9) == 9, "another question does not wait"
-        make.go_on.set()
-        assert [each.result(20) for each in asked] == [0] * 6
-    assert make.made == [0]
-
-
-def test_who_asks_a_newer_store_does_not_wait_for_the_answer_of_the_older_one() -> None:
-    cache: BoardCache[int] = BoardCache()
-    make = Slow()
-    with ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(cache.get, 1, "board", make)
-        assert make.begun.wait(20)
-        assert cache.get(2, "board", lambda: 7) == 7
-        make.go_on.set()
-        assert asked.result(20) == 0
-    assert cache.get(2, "board", lambda: 8) == 7
-
-
-def test_an_answer_that_fails_is_made_by_the_next_who_asks_and_one_that_is_forgotten_too() -> None:
-    cache: BoardCache[int] = BoardCache()
-    with pytest.raises(ZeroDivisionError):
-        cache.get(1, "board", lambda: 1 // 0)
-    assert cache.get(1, "board", lambda: 3) == 3
-    cache.forget("board")
-    cache.forget("matrix")
-    assert cache.get(1, "board", lambda: 4) == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,8 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.baseline.ask import set_baseline
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.ask import Answer, Changing
-from agentdyno.findings.change.ask_memo import ChangeMemo, Kept
+from agentdyno.findings.change.ask_rows import ChangeMemo, finished
 from agentdyno.findings.change.model import ChangeRow, Changes
 from agentdyno.findings.duel.ask import compare_agents
 from agentdyno.findings.history.ask import Histories
@@ -24,6 +23,7 @@ from agentdyno.model import Case, Sample, Status
 from agentdyno.model.case import Response
 from agentdyno.runs.suite.closing import close_run
 from agentdyno.store import Execution, Store
+from agentdyno.store.answers import Answers
 
 from ...store.suite_builders import DAY_MS, MONDAY, SUITE
 from ...suites import Room
@@ -51,12 +51,12 @@ def only(room: Room) -> ChangeRow:
 @pytest.fixture
 def totals(tmp_path: Path) -> Store:
     store = Store.open(tmp_path / "totals.db")
-    store.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
     return store
 
 
 def imported(store: Store, *rows: Execution) -> None:
-    store.add_executions(rows)
+    store.boards.add_executions(rows)
 
 
 def one(name: str, version: str, at: int, **fields: object) -> Execution:
@@ -229,7 +229,7 @@ def test_an_earlier_version_is_found_however_much_was_run_since(totals: Store) -
 def test_the_answer_is_kept_until_an_execution_or_a_baseline_changes(room: Room) -> None:
     run(room, Answerer("a", "1.0"), count=4)
     run(room, Answerer("a", "1.1"), count=4)
-    shared: BoardCache[Answer] = BoardCache()
+    shared: Answers[Answer] = Answers()
     first = Changing(room.store, cache=shared).changes()
     assert Changing(room.store, cache=shared).changes() is first
     set_baseline(room.store, "a@1.1")
@@ -250,13 +250,13 @@ def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytes
     alerts = Changing(room.store, memo=memo).alerts()
     assert (len(memo.compared), len(memo.watched)) == (2, 2)
     last = run(room, Answerer("b", "1.2"), count=8)
-    read, kept = [], room.store.iter_samples
+    read, kept = [], room.store.runs.iter_samples
 
     def spying(run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
         read.append(run_id)
         return kept(run_id, arm_id=arm_id, details=details)
 
-    monkeypatch.setattr(room.store, "iter_samples", spying)
+    monkeypatch.setattr(room.store.runs, "iter_samples", spying)
     second = Changing(room.store, memo=memo).changes()
     assert second.rows[0] == first.rows[0]
     assert second.rows[1].agent == "b@1.2"
@@ -273,33 +273,22 @@ def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
     memo = ChangeMemo()
     assert Changing(room.store, memo=memo).changes().rows[0].verdict == "inconclusive"
     samples = [
-        replace(item, status=Status.FAILED, scores={"score": 0.0}) for item in room.store.iter_samples(last.run_id)
+        replace(item, status=Status.FAILED, scores={"score": 0.0})
+        for item in room.store.runs.iter_samples(last.run_id)
     ]
-    room.store.update_scores(last.run_id, samples)
-    header = room.store.load_run(last.run_id, samples=False)
+    room.store.runs.update_scores(last.run_id, samples)
+    header = room.store.runs.load(last.run_id, samples=False)
     later = replace(header, finished_at=(header.finished_at or 0) + 1)
-    room.store.finish_run(close_run(room.store, later, observed={}))
+    room.store.runs.finish(close_run(room.store, later, observed={}))
     assert Changing(room.store, memo=memo).changes().rows[0].verdict == "worse"
 
 
-def test_no_more_comparisons_are_kept_than_were_asked_for_last() -> None:
-    memo: Kept[str] = Kept(most=2)
-    asked = []
-
-    def make(name: str) -> Callable[[], str]:
-        def made() -> str:
-            asked.append(name)
-            return name
-
-        return made
-
-    for name in ("a", "b", "a", "c", "a", "b"):
-        assert memo.get([(name, "arm", 1)], make(name)) == name
-    assert (asked, len(memo)) == (["a", "b", "c", "b"], 2)
-    half: list[Result] = [("d", "arm", 1), ("e", "arm", None)]
-    for results in (half, half, [], []):
-        memo.get(results, make("unfinished"))
-    assert (asked[4:], len(memo)) == (["unfinished"] * 4, 2)
+def test_comparisons_are_kept_as_long_as_their_runs_are_finished() -> None:
+    done: list[Result] = [("d", "arm", 1), ("e", "arm", 2)]
+    assert finished(done) == finished(list(done))
+    assert finished(done) != finished([("d", "arm", 1), ("e", "arm", 3)]), "a run that was judged anew"
+    assert finished([("d", "arm", 1), ("e", "arm", None)]) is None
+    assert finished([]) is None
 
 
 def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> None:
@@ -311,11 +300,11 @@ def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> 
     assert alert.regression.detector is Detector.VERSION
     assert (alert.run_id, alert.baseline_run_id) == (new.run_id, old.run_id)
     assert alert.acknowledged_at is None
-    room.store.acknowledge(alert.alert_id, "ada", "known", NOW)
+    room.store.service.acknowledge(alert.alert_id, "ada", "known", NOW)
     assert alert.alert_id not in {item.alert_id for item in asked.alerts()}
     told = next(item for item in asked.alerts(all=True) if item.alert_id == alert.alert_id)
     assert (told.acknowledged_by, told.acknowledged_at, told.note) == ("ada", NOW, "known")
-    room.store.unacknowledge(alert.alert_id)
+    room.store.service.unacknowledge(alert.alert_id)
     assert alert in asked.alerts()
     run(room, Answerer("b"), count=4)
     assert alert.alert_id in {item.alert_id for item in Changing(room.store).alerts()}, "it stays the same"
@@ -345,10 +334,10 @@ def test_a_level_that_fell_is_an_alert_with_the_run_since_which_it_is_so(totals:
 
 def went(room: Room, name: str, *levels: tuple[str, float, int], last: int = 12) -> None:
     """A month of daily totals, so many days at each level, that came from outside."""
-    (suite,) = room.store.suites()
+    (suite,) = room.store.boards.suites()
     draw, today = random.Random(4), time.time_ns() // 1_000_000 - last * DAY_MS
     days = [(version, level) for version, level, count in levels for _ in range(count)]
-    room.store.add_executions(
+    room.store.boards.add_executions(
         [
             Execution(name, version, suite.digest, "room", today - ago * DAY_MS, accuracy=level + draw.gauss(0, 0.01))
             for ago, (version, level) in zip(range(len(days), 0, -1), days, strict=True)
@@ -441,7 +430,7 @@ def test_a_baseline_whose_run_no_longer_holds_it_is_named(room: Room) -> None:
 def set_baseline_of_nothing(room: Room) -> ChangeRow:
     run(room, Answerer("a", "1.0"), count=4)
     kept, _ = set_baseline(room.store, "a@1.0")
-    room.store.set_baseline(replace(kept, run_id="00000000-0000-7000-8000-000000000000"))
+    room.store.boards.set_baseline(replace(kept, run_id="00000000-0000-7000-8000-000000000000"))
     run(room, Answerer("a", "1.1"), count=4)
     return only(room)
 

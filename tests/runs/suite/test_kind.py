@@ -12,6 +12,8 @@ from agentdyno.model import RunStatus, Sample, Status
 from agentdyno.runs.pipeline import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.store import Store
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.runs.repository import RunRepository
 
 from ...chat_server import Asked, Reply, serving
 from ...suites import Room, statuses
@@ -25,7 +27,7 @@ def test_every_case_of_every_agent_is_recorded_and_the_result_is_what_the_store_
     result = room.run(room.suite(epochs=2), "agent.py@good", "agent.py@bad")
     assert statuses(result) == {"good": {"ok": 8}, "bad": {"failed": 8}}
     assert result.status is RunStatus.COMPLETE
-    assert room.store.load_run(result.run_id) == result == read_result(run_folder(result.spec, result.run_id))
+    assert room.store.runs.load(result.run_id) == result == read_result(run_folder(result.spec, result.run_id))
     assert [progress.done for progress in room.seen] == list(range(17))
     assert room.seen[-1].pass_rate == 0.5
 
@@ -67,7 +69,7 @@ def test_an_agent_that_cannot_start_leaves_no_run_behind(room: Room) -> None:
     (room.folder / "late.py").write_text("import absent_module\n")
     with pytest.raises(PluginError, match="absent_module"):
         room.run(room.suite(), "agent.py@good", "late.py@answer")
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
     assert not (room.folder / "calls.log").exists()
 
 
@@ -80,7 +82,7 @@ def test_a_key_that_is_refused_ends_the_run_with_its_answers_kept(room: Room) ->
         with pytest.raises(RunError, match=r"(?s)room · model.*401 Unauthorized: revoked.*dyno resume"):
             room.run(room.suite(), "model", workspace=workspace)
         assert len(server.asked) == 3
-    kept = room.store.load_run(room.store.find_run("last"))
+    kept = room.store.runs.load(room.store.runs.find("last"))
     assert statuses(kept) == {"model": {"ok": 2, "cancelled": 1}}
     assert kept.status is RunStatus.PARTIAL
 
@@ -121,28 +123,33 @@ def test_the_other_sides_own_words_about_itself_are_kept_once_per_arm(room: Room
     assert {"ttft_s", "duration_s", "total_tokens"} <= result.arms[0].metrics.keys()
 
 
-class FailingStore:
-    """A store whose disk is full after a number of samples."""
+class FailingRuns(RunRepository):
+    """Runs of a store whose disk is full after a number of samples."""
 
-    def __init__(self, store: Store, samples: int) -> None:
-        self._store, self._left = store, samples
+    def __init__(self, session: DatabaseSession, samples: int) -> None:
+        super().__init__(session)
+        self._left = samples
 
     def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace)
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
+
+def failing_after(samples: int, store: Store) -> Store:
+    """The same store, until its disk is full."""
+    failing = Store(store.session)
+    failing.runs = FailingRuns(store.session, samples)
+    return failing
 
 
 def test_an_answer_that_cannot_be_saved_is_kept_beside_and_saved_on_resume(room: Room) -> None:
-    whole, room.store = room.store, FailingStore(room.store, 3)  # type: ignore[assignment]
+    whole, room.store = room.store, failing_after(3, room.store)
     with pytest.raises(StoreError, match="the disk is full; the run stops here"):
         room.run(room.suite(), "agent.py@good")
     room.store = whole
-    begun = room.store.load_run(room.store.find_run("last"))
+    begun = room.store.runs.load(room.store.runs.find("last"))
     unsaved = room.folder / "runs" / begun.run_id / UNSAVED
     assert {json.loads(line)["status"] for line in unsaved.read_text().splitlines()} == {"ok"}
     result = room.resume(begun)

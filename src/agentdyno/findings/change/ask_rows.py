@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.change.ask_memo import ChangeMemo, Compared
 from agentdyno.findings.change.ask_sides import RealRecords, Sides, baseline_runs, choose_sides, version_before
-from agentdyno.findings.change.judge import frequent_errors, judge_change, p95_seconds, since_version
+from agentdyno.findings.change.judge import Judged, frequent_errors, judge_change, p95_seconds, since_version
 from agentdyno.findings.change.judge_history import SPARK_POINTS, choose_spark, history_finding, judged_by_history
 from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
 from agentdyno.findings.history.ask import POINTS, WATCHED
 from agentdyno.findings.history.judge import history
 from agentdyno.findings.history.judge_series import points_from, series_metric
 from agentdyno.findings.history.model import History
-from agentdyno.findings.history.model_regression import Severity
+from agentdyno.findings.history.model_regression import Regression, Severity
+from agentdyno.findings.record.ask import Result
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.result import RunWarning
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 from agentdyno.store.rows import BaselineRow, SeriesRow
 
 MOST_ROWS = 600
 """Executions of an agent in a suite that are read for its row."""
+MOST_KEPT = 1_000
+"""Comparisons that are kept."""
 _RUNS = 2 * SPARK_POINTS
 
 
@@ -37,6 +42,47 @@ class Pair:
     versions: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two versions that were compared; ``before`` and ``after`` are without their cases, ``p95`` is in seconds."""
+
+    judged: Judged
+    before: AgentRecord
+    after: AgentRecord
+    p95: tuple[float | None, float | None]
+
+
+Checked: TypeAlias = tuple[list[Regression], list[Regression], list[RunWarning], tuple[str, str]]
+"""What became worse, what better, remarks, and the labels of both versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A version that was held against its baseline for alerts; ``runs`` are those of both, the newest first."""
+
+    checked: Checked
+    runs: tuple[str, str]
+
+
+class ChangeMemo:
+    """What rows and alerts rest on. When an agent has run again, only what rests on that run is made anew."""
+
+    def __init__(self) -> None:
+        self.compared: Answers[Compared] = Answers(MOST_KEPT)
+        self.watched: Answers[Watched] = Answers(MOST_KEPT)
+
+
+def finished(results: Sequence[Result]) -> Hashable:
+    """The stamp of an answer that rests on ``results``; ``None`` where one of their runs is open, or there is none.
+
+    A run that is finished says the same tomorrow. One that is resumed or judged anew is finished anew, so that it is
+    another result.
+    """
+    if not results or any(at is None for _, _, at in results):
+        return None
+    return tuple(results)
+
+
 class Look:
     """One look at the store: makes rows of pairs, reading every run once."""
 
@@ -47,7 +93,7 @@ class Look:
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
-        return self._store.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
+        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
 
     def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> Sides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
@@ -56,7 +102,7 @@ class Look:
         if found.baseline or not before:
             return found
         if not found.totals:
-            known = self._store.agent_executions(pair.name, None, pair.suite_id)
+            known = self._store.boards.agent_executions(pair.name, None, pair.suite_id)
             usable = (row for row in known if row.run_id and row.status == "success" and not row.simulated)
             before = version_before(found.version, (row.version for row in usable))
         return replace(found, baseline_version=before)
@@ -105,14 +151,15 @@ class Look:
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
             return Compared(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 
-        return self.memo.compared.get(self.records.results_together(agents, suite_id), make)
+        stamp = finished(self.records.results_together(agents, suite_id))
+        return self.memo.compared.get(stamp, (agents, suite_id), make)
 
     def _by_history(
         self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
     ) -> ChangeRow:
         """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
         if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
-            series = self._store.series(plain.name, suite=plain.suite_id, limit=POINTS)
+            series = self._store.boards.series(plain.name, suite=plain.suite_id, limit=POINTS)
         went = _Went(plain, series)
         finding = history_finding([went.of(metric) for metric in WATCHED], after=after)
         if finding is None:

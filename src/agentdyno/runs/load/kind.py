@@ -91,13 +91,13 @@ class LoadRunner:
             first.driver.close()
         folder = run_folder(settings, run_id)
         make_folder(folder)
-        self.store.begin_run(header, prepared.arms, dict.fromkeys((arm.arm_id for arm in prepared.arms), 0))
+        self.store.runs.begin(header, prepared.arms, dict.fromkeys((arm.arm_id for arm in prepared.arms), 0))
         log.info("load run %s begins: %s", run_id, prepared.announcement)
         return self._execute(header, prepared, folder, checked)
 
     def go_on(self, header: RunResult, prepared: PreparedLoad) -> RunResult:
         """The scenarios that an interrupted run had not begun; the one that was cut short stays as it is."""
-        begun = {arm.arm_id for arm in self.store.load_run(header.run_id).arms if arm.samples}
+        begun = {arm.arm_id for arm in self.store.runs.load(header.run_id).arms if arm.samples}
         known = {arm.arm_id for arm in header.arms}
         left = tuple(job for job in prepared.jobs if job.arm.arm_id not in begun)
         if {job.arm.arm_id for job in prepared.jobs} - known:
@@ -112,7 +112,7 @@ class LoadRunner:
             )
         folder = run_folder(header.spec, header.run_id)
         make_folder(folder)
-        self.store.reopen_run(header.run_id)
+        self.store.runs.reopen(header.run_id)
         checked = self.check_client(prepared.load.options)
         return self._execute(header, replace(prepared, jobs=left), folder, checked)
 
@@ -180,7 +180,7 @@ class LoadRunner:
         reason: str | None,
         checked: SelfCheck,
     ) -> RunResult:
-        stored = self.store.load_run(header.run_id)
+        stored = self.store.runs.load(header.run_id)
         arms = []
         for arm in stored.arms:
             seen = observed.get(arm.arm_id) or {"self_check": to_plain(checked), **arm.observed}
@@ -189,7 +189,7 @@ class LoadRunner:
         closed = replace(closed, warnings=(*header.warnings, *_warnings(closed)))
         closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
         write_result(closed, folder / "result.json")
-        self.store.finish_run(closed, folder=folder)
+        self.store.runs.finish(closed, folder=folder)
         log.info("load run %s is %s, in %s", header.run_id, closed.status, folder)
         return closed
 

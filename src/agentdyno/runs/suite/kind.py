@@ -68,7 +68,7 @@ class SuiteRunner:
         try:
             folder = run_folder(settings, run_id)
             make_folder(folder)
-            self.store.begin_run(header, prepared.plan.arms, planned_counts(prepared.plan))
+            self.store.runs.begin(header, prepared.plan.arms, planned_counts(prepared.plan))
         except BaseException:
             executor.close()
             raise
@@ -81,10 +81,10 @@ class SuiteRunner:
         try:
             folder = run_folder(header.spec, header.run_id)
             make_folder(folder)
-            self.store.reopen_run(header.run_id)
+            self.store.runs.reopen(header.run_id)
             Recording(self.store, header.run_id, folder).rescue()
             again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
-            recorded = self.store.recorded(header.run_id)
+            recorded = self.store.runs.recorded(header.run_id)
         except BaseException:
             executor.close()
             raise
@@ -142,7 +142,7 @@ class SuiteRunner:
             collected=None if done else collected,
         )
         write_result(closed, folder / "result.json")
-        self.store.finish_run(closed, folder=folder)
+        self.store.runs.finish(closed, folder=folder)
         log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
         if executor.fatal is not None:
             kept = any(status != Status.CANCELLED for arm in closed.arms for status in arm.statuses)
@@ -168,7 +168,7 @@ class SuiteRunner:
         """What was spent and what failed before a resume counts."""
         if not done:
             return
-        for sample in self.store.iter_samples(run_id, details=True):
+        for sample in self.store.runs.iter_samples(run_id, details=True):
             if sample.key in done:
                 for rule in rules:
                     rule.observe(sample)

@@ -33,6 +33,7 @@ from sqlalchemy import (
 )
 
 from agentdyno.store.boards.identities import uid_text
+from agentdyno.store.boards.matrix import suite_key
 from agentdyno.store.boards.schema import (
     ERRORS,
     SCORES,
@@ -45,7 +46,7 @@ from agentdyno.store.boards.schema import (
     suites,
 )
 from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES, figures
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import LeaderboardRow
 
 _SCALES = [SCALES[name] for name in SUMMED]
@@ -71,27 +72,36 @@ class Window(NamedTuple):
 
 
 def leaderboard_rows(
-    link: Link,
-    window: Window,
-    category: str | None,
-    suite: int | None,
+    session: DatabaseSession,
     *,
+    days: int,
+    now_ms: int,
+    category: str | None = None,
+    suite: str | None = None,
     brief: bool = False,
     together: bool = False,
 ) -> list[LeaderboardRow]:
-    """One row per category and agent with an execution on one of the days.
+    """What each agent achieved per category of benchmarks over ``days`` days (UTC), that of ``now_ms`` included.
 
-    ``brief``: with the mean scores alone. ``together``: one row per agent, over all categories.
+    Nothing later is in it: ``now_ms`` less ``days`` days gives the window before. ``benchmarks``,
+    ``last_success_at`` and ``errors`` come from the last success in each benchmark, so that a window which is
+    past leaves out benchmarks with a success since.
+
+    With a ``suite`` (a digest, or an id for its newest version) the row is made of the last success in each of
+    its benchmarks, and of the last attempt where that came later, as far as they are within the days.
+    ``together``: one row per agent, over all its categories, with ``category`` "".
+    ``brief`` rows have ``n`` and the mean scores alone, which a trend takes and which are faster to read.
     """
+    window = Window.ending(now_ms, days)
     given: dict[str, object] = {"from": window.first * DAY_MS, "until": (window.last + 1) * DAY_MS}
     if category is not None:
         given["category"] = category
     if suite is None:
         given |= {"first_day": window.first, "last_day": window.last}
     else:
-        given["suite"] = suite
+        given["suite"] = suite_key(session, suite)
     asked = _leaderboard(category is not None, suite is not None, brief and suite is None, together)
-    return [_leaderboard_row(row) for row in link.execute(asked, given).all()]
+    return [_leaderboard_row(row) for row in session.execute(asked, given).all()]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Lists too long for one answer, a page at a time.
+"""Executions of an agent, a page at a time.
 
 A page goes on after the last row of the one before, whatever was added in between: no row comes twice, and none that
 was there at the beginning is left out.
@@ -6,63 +6,19 @@ was there at the beginning is left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
-from agentdyno.errors import SpecError
-from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.queries import execution_of, whole_executions
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
-from agentdyno.store.database.session import Link
-from agentdyno.store.rows import Execution, RunRow
-from agentdyno.store.runs.codec import id_bytes, row_sample
-from agentdyno.store.runs.queries import list_runs, run_key
-from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
-from agentdyno.store.runs.schema import arms, runs, samples
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.rows import Execution
+from agentdyno.store.runs.codec import id_bytes
+from agentdyno.store.runs.pages import After, behind_row
 
 _NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
-
-
-class After(NamedTuple):
-    """The row that a list of executions or runs goes on after: its time (UTC milliseconds) and its UUID."""
-
-    at: int
-    uid: str
-
-
-class AfterSample(NamedTuple):
-    """The sample that a list goes on after."""
-
-    arm_id: str
-    phase: str
-    iteration: int
-    case_id: str
-    instrument: str
-
-
-class SampleFilter(NamedTuple):
-    """Which samples of a run; ``agent`` is what its arms call ``name@version``, or the name alone.
-
-    ``statuses`` are those that are wanted, all where none is named; ``arm`` is the id or the name of an arm.
-    """
-
-    statuses: Sequence[Status] = ()
-    agent: str | None = None
-    benchmark: str | None = None
-    case_id: str | None = None
-    phase: Phase | None = None
-    arm: str | None = None
-
-
-class RunFilter(NamedTuple):
-    """Which runs; ``statuses`` are those that are wanted, all where none is named."""
-
-    kind: str | None = None
-    name: str | None = None
-    statuses: Sequence[RunStatus] = ()
 
 
 class ResultFilter(NamedTuple):
@@ -78,8 +34,13 @@ class ResultFilter(NamedTuple):
     latest: bool = False
 
 
-def execution_page(link: Link, wanted: ResultFilter, after: After | None, limit: int) -> list[Execution]:
-    """At most ``limit`` executions, newest first. The keys come from the index, the rest of the shown rows alone."""
+def execution_page(
+    session: DatabaseSession, wanted: ResultFilter, after: After | None = None, *, limit: int
+) -> list[Execution]:
+    """Executions of an agent, newest first, from the one behind ``after`` on.
+
+    The keys come from the index, the rest of the shown rows alone.
+    """
     named: list[ColumnElement[bool]] = [agents.c.name == wanted.agent]
     if wanted.version is not None:
         named.append(agents.c.version == wanted.version)
@@ -93,9 +54,9 @@ def execution_page(link: Link, wanted: ResultFilter, after: After | None, limit:
         own = [executions.c.id.in_(_latest(own))]
     if after is not None:
         place = select(executions.c.id).where(executions.c.uid == id_bytes(after.uid)).scalar_subquery()
-        own.append(_behind(executions.c.created_at, executions.c.id, after.at, place))
+        own.append(behind_row(executions.c.created_at, executions.c.id, after.at, place))
     keys = select(executions.c.id).where(*own).order_by(*_NEWEST).limit(limit)
-    return [execution_of(row) for row in link.execute(whole_executions().where(executions.c.id.in_(keys)))]
+    return [execution_of(row) for row in session.execute(whole_executions().where(executions.c.id.in_(keys)))]
 
 
 def _latest(own: list[ColumnElement[bool]]) -> Select[int]:
@@ -116,67 +77,3 @@ def _latest(own: list[ColumnElement[bool]]) -> Select[int]:
         .subquery()
     )
     return select(ranked.c.id).where(ranked.c.place == 1)
-
-
-def run_page(link: Link, wanted: RunFilter, after: After | None, limit: int) -> list[RunRow]:
-    """At most ``limit`` runs, newest first."""
-    only: list[ColumnElement[bool]] = []
-    if wanted.kind is not None:
-        only.append(runs.c.kind == wanted.kind)
-    if wanted.name is not None:
-        only.append(runs.c.name == wanted.name)
-    if wanted.statuses:
-        only.append(runs.c.status.in_([status.value for status in wanted.statuses]))
-    if after is not None:
-        place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
-        only.append(_behind(runs.c.started_at, runs.c.id, after.at, place))
-    return list_runs(link, limit, only)
-
-
-def _behind(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:
-    return or_(time < at, and_(time == at, key < place))
-
-
-def sample_page(link: Link, run_id: str, wanted: SampleFilter, after: AfterSample | None, limit: int) -> list[Sample]:
-    """At most ``limit`` samples: arms in the order of the plan, then by phase and trial."""
-    place = _place(link, run_id, after)
-    found: list[Sample] = []
-    for position, key, arm_id in _arms(link, run_id, wanted):
-        for number, phase in enumerate(Phase):
-            if (position, number) < place or wanted.phase not in (None, phase):
-                continue
-            asked = select(*COLUMNS).where(samples.c.arm == key, samples.c.phase == phase.value)
-            if after is not None and (position, number) == place:
-                asked = asked.where(behind(after.iteration, after.case_id, after.instrument))
-            if wanted.statuses:
-                asked = asked.where(samples.c.status.in_([status.value for status in wanted.statuses]))
-            if wanted.case_id is not None:
-                asked = asked.where(samples.c.case_id == wanted.case_id)
-            rows = link.execute(asked.order_by(*ORDER).limit(limit - len(found)))
-            found.extend(row_sample(row, arm_id) for row in rows)
-            if len(found) >= limit:
-                return found
-    return found
-
-
-def _place(link: Link, run_id: str, after: AfterSample | None) -> tuple[int, int]:
-    """Arm and phase to begin with."""
-    if after is None:
-        return -1, 0
-    asked = select(arms.c.position).where(arms.c.run == run_key(link, run_id), arms.c.arm_id == after.arm_id)
-    position = link.execute(asked).scalar()
-    if position is None or after.phase not in set(Phase):
-        raise SpecError("this is no place in the samples of this run", where="cursor")
-    return int(position), list(Phase).index(Phase(after.phase))
-
-
-def _arms(link: Link, run_id: str, wanted: SampleFilter) -> list[tuple[int, int, str]]:
-    columns = (arms.c.position, arms.c.id, arms.c.arm_id, arms.c.name, arms.c.agent, arms.c.benchmark)
-    asked = select(*columns).where(arms.c.run == run_key(link, run_id)).order_by(arms.c.position)
-    return [
-        (int(position), int(key), str(arm_id))
-        for position, key, arm_id, name, agent, benchmark in link.execute(asked)
-        if wanted.arm in (None, arm_id, name)
-        if wanted.agent is None or wanted.agent in (agent, (agent or "").rpartition("@")[0])
-        if wanted.benchmark in (None, benchmark)
-    ]

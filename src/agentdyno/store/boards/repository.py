@@ -1,170 +1,85 @@
-"""What a store answers about agents, suites and their executions."""
+"""What a store knows of agents, suites and their executions, and the baselines that somebody has set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import asdict, fields
 
-from agentdyno.model import RunStatus, Sample, Suite
-from agentdyno.store.boards import (
-    baselines,
-    histories,
-    leaderboards,
-    pages,
-    summaries,
-)
-from agentdyno.store.boards import (
-    matrix as boards,
-)
-from agentdyno.store.boards import (
-    queries as execution_queries,
-)
-from agentdyno.store.boards.pages import After, AfterSample, ResultFilter, SampleFilter
-from agentdyno.store.database.session import Link
-from agentdyno.store.rows import (
-    AgentExecutionRow,
-    AgentRow,
-    ArmSeriesRow,
-    BaselineRow,
-    Execution,
-    ExecutionFilter,
-    LeaderboardRow,
-    MatrixRow,
-    RunRow,
-    SeriesRow,
-    SuiteRow,
-)
+from sqlalchemy import delete, select
 
-_HISTORY = 1_000
+from agentdyno.model import Suite
+from agentdyno.store.boards import histories, imports, leaderboards, matrix, pages, queries, summaries
+from agentdyno.store.boards.schema import baselines
+from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.rows import BaselineRow, Execution
+from agentdyno.store.runs.suites import keep_suite
+
+_BASELINE_KEY = ("workspace", "agent", "suite_id")
 
 
-class Questions:
-    """The part of a ``Store`` that reads executions and changes nothing."""
+def replace_baseline(session: DatabaseSession, row: BaselineRow) -> None:
+    """Makes this the baseline of an agent in a suite and workspace, in place of any before."""
+    session.execute(session.backend.insert_or_replace(baselines, _BASELINE_KEY, "1 = 1"), asdict(row))
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
 
-    def load_suite(self, reference: str) -> Suite:
-        """A suite by digest, or the version of a suite id that came last."""
-        with self._link as link, link.snapshot():
-            return boards.load_suite(link, reference)
+def delete_baseline(
+    session: DatabaseSession, agent: str, suite_id: str | None = None, workspace: str = "default"
+) -> int:
+    """Forgets the baseline of an agent in a suite, or in all suites; how many there were."""
+    own = delete(baselines).where(baselines.c.agent == agent, baselines.c.workspace == workspace)
+    return session.execute(own if suite_id is None else own.where(baselines.c.suite_id == suite_id)).rowcount
 
-    def executions(self, wanted: ExecutionFilter | None = None, *, limit: int | None = 100) -> list[Execution]:
-        """Executions that match, newest first."""
-        with self._link as link, link.snapshot():
-            return execution_queries.list_executions(link, wanted or ExecutionFilter(), limit)
 
-    def execution_page(self, wanted: ResultFilter, after: After | None = None, *, limit: int) -> list[Execution]:
-        """Executions of an agent, newest first, from the one behind ``after`` on."""
-        with self._link as link, link.snapshot():
-            return pages.execution_page(link, wanted, after, limit)
+def list_baselines(session: DatabaseSession, workspace: str | None = None) -> list[BaselineRow]:
+    """Every baseline, or those of one workspace, by workspace, agent and suite."""
+    asked = select(*(baselines.c[field.name] for field in fields(BaselineRow)))
+    if workspace is not None:
+        asked = asked.where(baselines.c.workspace == workspace)
+    rows = session.execute(asked.order_by(*(baselines.c[name] for name in _BASELINE_KEY)))
+    return [BaselineRow(*row) for row in rows]
 
-    def run_page(
-        self,
-        kind: str | None = None,
-        name: str | None = None,
-        after: After | None = None,
-        *,
-        statuses: Sequence[RunStatus] = (),
-        limit: int,
-    ) -> list[RunRow]:
-        """Runs, newest first, from the one behind ``after`` on; of every status where none is named."""
-        with self._link as link, link.snapshot():
-            return pages.run_page(link, pages.RunFilter(kind, name, statuses), after, limit)
 
-    def sample_page(
-        self, run_id: str, wanted: SampleFilter, after: AfterSample | None = None, *, limit: int
-    ) -> list[Sample]:
-        """Samples of a run in the order of ``load_run``, from the one behind ``after`` on."""
-        with self._link as link, link.snapshot():
-            return pages.sample_page(link, run_id, wanted, after, limit)
+class BoardRepository(Repository):
+    """What boards, histories and comparisons are made from. Executions come in with the runs that made them."""
 
-    def latest_run(self, agent: str, suite_digest: str) -> str | None:
-        """The id of the newest run in which the agent of that name succeeded in a benchmark of this suite."""
-        with self._link as link, link.snapshot():
-            return execution_queries.latest_run(link, agent, suite_digest)
+    agents = in_snapshot(matrix.list_agents)
+    suites = in_snapshot(matrix.list_suites)
+    load_suite = in_snapshot(matrix.load_suite)
+    matrix_rows = directly(matrix.matrix_rows)
+    leaderboard_rows = directly(leaderboards.leaderboard_rows)
+    generation = directly(summaries.generation)
+    executions = in_snapshot(queries.list_executions)
+    execution_page = in_snapshot(pages.execution_page)
+    latest_run = in_snapshot(queries.latest_run)
+    series = in_snapshot(histories.series)
+    agent_executions = in_snapshot(histories.agent_executions)
+    arm_series = in_snapshot(histories.arm_series)
+    baselines = directly(list_baselines)
+    set_baseline = durably(replace_baseline)
+    clear_baseline = durably(delete_baseline)
 
-    def agents(self) -> list[AgentRow]:
-        """Every agent that has an execution, by name, newest version first."""
-        with self._link as link, link.snapshot():
-            return boards.list_agents(link)
+    def add_suite(self, suite: Suite, *, now_ms: int) -> str:
+        """Makes a suite known, with its benchmarks, before executions of it are added; its digest."""
+        with self._session as session, session.transaction(durable=True):
+            keep_suite(session, suite, now_ms)
+        return suite.digest
 
-    def suites(self) -> list[SuiteRow]:
-        """Every version of every suite, by id, newest version first."""
-        with self._link as link, link.snapshot():
-            return boards.list_suites(link)
+    def add_executions(self, rows: Iterable[Execution]) -> int:
+        """Adds executions that no run of this store made, all of them or none; how many.
 
-    def matrix_rows(self, *, suite: str | None = None, category: str | None = None) -> list[MatrixRow]:
-        """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version."""
-        with self._link as link:
-            key = None if suite is None else boards.suite_key(link, suite)
-            return boards.matrix_rows(link, key, category)
-
-    def leaderboard_rows(
-        self,
-        *,
-        days: int,
-        now_ms: int,
-        category: str | None = None,
-        suite: str | None = None,
-        brief: bool = False,
-        together: bool = False,
-    ) -> list[LeaderboardRow]:
-        """What each agent achieved per category of benchmarks over ``days`` days (UTC), that of ``now_ms`` included.
-
-        Nothing later is in it: ``now_ms`` less ``days`` days gives the window before. ``benchmarks``,
-        ``last_success_at`` and ``errors`` come from the last success in each benchmark, so that a window which is
-        past leaves out benchmarks with a success since.
-
-        With a ``suite`` (a digest, or an id for its newest version) the row is made of the last success in each of
-        its benchmarks, and of the last attempt where that came later, as far as they are within the days.
-        ``together``: one row per agent, over all its categories, with ``category`` "".
-        ``brief`` rows have ``n`` and the mean scores alone, which a trend takes and which are faster to read.
+        Made for many rows: they are taken one by one. Agents and workspaces that are new are made, a suite has to
+        be known (``add_suite``).
         """
-        with self._link as link:
-            key = None if suite is None else boards.suite_key(link, suite)
-            window = leaderboards.Window.ending(now_ms, days)
-            return leaderboards.leaderboard_rows(link, window, category, key, brief=brief, together=together)
+        with self._session as session:
+            with session.transaction(durable=True):
+                count = imports.add_executions(session, rows)
+            session.backend.settle(session.connection, summaries.TABLES)
+        return count
 
-    def generation(self) -> int:
-        """A number that changes with every change of an execution: boards made at the same one are the same."""
-        with self._link as link:
-            return summaries.generation(link)
-
-    def series(
-        self,
-        agent: str,
-        *,
-        suite: str | None = None,
-        benchmark: str | None = None,
-        since: int | None = None,
-        limit: int | None = _HISTORY,
-    ) -> list[SeriesRow]:
-        """The executions of all versions of the agent of that name, whatever their status, oldest first.
-
-        ``suite`` is a digest or an id (all its versions), ``since`` a time. At most the ``limit`` newest rows; a run
-        that would be cut in two is left out. Simulated ones are not in it.
-        """
-        with self._link as link, link.snapshot():
-            return histories.series(link, agent, (suite, benchmark), since, limit)
-
-    def agent_executions(
-        self, name: str, version: str | None = None, suite: str | None = None, *, limit: int | None = _HISTORY
-    ) -> list[AgentExecutionRow]:
-        """Where the executions of an agent are to be found, newest first, simulated ones and imported ones included.
-
-        ``suite`` is a digest or an id (all its versions); without a ``version``, all of them.
-        """
-        with self._link as link, link.snapshot():
-            return histories.agent_executions(link, name, version, suite, limit)
-
-    def arm_series(
-        self, experiment: str | None = None, arm_name: str | None = None, *, limit: int | None = _HISTORY
-    ) -> list[ArmSeriesRow]:
-        """The arms of runs of experiments that have ended, oldest first; at most the ``limit`` newest ones."""
-        with self._link as link, link.snapshot():
-            return histories.arm_series(link, experiment, arm_name, limit)
-
-    def baselines(self, workspace: str | None = None) -> list[BaselineRow]:
-        """Every baseline, or those of one workspace, by workspace, agent and suite."""
-        with self._link as link:
-            return baselines.list_baselines(link, workspace)
+    def rebuild_summaries(self) -> None:
+        """Works all summaries out anew from the executions; what boards show stays the same."""
+        with self._session as session:
+            with session.transaction(durable=True):
+                summaries.rebuild(session)
+            session.backend.settle(session.connection, summaries.TABLES)

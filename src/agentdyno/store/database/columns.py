@@ -1,10 +1,12 @@
-"""What every table is made of: column types that SQLite and PostgreSQL share, names of constraints, revisions."""
+"""What SQLite and PostgreSQL share: column types, names of constraints, revisions, inserts that may meet a row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Dialect, Integer, MetaData, Text
+from sqlalchemy import JSON, BigInteger, Dialect, Insert, Integer, MetaData, Select, Table, Text
+from sqlalchemy import text as sql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005")
@@ -63,3 +65,41 @@ def unescape(text: str | None) -> str | None:
         return text
     parts = text.split(_ESCAPE * 2)
     return _ESCAPE.join(part.replace(_NUL, "\x00") for part in parts)
+
+
+class Upserts:
+    """Inserts that meet a row which is there already: SQLite and PostgreSQL say it alike.
+
+    ``key`` names the columns of a unique constraint.
+    """
+
+    def __init__(self, insert: Callable[[Table], Any]) -> None:  # an ``Insert`` of the one dialect or the other
+        self._insert = insert
+
+    def insert_unless_present(self, table: Table, key: Sequence[str]) -> Insert:
+        statement: Insert = self._insert(table).on_conflict_do_nothing(index_elements=list(key))
+        return statement
+
+    def insert_or_replace(self, table: Table, key: Sequence[str], replaceable: str) -> Insert:
+        statement = self._insert(table)
+        replaced = {
+            column.name: statement.excluded[column.name]
+            for column in table.columns
+            if column.name not in key and not column.primary_key
+        }
+        upsert: Insert = statement.on_conflict_do_update(
+            index_elements=list(key), set_=replaced, where=sql(replaceable)
+        )
+        return upsert
+
+    def insert_or_add(
+        self, table: Table, key: Sequence[str], source: Select[*tuple[Any, ...]] | None = None
+    ) -> Insert:
+        """Adds every column outside ``key`` to what is there; rows come from ``source`` where it is given."""
+        columns = [column.name for column in table.columns]
+        statement = self._insert(table)
+        if source is not None:
+            statement = statement.from_select(columns, source)
+        added = {name: table.c[name] + statement.excluded[name] for name in columns if name not in key}
+        upsert: Insert = statement.on_conflict_do_update(index_elements=list(key), set_=added)
+        return upsert

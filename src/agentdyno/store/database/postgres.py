@@ -29,11 +29,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from agentdyno.errors import StoreError
-from agentdyno.store.database.backup_file import claimed
-from agentdyno.store.database.columns import escape, metadata
-from agentdyno.store.database.pg_dump import dump
+from agentdyno.store.database.backups import claimed, dump
+from agentdyno.store.database.columns import Upserts, escape, metadata
 from agentdyno.store.database.postgres_errors import explained, unreachable
-from agentdyno.store.database.upserts import Upserts
 from agentdyno.store.runs.codec import dumps
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The one connection of a store: its transactions, and the one place where driver errors become ours."""
+"""The session of a store with its database: one connection, transactions, and errors of drivers made ours."""
 
 from __future__ import annotations
 
@@ -20,42 +20,45 @@ Row = Mapping[str, object]
 class Statement:
     """An insert compiled once, run on the driver's own cursor: the fast path for many small rows."""
 
-    def __init__(self, insert: Insert, columns: Sequence[str], link: Link) -> None:
-        connection = link.connection
+    def __init__(self, insert: Insert, columns: Sequence[str], session: DatabaseSession) -> None:
+        connection = session.connection
         compiled = insert.compile(dialect=connection.dialect, column_keys=list(columns))
         self._sql = str(compiled)
         self._order: list[str] | None = getattr(compiled, "positiontup", None)
         self._cursor = connection.connection.cursor()
-        self._session = link.session
-        self._link = link
+        self._session = session
+        self._made_for = session.connections
 
     def run(self, row: Row) -> int:
         """The number of rows that were written. A row that is refused leaves the transaction as it was."""
-        if self._session != self._link.session:
-            self._cursor = self._link.connection.connection.cursor()
-            self._session = self._link.session
-        adapted = self._link.backend.adapted(row)
+        session = self._session
+        if self._made_for != session.connections:
+            self._cursor = session.connection.connection.cursor()
+            self._made_for = session.connections
+        adapted = session.backend.adapted(row)
         values = adapted if self._order is None else [adapted[name] for name in self._order]
-        if self._link.backend.savepoints:
-            with self._link.guard():
+        if session.backend.savepoints:
+            with session.guard():
                 self._cursor.execute(self._sql, values)
         else:
             self._cursor.execute(self._sql, values)
         return self._cursor.rowcount
 
 
-class Link:
-    """Used by one thread at a time: ``with link:`` takes the lock and turns driver errors into ``StoreError``.
+class DatabaseSession:
+    """Used by one thread at a time: ``with session:`` takes the lock and turns driver errors into ``StoreError``.
 
-    A connection that breaks is an error for whoever was using it; the next ``with link:`` connects anew. What had
+    A connection that breaks is an error for whoever was using it; the next ``with session:`` connects anew. What had
     been appended and not yet committed has gone with it, and ``group`` says so to whoever appends or commits next.
     """
 
     def __init__(self, backend: Backend, busy_timeout_s: float) -> None:
         self.backend = backend
         self.busy_timeout_s = busy_timeout_s
-        self.session = 0
+        self.connections = 0
         """Counts connections: what was prepared on an earlier one is of no use any more."""
+        self.statements: dict[str, Statement] = {}
+        """Those that were prepared, by name."""
         self._lock = threading.RLock()
         self._depth = 0
         self._guarded = False
@@ -70,7 +73,7 @@ class Link:
             self._explain(error)
             raise
 
-    def __enter__(self) -> Link:
+    def __enter__(self) -> DatabaseSession:
         self._lock.acquire()
         self._depth += 1
         try:
@@ -111,7 +114,7 @@ class Link:
         with contextlib.suppress(Exception):  # there is nothing at the other end to say goodbye to
             self.connection.close()
         self.connection = connection
-        self.session += 1
+        self.connections += 1
 
     @contextlib.contextmanager
     def group(self) -> Iterator[None]:
@@ -135,8 +138,10 @@ class Link:
     ) -> CursorResult[*tuple[Any, ...]]:  # a row's columns have whatever types its select names
         return self.connection.execute(statement, rows)
 
-    def prepare(self, insert: Insert, columns: Sequence[str]) -> Statement:
-        return Statement(insert, columns, self)
+    def prepare(self, name: str, insert: Insert, columns: Sequence[str]) -> Statement:
+        """Compiles ``insert`` and keeps it in ``statements`` by this name."""
+        self.statements[name] = Statement(insert, columns, self)
+        return self.statements[name]
 
     def in_transaction(self) -> bool:
         return self.backend.in_transaction(self.connection)
@@ -194,7 +199,7 @@ class Link:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Several reads that see the same moment, an open write of this link included."""
+        """Several reads that see the same moment, an open write of this session included."""
         if self.in_transaction():
             yield
             return
@@ -218,5 +223,6 @@ class Link:
                     if lost:
                         raise self._lost_group()
                 finally:
+                    self.statements.clear()
                     self.connection.close()
                     self._engine.dispose()

@@ -14,8 +14,8 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError
-from agentdyno.store.database.backup_file import claimed
-from agentdyno.store.database.upserts import Upserts
+from agentdyno.store.database.backups import claimed
+from agentdyno.store.database.columns import Upserts
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
 

@@ -1,28 +1,24 @@
-"""The store as the worker on a job sees it: it writes only while it holds the job's lease.
+"""The store as the worker on a job sees it: it works only while the worker holds the job's lease.
 
 A worker that was paused for longer than its lease does not know that another has taken over. So the lease is checked
 inside each of its transactions, where it cannot change before the commit: SQLite lets nobody else write then, and
-PostgreSQL keeps the job's row as it is.
+PostgreSQL keeps the job's row as it is. It is checked in each of its snapshots as well: what is read there is
+about to be written into a file of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
 from agentdyno.model.job import JobStatus
 from agentdyno.store.database.backend import Backend, backend_for
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.service.schema import jobs
 from agentdyno.store.store import BUSY_TIMEOUT_S, Store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from agentdyno.model import Arm, RunResult
 
 
 class Superseded(Exception):
@@ -34,47 +30,43 @@ class Superseded(Exception):
 
 
 class FencedStore(Store):
-    """A store for one attempt at a job. ``on_run`` is told the id of a run before the run is begun."""
-
-    def __init__(self, link: FencedLink, on_run: Callable[[str], None]) -> None:
-        """Use ``open_for``."""
-        super().__init__(link)
-        self._on_run = on_run
+    """A store for one attempt at a job."""
 
     @classmethod
     def open_for(
         cls, url: str | Path, job_id: str, attempt: int, on_run: Callable[[str], None] = lambda _: None
     ) -> FencedStore:
-        """The store at ``url``, which has to be one that works: the job came from there."""
-        return cls(FencedLink(backend_for(url), BUSY_TIMEOUT_S, job_id, attempt), on_run)
+        """The store at ``url``, which has to be one that works: the job came from there.
 
-    def begin_run(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
-        self._on_run(header.run_id)
-        super().begin_run(header, arms, planned)
-
-    def load_run(self, run_id: str, *, samples: bool = True) -> RunResult:
-        """Refused as well without the lease: what is read here is about to be written into a file of the run."""
-        with self._link as link, link.transaction():
-            pass
-        return super().load_run(run_id, samples=samples)
+        ``on_run`` is told the id of a run before the run is begun.
+        """
+        return cls(FencedSession(backend_for(url), BUSY_TIMEOUT_S, job_id, attempt), on_run)
 
 
-class FencedLink(Link):
-    """Begins a write only for the attempt that holds the lease; raises ``Superseded`` else."""
+class FencedSession(DatabaseSession):
+    """Writes and reads only for the attempt that holds the lease; raises ``Superseded`` else."""
 
     def __init__(self, backend: Backend, busy_timeout_s: float, job_id: str, attempt: int) -> None:
         super().__init__(backend, busy_timeout_s)
-        self._held = (
-            select(jobs.c.id)
-            .where(jobs.c.job_id == job_id, jobs.c.attempt == attempt, jobs.c.status == JobStatus.RUNNING.value)
-            .with_for_update(read=True)
-        )
+        held = (jobs.c.job_id == job_id, jobs.c.attempt == attempt, jobs.c.status == JobStatus.RUNNING.value)
+        self._held = select(jobs.c.id).where(*held)
 
     def begin(self) -> None:
         if self.in_transaction():
             return
         super().begin()
-        if self.execute(self._held).scalar() is None:
+        if self.execute(self._held.with_for_update(read=True)).scalar() is None:
             self.connection.exec_driver_sql("ROLLBACK")
             self._group_open = False
-            raise Superseded("the lease of the job has gone to another worker, or the job has ended")
+            raise _superseded()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with super().snapshot():
+            if self.execute(self._held).scalar() is None:
+                raise _superseded()
+            yield
+
+
+def _superseded() -> Superseded:
+    return Superseded("the lease of the job has gone to another worker, or the job has ended")

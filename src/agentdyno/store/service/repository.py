@@ -1,205 +1,118 @@
-"""What a store keeps for a service: jobs, keys, the audit log, acknowledged alerts."""
+"""What a store keeps for a service: jobs, workers, keys, the audit log, acknowledged alerts."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from sqlalchemy import delete, select
+
 from agentdyno.errors import StoreError
-from agentdyno.model.job import ApiKey, AuditEntry, Job, JobStatus, Scope, WorkerSeen
-from agentdyno.store.database import revision
-from agentdyno.store.database.session import Link
-from agentdyno.store.service import acknowledgements, audit, jobs, keys, workers
+from agentdyno.model.job import ApiKey, AuditEntry, Job
+from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot, in_transaction
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.runs.codec import plain_or_null
+from agentdyno.store.service import jobs as job_rows
+from agentdyno.store.service import keys as key_rows
+from agentdyno.store.service.schema import acknowledgements, audit
 
 
-class Service:
+def insert_audit(session: DatabaseSession, entry: AuditEntry) -> None:
+    """Adds an entry to the log; its number is given by the store. Nothing takes an entry back."""
+    details = plain_or_null(entry.details, "the details of an audit entry")
+    row = {"at": entry.at, "who": entry.who, "action": entry.action, "subject": entry.subject, "details": details}
+    session.execute(audit.insert(), row)
+
+
+def list_audit(session: DatabaseSession, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
+    """Newest first. ``before`` is the ``number`` of the last entry of the page before."""
+    wanted = select(audit).order_by(audit.c.id.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(audit.c.id < before)
+    return [
+        AuditEntry(row.at, row.who, row.action, row.subject, row.details or {}, row.id)
+        for row in session.execute(wanted)
+    ]
+
+
+def replace_acknowledgement(session: DatabaseSession, alert_id: str, who: str, note: str, now_ms: int) -> None:
+    """Marks an alert as seen, in place of an earlier mark."""
+    row = {"alert_id": alert_id, "who": who, "at": now_ms, "note": note}
+    session.execute(session.backend.insert_or_replace(acknowledgements, ("alert_id",), "1 = 1"), row)
+
+
+def delete_acknowledgement(session: DatabaseSession, alert_id: str) -> bool:
+    """Takes the mark away; whether there was one."""
+    return session.execute(delete(acknowledgements).where(acknowledgements.c.alert_id == alert_id)).rowcount > 0
+
+
+def list_acknowledgements(session: DatabaseSession) -> dict[str, tuple[str, int, str]]:
+    """Who, when and with which note, by the id of the alert, in the order of the ids."""
+    columns = acknowledgements.c
+    wanted = select(columns.alert_id, columns.who, columns.at, columns.note).order_by(columns.alert_id)
+    return {alert_id: (who, at, note) for alert_id, who, at, note in session.execute(wanted)}
+
+
+class ServiceRepository(Repository):
     """The part of a ``Store`` that a service and its workers use.
 
-    What is written survives a loss of power, except for when a key was last used. Times are UTC milliseconds and come
-    from the caller. What is asked for and not there is ``Unknown``, a name that is taken ``Conflict``.
+    What is written survives a loss of power, except for when a key was last used and which workers are there. Times
+    are UTC milliseconds and come from the caller. What is asked for and not there is ``Unknown``, a name that is
+    taken ``Conflict``.
     """
 
-    _link: Link
+    add_job = durably(job_rows.add_job)
+    job_asked = directly(job_rows.job_asked)
+    queue_depth = directly(job_rows.queue_depth)
+    job_counts = directly(job_rows.job_counts)
+    heartbeat_job = durably(job_rows.heartbeat_job)
+    release_job = durably(job_rows.release_job)
+    finish_job = durably(job_rows.finish_job)
+    cancel_job = durably(job_rows.cancel_job)
+    job = in_snapshot(job_rows.find_job)
+    jobs = directly(job_rows.list_jobs)
 
-    def ping(self) -> None:
-        """Fails with a ``StoreError`` unless the database answers and its schema is the one known here; cheap."""
-        with self._link as link:
-            revision.require_current(revision.read(link), link.backend.where)
+    note_worker = in_transaction(job_rows.note_worker)
+    forget_worker = in_transaction(job_rows.forget_worker)
+    seen_workers = in_snapshot(job_rows.seen_workers)
 
-    def add_job(self, job: Job) -> Job:
-        """Queues a job; the job as it is kept.
+    add_key = durably(key_rows.add_key)
+    keys = directly(key_rows.list_keys)
+    has_keys = directly(key_rows.has_keys)
+    revoke_key = durably(key_rows.revoke_key)
 
-        Where ``created_by`` used the same non-empty ``idempotency_key`` before, nothing is written, and that job is
-        the answer.
-        """
-        with self._link as link, link.transaction(durable=True):
-            return jobs.add_job(link, job)
+    add_audit = durably(insert_audit)
+    audit = directly(list_audit)
 
-    def job_asked(self, created_by: str, idempotency_key: str) -> Job | None:
-        """The job for which ``created_by`` used this non-empty key."""
-        with self._link as link:
-            return jobs.job_asked(link, created_by, idempotency_key)
+    acknowledge = durably(replace_acknowledgement)
+    unacknowledge = durably(delete_acknowledgement)
+    acknowledgements = directly(list_acknowledgements)
 
-    def queue_depth(self) -> int:
-        """How many jobs are queued."""
-        with self._link as link:
-            return jobs.queue_depth(link)
-
-    def job_counts(self) -> dict[JobStatus, int]:
-        """How many jobs there are of each status, none included."""
-        with self._link as link:
-            return jobs.job_counts(link)
-
-    def lease_job(
-        self, worker: str, offers: Collection[tuple[str, str]], *, now_ms: int, lease_ms: int
-    ) -> Job | None:
+    def lease_job(self, worker: str, offers: job_rows.Offers, *, now_ms: int, lease_ms: int) -> Job | None:
         """The next job for ``worker``, which holds it for ``lease_ms``; ``None`` where there is nothing for it.
 
         Highest priority first, then oldest, among queued jobs and running ones whose lease ran out, as far as
         ``offers`` has their agent's and suite's digest. However many ask at once, one gets it. A job that is lost for
         the eleventh time fails instead, and a lost one that was to be cancelled is.
         """
-        with self._link as link:
-            found = jobs.waiting(link, offers, now_ms)
+        with self._session as session:
+            found = job_rows.waiting(session, offers, now_ms)
             if not found:
                 return None
-            with link.transaction(durable=True):
-                return jobs.lease_job(link, worker, found, now_ms, lease_ms)
-
-    def heartbeat_job(
-        self,
-        job_id: str,
-        attempt: int,
-        *,
-        now_ms: int,
-        lease_ms: int,
-        progress: Mapping[str, object] | None = None,
-        run_id: str | None = None,
-    ) -> bool:
-        """Holds the job for ``lease_ms`` more, and writes what is given; whether it is to be cancelled.
-
-        ``LeaseLost`` where ``attempt`` is not the current one or the job has ended. A lease that ran out while
-        nobody else took the job is taken up again.
-        """
-        changes: dict[str, object] = {"lease_until": now_ms + lease_ms}
-        if progress is not None:
-            changes["progress"] = progress
-        if run_id is not None:
-            changes["run_id"] = run_id
-        with self._link as link, link.transaction(durable=True):
-            return jobs.heartbeat_job(link, job_id, attempt, changes)
-
-    def release_job(self, job_id: str, attempt: int, *, now_ms: int) -> Job:
-        """Puts a job back into the queue for a worker that stops in good order; the job after it.
-
-        Uses up nothing: no failure, and no lost lease. A job that was to be cancelled is cancelled instead.
-        ``LeaseLost`` as for a heartbeat; the call can be repeated.
-        """
-        with self._link as link, link.transaction(durable=True):
-            return jobs.release_job(link, job_id, attempt, now_ms)
-
-    def finish_job(
-        self, job_id: str, attempt: int, status: JobStatus, *, now_ms: int, error: str = "", final: bool = False
-    ) -> Job:
-        """Ends an attempt as succeeded, failed or cancelled; the job after it.
-
-        A failed attempt counts as a failure, and puts the job back into the queue until it has ``max_failures`` of
-        them, or at once fails the job where it is ``final``; a job that was to be cancelled is cancelled instead.
-        ``LeaseLost`` as for a heartbeat; but who ended the job in the same way already is answered with the job, so
-        that a call whose answer was lost can be repeated.
-        """
-        with self._link as link, link.transaction(durable=True):
-            return jobs.finish_job(link, job_id, attempt, jobs.End(status, now_ms, error, final))
-
-    def cancel_job(self, job_id: str, now_ms: int) -> Job:
-        """Cancels a job that nobody holds, asks its holder to where one does, and leaves one that has ended."""
-        with self._link as link, link.transaction(durable=True):
-            return jobs.cancel_job(link, jobs.find_job(link, job_id).job_id, now_ms)
-
-    def job(self, job_id: str) -> Job:
-        """A job by its id or a unique beginning of it."""
-        with self._link as link, link.snapshot():
-            return jobs.find_job(link, job_id)
-
-    def jobs(
-        self, *, status: JobStatus | None = None, limit: int = 50, before: tuple[int, str] | None = None
-    ) -> list[Job]:
-        """Newest first. ``before`` is ``(created_at, job_id)`` of the last job of the page before."""
-        with self._link as link:
-            return jobs.list_jobs(link, status, limit, before)
-
-    def note_worker(self, name: str, agents: Collection[str], suites: Collection[str], now_ms: int) -> None:
-        """A worker is there and offers these digests."""
-        with self._link as link, link.transaction():
-            workers.note_worker(link, name, agents, suites, now_ms)
-
-    def forget_worker(self, name: str) -> None:
-        """A worker has gone."""
-        with self._link as link, link.transaction():
-            workers.forget_worker(link, name)
-
-    def seen_workers(self, *, since_ms: int, now_ms: int) -> list[WorkerSeen]:
-        """The workers that were heard of since ``since_ms`` or hold a job, by name."""
-        with self._link as link, link.snapshot():
-            return workers.seen_workers(link, since_ms, now_ms)
-
-    def add_key(self, name: str, scope: Scope, now_ms: int) -> tuple[ApiKey, str]:
-        """A new key and its secret, which is kept nowhere and cannot be had again."""
-        with self._link as link, link.transaction(durable=True):
-            return keys.add_key(link, name, scope, now_ms)
-
-    def keys(self) -> list[ApiKey]:
-        """Every key, revoked ones included, oldest first."""
-        with self._link as link:
-            return keys.list_keys(link)
-
-    def has_keys(self) -> bool:
-        """Whether a key was ever made. Revoked ones count: taking the last key away opens nothing."""
-        with self._link as link:
-            return keys.has_keys(link)
-
-    def revoke_key(self, name_or_id: str, now_ms: int) -> ApiKey:
-        """Takes a key out of force, for good; its name is free again."""
-        with self._link as link, link.transaction(durable=True):
-            return keys.revoke_key(link, name_or_id, now_ms)
+            with session.transaction(durable=True):
+                return job_rows.lease_job(session, worker, found, now_ms, lease_ms)
 
     def find_key(self, secret: str, now_ms: int) -> ApiKey | None:
         """The key of a secret, ``None`` where there is none or it was revoked; compared in constant time.
 
         Notes the use of a key at most once a minute, and goes without where that cannot be written.
         """
-        with self._link as link:
-            found = keys.find_key(link, secret)
-        if found is None or keys.is_use_noted(found, now_ms):
+        with self._session as session:
+            found = key_rows.find_key(session, secret)
+        if found is None or key_rows.is_use_noted(found, now_ms):
             return found
         with contextlib.suppress(StoreError):
-            with self._link as link, link.transaction():
-                keys.note_use(link, found, now_ms)
+            with self._session as session, session.transaction():
+                key_rows.note_use(session, found, now_ms)
             return replace(found, last_used_at=now_ms)
         return found
-
-    def add_audit(self, entry: AuditEntry) -> None:
-        """Adds an entry to the log; its number is given by the store."""
-        with self._link as link, link.transaction(durable=True):
-            audit.add_audit(link, entry)
-
-    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
-        """Newest first. ``before`` is the ``number`` of the last entry of the page before."""
-        with self._link as link:
-            return audit.list_audit(link, limit, before)
-
-    def acknowledge(self, alert_id: str, who: str, note: str, now_ms: int) -> None:
-        """Marks an alert as seen, in place of an earlier mark."""
-        with self._link as link, link.transaction(durable=True):
-            acknowledgements.acknowledge(link, alert_id, who, note, now_ms)
-
-    def unacknowledge(self, alert_id: str) -> bool:
-        """Takes the mark away; whether there was one."""
-        with self._link as link, link.transaction(durable=True):
-            return acknowledgements.unacknowledge(link, alert_id)
-
-    def acknowledgements(self) -> dict[str, tuple[str, int, str]]:
-        """Who, when and with which note, by the id of the alert."""
-        with self._link as link:
-            return acknowledgements.list_acknowledgements(link)

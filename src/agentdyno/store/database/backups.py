@@ -1,7 +1,8 @@
-"""Backups of a PostgreSQL store, by ``pg_dump``: it must be at least as new as the server."""
+"""Backups: the file that one goes to, and ``pg_dump``, which makes those of PostgreSQL."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -19,10 +20,33 @@ _REMEDY = (
 )
 
 
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[Path]:
+    """An empty file at ``path``, made with its folder: never one that is there already, and never half of a backup.
+
+    Gone again where writing it fails.
+    """
+    remedy = "Give a path that does not exist yet, in a folder that you may write to."
+    if os.path.lexists(path):
+        raise StoreError("the backup would overwrite this file", where=str(path), remedy=remedy)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("xb").close()
+    except OSError as error:
+        message = f"the backup cannot be written: {error.strerror}"
+        raise StoreError(message, where=str(path), remedy=remedy) from None
+    try:
+        yield path
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def dump(url: URL, path: Path, hide: Callable[[str], str]) -> None:
     """Writes a consistent archive for ``pg_restore`` to ``path``. ``hide`` takes secrets out of a message.
 
-    Where several versions of ``pg_dump`` are found, the first that fits the server does it.
+    ``pg_dump`` must be at least as new as the server. Where several versions of it are found, the first that fits the
+    server does it.
     """
     from psycopg.conninfo import make_conninfo
 

@@ -1,0 +1,127 @@
+"""Runs and samples, a page at a time.
+
+A page goes on after the last row of the one before, whatever was added in between: no row comes twice, and none that
+was there at the beginning is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, and_, or_, select
+
+from agentdyno.errors import SpecError
+from agentdyno.model import Phase, RunStatus, Sample, Status
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.rows import RunRow
+from agentdyno.store.runs.codec import id_bytes, row_sample
+from agentdyno.store.runs.queries import list_runs, run_key
+from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
+from agentdyno.store.runs.schema import arms, runs, samples
+
+
+class After(NamedTuple):
+    """The row that a list of executions or runs goes on after: its time (UTC milliseconds) and its UUID."""
+
+    at: int
+    uid: str
+
+
+class AfterSample(NamedTuple):
+    """The sample that a list goes on after."""
+
+    arm_id: str
+    phase: str
+    iteration: int
+    case_id: str
+    instrument: str
+
+
+class SampleFilter(NamedTuple):
+    """Which samples of a run; ``agent`` is what its arms call ``name@version``, or the name alone.
+
+    ``statuses`` are those that are wanted, all where none is named; ``arm`` is the id or the name of an arm.
+    """
+
+    statuses: Sequence[Status] = ()
+    agent: str | None = None
+    benchmark: str | None = None
+    case_id: str | None = None
+    phase: Phase | None = None
+    arm: str | None = None
+
+
+def run_page(
+    session: DatabaseSession,
+    kind: str | None = None,
+    name: str | None = None,
+    after: After | None = None,
+    *,
+    statuses: Sequence[RunStatus] = (),
+    limit: int,
+) -> list[RunRow]:
+    """Runs, newest first, from the one behind ``after`` on; of every status where none is named."""
+    only: list[ColumnElement[bool]] = []
+    if kind is not None:
+        only.append(runs.c.kind == kind)
+    if name is not None:
+        only.append(runs.c.name == name)
+    if statuses:
+        only.append(runs.c.status.in_([status.value for status in statuses]))
+    if after is not None:
+        place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
+        only.append(behind_row(runs.c.started_at, runs.c.id, after.at, place))
+    return list_runs(session, limit, only)
+
+
+def behind_row(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:
+    """Rows that come after the one of time ``at`` and key ``place``, where the newest come first."""
+    return or_(time < at, and_(time == at, key < place))
+
+
+def sample_page(
+    session: DatabaseSession, run_id: str, wanted: SampleFilter, after: AfterSample | None = None, *, limit: int
+) -> list[Sample]:
+    """Samples of a run, from the one behind ``after`` on: arms in the order of the plan, then by phase and trial."""
+    place = _place(session, run_id, after)
+    found: list[Sample] = []
+    for position, key, arm_id in _arms(session, run_id, wanted):
+        for number, phase in enumerate(Phase):
+            if (position, number) < place or wanted.phase not in (None, phase):
+                continue
+            asked = select(*COLUMNS).where(samples.c.arm == key, samples.c.phase == phase.value)
+            if after is not None and (position, number) == place:
+                asked = asked.where(behind(after.iteration, after.case_id, after.instrument))
+            if wanted.statuses:
+                asked = asked.where(samples.c.status.in_([status.value for status in wanted.statuses]))
+            if wanted.case_id is not None:
+                asked = asked.where(samples.c.case_id == wanted.case_id)
+            rows = session.execute(asked.order_by(*ORDER).limit(limit - len(found)))
+            found.extend(row_sample(row, arm_id) for row in rows)
+            if len(found) >= limit:
+                return found
+    return found
+
+
+def _place(session: DatabaseSession, run_id: str, after: AfterSample | None) -> tuple[int, int]:
+    """Arm and phase to begin with."""
+    if after is None:
+        return -1, 0
+    asked = select(arms.c.position).where(arms.c.run == run_key(session, run_id), arms.c.arm_id == after.arm_id)
+    position = session.execute(asked).scalar()
+    if position is None or after.phase not in set(Phase):
+        raise SpecError("this is no place in the samples of this run", where="cursor")
+    return int(position), list(Phase).index(Phase(after.phase))
+
+
+def _arms(session: DatabaseSession, run_id: str, wanted: SampleFilter) -> list[tuple[int, int, str]]:
+    columns = (arms.c.position, arms.c.id, arms.c.arm_id, arms.c.name, arms.c.agent, arms.c.benchmark)
+    asked = select(*columns).where(arms.c.run == run_key(session, run_id)).order_by(arms.c.position)
+    return [
+        (int(position), int(key), str(arm_id))
+        for position, key, arm_id, name, agent, benchmark in session.execute(asked)
+        if wanted.arm in (None, arm_id, name)
+        if wanted.agent is None or wanted.agent in (agent, (agent or "").rpartition("@")[0])
+        if wanted.benchmark in (None, benchmark)
+    ]

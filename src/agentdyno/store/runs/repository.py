@@ -1,0 +1,122 @@
+"""The runs of a store, from the first plan to the last sample; and how fast the machines were they ran on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sqlalchemy import insert, select
+
+from agentdyno.errors import StoreError
+from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status
+from agentdyno.model.codec import to_plain
+from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
+from agentdyno.store.database.session import DatabaseSession
+from agentdyno.store.runs import pages, queries, writes
+from agentdyno.store.runs import samples as sample_rows
+from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
+from agentdyno.store.runs.schema import arms, calibrations, samples
+
+_REPEATED_WARMUP = f"samples.phase = '{Phase.WARMUP}'"
+_REPLACEABLE = {
+    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED_WARMUP}",
+    True: "samples.status IN "
+    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED_WARMUP}",
+}
+_INSERT_SAMPLE = {False: "insert a sample", True: "insert a sample in place of an error"}
+
+
+def keep_calibration(session: DatabaseSession, calibration: Calibration) -> None:
+    """Adds a measurement of a machine."""
+    session.execute(insert(calibrations), to_plain(calibration))
+
+
+def last_calibration(session: DatabaseSession, machine_id: str) -> Calibration | None:
+    """The newest calibration of a machine by the time it was measured."""
+    columns = [column for column in calibrations.columns if not column.primary_key]
+    newest = (calibrations.c.measured_at.desc(), calibrations.c.id.desc())
+    wanted = select(*columns).where(calibrations.c.machine_id == machine_id).order_by(*newest).limit(1)
+    row = session.execute(wanted).one_or_none()
+    return None if row is None else Calibration(**row._mapping)
+
+
+class RunRepository(Repository):
+    """Runs are begun, grow by samples, and are finished; a run that was interrupted is reopened."""
+
+    def __init__(self, session: DatabaseSession, on_run: Callable[[str], None] = lambda _: None) -> None:
+        """``on_run`` is told the id of a run before the run is begun."""
+        super().__init__(session)
+        self._on_run = on_run
+        self._arms: dict[tuple[str, str], int] = {}
+
+    find = in_snapshot(queries.find_run)
+    has = directly(queries.has_run)
+    load = in_snapshot(queries.load_run)
+    load_artifact = in_snapshot(queries.load_artifact)
+    recorded = in_snapshot(queries.recorded)
+    newest = in_snapshot(queries.newest_runs)
+    page = in_snapshot(pages.run_page)
+    sample_page = in_snapshot(pages.sample_page)
+    find_samples = in_snapshot(sample_rows.find_samples)
+    reopen = durably(writes.reopen_run)
+    update_scores = durably(sample_rows.update_scores)
+    save_calibration = durably(keep_calibration)
+    latest_calibration = directly(last_calibration)
+
+    def begin(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
+        """Records a run and its arms before anything runs; ``planned`` gives each arm's samples by arm id.
+
+        Survives a loss of power once it returns. The spec in ``header`` and its seed are what a resume plans from.
+        """
+        self._on_run(header.run_id)
+        with self._session as session, session.transaction(durable=True):
+            writes.begin_run(session, header, arms, planned)
+
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+        """Adds a sample to the group that the next ``commit`` makes permanent.
+
+        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled or is a
+        warm-up, or it is an error and ``replace`` is set.
+        """
+        with self._session as session, session.group():
+            arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
+            row = sample_row(arm, sample)
+            statement = session.statements.get(_INSERT_SAMPLE[replace])
+            if statement is None:
+                target = session.backend.insert_or_replace(samples, SAMPLE_KEY, _REPLACEABLE[replace])
+                statement = session.prepare(_INSERT_SAMPLE[replace], target, SAMPLE_COLUMNS)
+            session.begin()
+            if statement.run(row) != 1:
+                message = f"trial {sample.key} of run {run_id} is recorded already"
+                raise StoreError(message, where=session.backend.where)
+
+    def commit(self) -> None:
+        """Makes every appended sample permanent: from here on it survives the death of this process."""
+        with self._session as session, session.group():
+            session.commit()
+
+    def finish(self, result: RunResult, *, folder: Path | None = None) -> None:
+        """Closes a run: status, end, warnings, and what was concluded about each arm; survives a loss of power.
+
+        Samples are not taken from ``result``. A run of a suite leaves one execution per arm, which later ends of the
+        same run bring up to date. Artifacts replace those recorded before; where ``folder`` is the
+        run's folder, the small ones are kept in the store as well.
+        """
+        with self._session as session, session.group(), session.transaction(durable=True):
+            writes.finish_run(session, result, folder)
+
+    def iter_samples(self, run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
+        """The samples of a run, or of one of its arms, in the order of ``load``, a few at a time.
+
+        Without ``details``, those of each sample are empty. The store may be used in between, also for writing.
+        """
+        return sample_rows.iter_samples(self._session, run_id, arm_id, details)
+
+    def _arm(self, run_id: str, arm_id: str) -> int:
+        run = queries.run_key(self._session, run_id)
+        wanted = select(arms.c.id).where(arms.c.run == run, arms.c.arm_id == arm_id)
+        found = self._session.execute(wanted).scalar()
+        if found is None:
+            raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=self._session.backend.where)
+        self._arms[run_id, arm_id] = int(found)
+        return int(found)
