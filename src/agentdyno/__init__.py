@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentdyno.version import __version__
-
 if TYPE_CHECKING:
     from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
     from agentdyno.agents.hosting.recorder import tool_call
@@ -70,6 +68,7 @@ if TYPE_CHECKING:
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
+    from agentdyno.version import __version__
     from agentdyno.workbench.asking import (
         compare_agents,
         cost,
@@ -157,6 +156,7 @@ _HOMES = {
         "regressions",
         "reliability",
     ),
+    "agentdyno.version": ("__version__",),
     "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

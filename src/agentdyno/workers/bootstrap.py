@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import agentdyno
-
 TOO_OLD = "agentdyno-python-too-old"
 """What an interpreter that cannot run us prints before it ends."""
 
@@ -33,4 +31,4 @@ main(int(fd))
 
 def command(python: str, module: str, fd: int, sys_path: tuple[str, ...] = ()) -> list[str]:
     """Starts ``main(fd)`` of a module of ours, with ``sys_path`` in front of what the interpreter finds by itself."""
-    return [python, "-c", _TEXT, str(Path(agentdyno.__file__).parent), module, str(fd), *sys_path]
+    return [python, "-c", _TEXT, str(Path(__file__).parent.parent), module, str(fd), *sys_path]
