@@ -10,8 +10,9 @@ from agentdyno.contracts import Agent
 from agentdyno.model.case import Case, Response
 from agentdyno.model.suite import Constraints
 from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.settings.suite import CASE_TIME_LIMIT
 
-DEFAULT_TIME_LIMIT_S = 300.0
+DEFAULT_TIME_LIMIT_S = CASE_TIME_LIMIT.default
 
 
 @dataclass(frozen=True, slots=True)
