@@ -33,6 +33,7 @@ PARAMS = Setting(
     default=None,
     option="-p --param",
     metavar="NAME=VALUE",
+    description="Values of parameters",
     help="A parameter; a list is a sweep.",
     worded={"load command": Wording(help="A parameter of the scenarios.")},
     scopes=SPEC_CHANGE | LOAD_COMMAND,

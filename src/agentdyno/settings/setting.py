@@ -137,6 +137,15 @@ class Setting(Parameter, Generic[T_co]):
     note: str = ""
     shown_default: str = ""
 
+    def problem(self, value: object) -> str | None:
+        """What is wrong with ``value``, or ``None``."""
+        if value is None and "null" in self.types:
+            return None
+        found = Parameter.problem(self, value)
+        if found is None and self.above is not None and isinstance(value, (int, float)) and value <= self.above:
+            return f"expected more than {self.above:g}, got {value!r}"
+        return found
+
     @property
     def asked(self) -> str:
         """Its name among the options of a command."""

@@ -59,10 +59,14 @@ def form(
     """``base`` with the settings of ``scope``; ``own`` adds keys as ``(type, Field(...))``.
 
     ``order`` names the keys that come first in the schema and in lists of problems; the others follow. Where
-    ``optional``, null is as good as leaving a key out, and only the descriptions are told.
+    ``optional`` (of a request), keys are the names of the settings, and null is as good as leaving one out.
     """
-    make = _optional_field if optional else _field
-    fields: dict[str, Any] = {setting.form_key: make(setting, scope) for setting in settings_of(scope)}
+    fields: dict[str, Any] = {}
+    for setting in settings_of(scope):
+        if optional:
+            fields[setting.name] = _optional_field(setting, scope)
+        else:
+            fields[setting.form_key] = _field(setting, scope)
     known = {*base.model_fields, *fields, *own}
     return create_model(
         name,

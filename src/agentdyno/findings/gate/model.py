@@ -8,6 +8,7 @@ from enum import StrEnum
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.standing.model import CaseKey
 from agentdyno.model.result import RunWarning
+from agentdyno.settings.judging import ALPHA
 
 
 class Tier(StrEnum):
@@ -74,7 +75,7 @@ class GatePolicy:
     """
 
     rules: tuple[GateRule, ...] = DEFAULT_RULES
-    alpha: float = 0.01
+    alpha: float = ALPHA.default
     against: str | None = None
     own_tiers: tuple[str, ...] = ()
     own_tolerances: tuple[str, ...] = ()
