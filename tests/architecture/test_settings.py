@@ -83,13 +83,14 @@ OPTIONS = {option for setting in all_settings() for option in setting.option.spl
 
 
 def literal_defaults(module: Module) -> Iterator[str]:
-    """``Spec.seed``, ``run.tolerance`` or ``--epochs``: what is named like a setting and has a default written out."""
+    """``Spec.seed``, ``run.tolerance``, ``--epochs``: what is named like a setting and has a default written out."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.ClassDef):
             for item in node.body:
-                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.target.id in NAMES:
-                    if _is_written(_default_of(item.value)):
-                        yield f"{node.name}.{item.target.id}"
+                if not isinstance(item, ast.AnnAssign) or not isinstance(item.target, ast.Name):
+                    continue
+                if item.target.id in NAMES and _is_written(_default_of(item.value)):
+                    yield f"{node.name}.{item.target.id}"
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for argument, default in _arguments(node.args):
                 if argument.arg in NAMES and _is_written(default):
@@ -124,7 +125,7 @@ def _is_written(default: ast.expr | None) -> bool:
 
 
 def _is_checked(module: Module, found: str) -> bool:
-    if module.parts[0] in OTHER_THINGS:
+    if module.parts[0] == "settings" or module.parts[0] in OTHER_THINGS:
         return False
     name = found.rpartition(".")[2]
     statistical = module.parts[0] == "findings" and name == STATISTICAL

@@ -10,12 +10,14 @@ import click
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import GATE_FLAG, STRICT, TOLERANCE
 from agentdyno.settings.setting import (
+    CHECK,
     EXPERIMENT_RUN,
     LOAD,
     LOAD_COMMAND,
     LOAD_FILE,
     LOAD_RUN,
     QUICK,
+    RESUME,
     SPEC,
     SUITE,
     SUITE_CHANGE,
@@ -26,6 +28,12 @@ from agentdyno.settings.setting import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 KINDS = {"an experiment": EXPERIMENT_RUN, "a suite": SUITE_RUN, "a load run": LOAD_RUN}
+SCOPES_OF_COMMANDS = {
+    "run": EXPERIMENT_RUN | SUITE_RUN,
+    "load": LOAD | LOAD_FILE | LOAD_COMMAND,
+    "check": CHECK,
+    "resume": RESUME,
+}
 _IN_FILES = SPEC | SUITE | QUICK | SUITE_CHANGE | LOAD | LOAD_FILE | LOAD_COMMAND
 _ONE_TEXT = ("names",)
 """Lists that an option takes as one text, separated by commas."""

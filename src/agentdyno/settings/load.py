@@ -412,6 +412,7 @@ CONNECTIONS = Setting(
     option="--connections",
     example=100,
     description="Connections at once, at most",
+    note="a request that is due while all are busy goes late, and is counted",
     shows_default=True,
     scopes=LOAD,
 )

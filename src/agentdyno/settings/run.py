@@ -37,7 +37,6 @@ PARAMS = Setting(
     help="A parameter; a list is a sweep.",
     worded={"load command": Wording(help="A parameter of the scenarios.")},
     scopes=SPEC_CHANGE | LOAD_COMMAND,
-    note="a list (`size=[1,2]`) is a sweep. Repeatable",
 )
 MEASURED = Setting(
     "iterations",
@@ -257,7 +256,7 @@ INNER_LOOPS = Setting(
     description="Calls in one sample; auto calibrates fast functions",
     example=["auto", 100],
     shown_default="`auto`",
-    note="`auto` batches calls shorter than 50 µs; with a number and `warmup: 0`, no call goes unrecorded",
+    note="it batches calls shorter than 50 µs; with a number and `warmup: 0`, no call goes unrecorded",
     scopes=SPEC,
 )
 
@@ -318,6 +317,7 @@ MAX_FAILURE_RATE = Setting(
     maximum=1,
     example=0.5,
     description="Share of failed samples above which the run stops",
+    note="counted for each arm, which is then given up",
     scopes=SPEC | SUITE,
 )
 

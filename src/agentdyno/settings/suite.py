@@ -48,7 +48,6 @@ EPOCHS = Setting(
         "benchmark": Wording("Repeats of each case; the suite's without it"),
         "check": Wording(help="Times that each case is put to each agent."),
     },
-    note="a benchmark's own goes first",
     scopes=SUITE | BENCHMARK | JOB | CHECK,
 )
 NUM_RUNS = Setting(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.options import settings_options
+from agentdyno.cli.options import SCOPES_OF_COMMANDS, settings_options
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.settings.load import PROMPT_LENGTH
-from agentdyno.settings.setting import LOAD, LOAD_COMMAND, LOAD_FILE, Setting
+from agentdyno.settings.setting import LOAD, LOAD_FILE, Setting
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult
@@ -43,7 +43,7 @@ _ORDER = (
     "  dyno load URL --rate 50 --print-spec > load.yaml    then: dyno run load.yaml"
 )
 @click.argument("target", metavar="AGENT|URL|local")
-@settings_options(LOAD, LOAD_FILE, LOAD_COMMAND, order=_ORDER)
+@settings_options(SCOPES_OF_COMMANDS["load"], order=_ORDER)
 @store_option
 @json_option
 def command(target: str, **options: Any) -> int:

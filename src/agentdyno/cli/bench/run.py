@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.options import refuse_foreign, settings_options
+from agentdyno.cli.options import SCOPES_OF_COMMANDS, refuse_foreign, settings_options
 from agentdyno.cli.service.remote import server_option
 from agentdyno.cli.shared import (
     json_option,
@@ -20,7 +20,6 @@ from agentdyno.cli.shared import (
     store_url,
 )
 from agentdyno.settings.judging import TOLERANCE
-from agentdyno.settings.setting import EXPERIMENT_RUN, SUITE_RUN
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult, Spec
@@ -49,7 +48,7 @@ _ORDER = (
     "  dyno run my-suite --agent my-agent --server https://dyno.example.org"
 )
 @click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
-@settings_options(EXPERIMENT_RUN, SUITE_RUN, order=_ORDER)
+@settings_options(SCOPES_OF_COMMANDS["run"], order=_ORDER)
 @server_option
 @store_option
 @json_option
