@@ -34,6 +34,7 @@ check:  ## Lint, types and architecture
 	@$(RUN)/ruff check .
 	@$(RUN)/ruff format --check .
 	@$(RUN)/mypy
+	@$(RUN)/python scripts/reference.py --check
 	@scripts/dashboard.sh --check
 	@$(RUN)/python -m pytest -q tests/architecture
 

@@ -29,7 +29,7 @@ from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.job import ArmJob, Code, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
-from agentdyno.runs.experiment.prepare import PROCESSES_PER_SIDE
+from agentdyno.settings.run import PROCESSES_PER_SIDE
 from agentdyno.specs import make_plan
 from agentdyno.stats import mann_whitney, quantile, wilson
 

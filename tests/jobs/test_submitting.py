@@ -80,7 +80,7 @@ def test_a_repeated_request_gets_its_job_also_when_the_queue_is_full(service: Se
         ({"epochs": 0}, "options.epochs"),
         ({"epochs": True}, "options.epochs"),
         ({"epochs": 1.5}, "options.epochs"),
-        ({"epochs": 1001}, "options.epochs"),
+        ({"epochs": 10_001}, "options.epochs"),
         ({"limit": "2"}, "options.limit"),
         ({"limit": 10**30}, "options.limit"),
         ({"quick": 1}, "options.quick"),

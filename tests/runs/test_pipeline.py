@@ -13,7 +13,7 @@ from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.pipeline import Runner, run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.runs.resume import resume
-from agentdyno.specs import Overrides, parse_spec
+from agentdyno.specs import parse_spec, spec_changes
 from agentdyno.store import Store
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.repository import RunRepository
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def spec(tmp_path: Path) -> Spec:
     (tmp_path / "steps.py").write_text(CODE)
     document = {"experiment": "steps.py@Steps", "sweep": {"n": [10, 20]}, "iterations": {"measured": 4, "warmup": 0}}
-    return parse_spec(document, source="spec.yaml", base_dir=tmp_path, overrides=Overrides())
+    return parse_spec(document, source="spec.yaml", base_dir=tmp_path, overrides=spec_changes())
 
 
 def test_progress_counts_every_sample_and_ends_at_the_plan(store: Store, spec: Spec, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.specs import Overrides, load_spec, parse_spec, spec_for
+from agentdyno.specs import load_spec, parse_spec, spec_changes, spec_for
 
 Refuse = Callable[..., SpecError]
 
@@ -217,7 +217,7 @@ def test_a_folder_is_refused_with_its_files(tmp_path: Path) -> None:
 
 
 def test_a_bad_override_is_refused_as_the_command_lines(refused: Refuse) -> None:
-    error = refused("experiment: a", overrides=Overrides(iterations=0, seed=-1))
+    error = refused("experiment: a", overrides=spec_changes(iterations=0, seed=-1))
     assert error.where == "command line: iterations.measured"
     assert "also seed" in error.message
 
@@ -238,5 +238,5 @@ def test_a_value_that_contains_itself_is_refused() -> None:
 
 def test_a_bad_reference_without_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
-        spec_for("bench.txt@sort", base_dir=tmp_path, overrides=Overrides())
+        spec_for("bench.txt@sort", base_dir=tmp_path, overrides=spec_changes())
     assert caught.value.where == "bench.txt@sort: experiment"

@@ -8,7 +8,7 @@ from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import RunStatus, ScorerUse, Status, Workspace
 from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.pipeline import Runner
-from agentdyno.specs import Overrides, parse_spec
+from agentdyno.specs import parse_spec, spec_changes
 from agentdyno.workbench.rescore import rescore
 
 from ..chat_server import Asked, Reply, serving
@@ -82,7 +82,7 @@ def test_only_suites_have_answers(room: Room) -> None:
         {"experiment": "steps.py@steps", "iterations": {"measured": 2, "warmup": 0}},
         source="spec.yaml",
         base_dir=room.folder,
-        overrides=Overrides(),
+        overrides=spec_changes(),
     )
     run = Runner(room.store, room.folder / "runs").start(prepare(spec))
     with pytest.raises(SpecError, match="there are no answers to judge"):

@@ -33,25 +33,6 @@ def json_option(function: F) -> F:
     )
 
 
-def tolerance_option(function: F) -> F:
-    return click.option(
-        "--tolerance",
-        type=click.FloatRange(min=0, min_open=True, max=10),
-        default=0.03,
-        show_default=True,
-        help="Relative change that counts.",
-    )(function)
-
-
-def gate_options(function: F) -> F:
-    function = click.option(
-        "--gate", is_flag=True, help="Exit 1 when something is worse, 3 when nothing is comparable."
-    )(function)
-    return click.option("--strict", is_flag=True, help="With --gate: exit 4 when something is inconclusive.")(
-        function
-    )
-
-
 def store_url(store: str | None) -> str:
     from pathlib import Path
 

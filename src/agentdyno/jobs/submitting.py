@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 from agentdyno.errors import Conflict, RunError, SpecError, nearest
 from agentdyno.jobs.catalogue import Catalogue, RegisteredSuite, check_configuration
 from agentdyno.model.identity import new_run_id
 from agentdyno.model.job import AuditEntry, Job
-from agentdyno.specs import LoadedSuite, SuiteOverrides, load_suite
+from agentdyno.settings import settings_of
+from agentdyno.settings.service import QUEUE_LIMIT
+from agentdyno.settings.setting import JOB
+from agentdyno.specs import LoadedSuite, load_suite, suite_changes
 from agentdyno.specs.files.pasted_secrets import secret_problems
+from agentdyno.specs.forms import JobOptions
 from agentdyno.store import Store
 
-QUEUE_LIMIT = 100
 LONGEST_KEY = 200
-_MOST_EPOCHS = 1_000
-_MOST_USD = 1e9
 
 
 class QueueFull(RunError):
@@ -25,43 +28,34 @@ class QueueFull(RunError):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What of a run its caller may choose; ``None`` leaves the suite as it is. Money is in US dollars."""
+    """What of a run its caller has chosen, by the names of the settings; what is left out is as the suite says."""
 
-    epochs: int | None = None
-    limit: int | None = None
-    quick: bool = False
-    max_cost_usd: float | None = None
+    chosen: Mapping[str, object]
 
     @classmethod
     def of(cls, plain: Mapping[str, object]) -> RunOptions:
         """The options of a request or a job. Raises ``SpecError`` that names the one that cannot be."""
-        for key in plain:
-            if key not in cls.__dataclass_fields__:
-                shown = str(key)[:80]
-                remedy = nearest(shown, cls.__dataclass_fields__)
-                raise SpecError(f"unknown option {shown!r}", where=f"options.{shown}", remedy=remedy)
-        quick = plain.get("quick")
-        if quick is not None and not isinstance(quick, bool):
-            raise SpecError("expected true or false", where="options.quick", remedy="Leave it out for false.")
-        return cls(
-            epochs=_whole(plain, "epochs", _MOST_EPOCHS),
-            limit=_whole(plain, "limit", 10_000_000),
-            quick=bool(quick),
-            max_cost_usd=_dollars(plain),
-        )
+        try:
+            options = JobOptions.model_validate(plain, strict=True)
+        except ValidationError as error:
+            raise _refused(plain, error) from None
+        given = options.model_dump(exclude_none=True)
+        return cls({name: value for name, value in given.items() if value is not False})
+
+    @property
+    def max_cost_usd(self) -> float | None:
+        value = self.chosen.get("max_cost_usd")
+        return value if isinstance(value, float) else None
 
     def plain(self) -> dict[str, object]:
         """Only what was chosen."""
-        return {
-            name: value
-            for name in self.__dataclass_fields__
-            if (value := getattr(self, name)) is not None and value is not False
-        }
+        return dict(self.chosen)
 
     def load(self, suite: RegisteredSuite) -> LoadedSuite:
         """The suite as it will be run. Raises ``SpecError`` where the options do not fit it."""
-        overrides = SuiteOverrides(epochs=self.epochs, limit=self.limit)
-        return load_suite(suite.path, quick=self.quick, overrides=overrides)
+        beside = ("quick", "max_cost_usd")
+        changes = suite_changes(**{name: value for name, value in self.chosen.items() if name not in beside})
+        return load_suite(suite.path, quick=bool(self.chosen.get("quick")), overrides=changes)
 
 
 def submit(
@@ -75,7 +69,7 @@ def submit(
     who: str,
     idempotency_key: str,
     now_ms: int,
-    queue_limit: int = QUEUE_LIMIT,
+    queue_limit: int = QUEUE_LIMIT.default,
     priority: int = 0,
 ) -> Job:
     """Queues a run of a registered suite by a registered agent, and notes who asked for it.
@@ -133,21 +127,19 @@ def _require_same(kept: Job, job: Job) -> None:
         )
 
 
-def _whole(plain: Mapping[str, object], key: str, most: int) -> int | None:
-    value = plain.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise SpecError(
-            f"expected a whole number from 1 to {most:,}", where=f"options.{key}", remedy="Or leave it out."
-        )
-    return value
-
-
-def _dollars(plain: Mapping[str, object]) -> float | None:
-    value = plain.get("max_cost_usd")
-    if value is None:
-        return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= _MOST_USD:
-        return float(value)
-    raise SpecError("expected a number of dollars above 0", where="options.max_cost_usd", remedy="Or leave it out.")
+def _refused(plain: Mapping[str, object], error: ValidationError) -> SpecError:
+    """The first thing that is wrong, an unknown name before all else."""
+    known = {setting.name: setting for setting in settings_of(JOB)}
+    for name in plain:
+        if name not in known:
+            shown = str(name)[:80]
+            return SpecError(f"unknown option {shown!r}", where=f"options.{shown}", remedy=nearest(shown, known))
+    name = str(error.errors()[0]["loc"][0])
+    setting = known[name]
+    if setting.types == ("boolean",):
+        return SpecError("expected true or false", where=f"options.{name}", remedy="Leave it out for false.")
+    if "integer" in setting.types:
+        message = f"expected a whole number from {setting.minimum:,} to {setting.maximum:,}"
+    else:
+        message = f"expected a number of {setting.metavar.lower()} above {setting.above:g}"
+    return SpecError(message, where=f"options.{name}", remedy="Or leave it out.")

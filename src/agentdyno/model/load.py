@@ -9,6 +9,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.settings.load import (
+    ARRIVALS,
+    BURSTINESS,
+    CLIENT_PROCESSES,
+    CONNECTIONS,
+    COUNT,
+    DISTRIBUTION,
+    HIGH,
+    LOW,
+    MAX_DURATION,
+    MAX_REQUESTS,
+    MEAN,
+    METHOD,
+    PROFILE,
+    REQUEST_TIMEOUT,
+    SHARED,
+    SIGMA,
+    THINK,
+    TURNS,
+    WINDOW,
+)
+
 
 class Dialect(StrEnum):
     """How the target is spoken to. ``agent``: through the agent contract, one call a request."""
@@ -83,9 +105,9 @@ class Step:
 
     name: str
     stages: tuple[Stage, ...]
-    arrivals: Arrivals = Arrivals.POISSON
+    arrivals: Arrivals = field(default=Arrivals(ARRIVALS.default))
     seed: int = 0
-    gamma_shape: float = 1.0
+    gamma_shape: float = BURSTINESS.default
     requests: str = ""
     drain_s: float = 30.0
     honour_retry_after: bool = False
@@ -209,7 +231,7 @@ class LoadTarget:
     url: str = ""
     model: str = ""
     key_env: str = ""
-    method: str = "POST"
+    method: str = METHOD.default
     headers: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     body: object = None
@@ -222,12 +244,12 @@ class PromptLengths:
     """Lengths in words. ``distribution``: ``fixed`` (mean), ``uniform`` (low, high), ``lognormal`` (mean, sigma of
     the logarithm, cut at low and high), ``trace`` (as recorded). The first ``shared`` words are the same in all."""
 
-    distribution: str = "fixed"
-    mean: float = 32.0
-    sigma: float = 0.5
-    low: int = 1
-    high: int = 4096
-    shared: int = 0
+    distribution: str = DISTRIBUTION.default
+    mean: float = MEAN.default
+    sigma: float = SIGMA.default
+    low: int = LOW.default
+    high: int = HIGH.default
+    shared: int = SHARED.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +257,8 @@ class Sessions:
     """Conversations of several turns: the next turn is due ``think_s`` after the answer (exponentially distributed
     around it), and holds what was said before."""
 
-    turns: int = 1
-    think_s: float = 1.0
+    turns: int = TURNS.default
+    think_s: float = THINK.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +267,13 @@ class LoadOptions:
     all are busy goes late, and is counted. ``window_s`` is the length of a window. ``max_requests`` and ``max_s`` are
     ceilings that always apply."""
 
-    processes: int = 1
-    connections: int = 1000
-    timeout_s: float = 30.0
-    window_s: float = 1.0
+    processes: int = CLIENT_PROCESSES.default
+    connections: int = CONNECTIONS.default
+    timeout_s: float = REQUEST_TIMEOUT.default
+    window_s: float = WINDOW.default
     max_bytes: int = 32 * 1024 * 1024
-    max_requests: int = 10_000_000
-    max_s: float = 7200.0
+    max_requests: int = MAX_REQUESTS.default
+    max_s: float = MAX_DURATION.default
     output_tokens: int | None = None
     prompt: str = ""
     prompts: PromptLengths = field(default_factory=PromptLengths)
@@ -269,7 +291,7 @@ class Shape:
     level: float
     to: float
     duration_s: float
-    count: int = 5
+    count: int = COUNT.default
     closed: bool = False
 
 
@@ -285,18 +307,18 @@ class LoadSpec:
     model: str = ""
     key_env: str = ""
     scenarios: tuple[str, ...] = ()
-    profile: str = "standard"
+    profile: str = PROFILE.default
     stages: tuple[Stage, ...] = ()
     shape: Shape | None = None
-    arrivals: Arrivals = Arrivals.POISSON
-    gamma_shape: float = 1.0
+    arrivals: Arrivals = field(default=Arrivals(ARRIVALS.default))
+    gamma_shape: float = BURSTINESS.default
     trace: str = ""
     find_limit: bool = False
     rate: float | None = None
     slo: tuple[Objective, ...] = ()
     params: Mapping[str, object] = field(default_factory=dict)
     options: LoadOptions = field(default_factory=LoadOptions)
-    method: str = "POST"
+    method: str = METHOD.default
     headers: Mapping[str, str] = field(default_factory=dict)
     body: object = None
     input: object = None

@@ -1,4 +1,4 @@
-"""The parameters of an experiment, as its signature declares them, and the check of given values.
+"""The parameters of an experiment, as its signature declares them.
 
 Annotations are read as text, so that the same description comes from source code that is never imported
 and from a live class.
@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentdyno.model.metric import Metric
+from agentdyno.settings.setting import JSON_NAMES, Parameter, json_type
+
+__all__ = ["ExperimentInfo", "Parameter", "json_type", "merge_param_schema", "parse_annotation"]
 
 _PYTHON_NAMES = {
     "int": "integer",
@@ -36,51 +39,6 @@ _PYTHON_NAMES = {
     "NoneType": "null",
     "Path": "string",
 }
-_JSON_NAMES = ("null", "boolean", "integer", "number", "string", "array", "object")
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """``types`` are JSON type names, empty for "anything"; ``choices`` are the only values allowed, if any.
-
-    ``opaque``: the default is an object that has no JSON form; ``default`` only shows it.
-    """
-
-    name: str
-    types: tuple[str, ...] = ()
-    required: bool = False
-    default: object = None
-    choices: tuple[object, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    description: str = ""
-    opaque: bool = False
-
-    @property
-    def type_name(self) -> str:
-        if self.choices:
-            return "|".join(str(choice) for choice in self.choices)
-        return "|".join(self.types) or "any"
-
-    @property
-    def takes_list(self) -> bool:
-        """Whether a list is a value of this parameter, rather than a sweep over it."""
-        return "array" in self.types or (not self.types and isinstance(self.default, (list, tuple)))
-
-    def problem(self, value: object) -> str | None:
-        """What is wrong with ``value``, or ``None``."""
-        if self.choices:
-            if any(_same(value, choice) for choice in self.choices):
-                return None
-            return f"expected one of {', '.join(map(repr, self.choices))}, got {value!r}"
-        if self.types and not any(_is(value, name) for name in self.types):
-            return f"expected {self.type_name}, got {json_type(value)} {value!r}"
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if self.minimum is not None and value < self.minimum:
-                return f"expected at least {self.minimum:g}, got {value!r}"
-            if self.maximum is not None and value > self.maximum:
-                return f"expected at most {self.maximum:g}, got {value!r}"
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +55,6 @@ class ExperimentInfo:
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
-
-
-def json_type(value: object) -> str:
-    """The JSON name of a value's type."""
-    for name in _JSON_NAMES:
-        if _is(value, name):
-            return name
-    return type(value).__name__
 
 
 def parse_annotation(text: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
@@ -183,27 +133,6 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _same(value: object, choice: object) -> bool:
-    """Equal as JSON has it: true is not 1."""
-    return value == choice and isinstance(value, bool) == isinstance(choice, bool)
-
-
-def _is(value: object, name: str) -> bool:
-    if name == "null":
-        return value is None
-    if name == "boolean":
-        return isinstance(value, bool)
-    if name == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if name == "number":
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if name == "string":
-        return isinstance(value, str)
-    if name == "array":
-        return isinstance(value, Sequence) and not isinstance(value, str)
-    return name == "object" and isinstance(value, Mapping)
-
-
 def merge_param_schema(parameters: Sequence[Parameter], schema: Mapping[str, object]) -> tuple[Parameter, ...]:
     """The signature's parameters with what a class's ``param_schema`` adds: type, default, bounds, choices.
 
@@ -248,4 +177,4 @@ def _with_row(base: Parameter, row: Mapping[str, object], required: bool) -> Par
 
 def _type_named(name: str) -> str:
     """The JSON type of a Python or JSON type's name, or an empty text."""
-    return name if name in _JSON_NAMES else _PYTHON_NAMES.get(name, "")
+    return name if name in JSON_NAMES else _PYTHON_NAMES.get(name, "")

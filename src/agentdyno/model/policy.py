@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentdyno.settings.judging import ALPHA
+
 
 class Tier(StrEnum):
     """``critical`` metrics block, ``supporting`` ones warn, ``advisory`` ones are shown."""
@@ -61,7 +63,7 @@ class GatePolicy:
     """
 
     rules: tuple[GateRule, ...] = DEFAULT_RULES
-    alpha: float = 0.01
+    alpha: float = ALPHA.default
     against: str | None = None
     own_tiers: tuple[str, ...] = ()
     own_tolerances: tuple[str, ...] = ()

@@ -44,9 +44,15 @@ def decode_result(text: str, where: str) -> RunResult:
     try:
         if version < 1:
             plain = _upgrade_0(plain)
-        return from_plain(RunResult, {**plain, "schema_version": SCHEMA_VERSION})
+        return from_plain(RunResult, {**_with_seed(plain), "schema_version": SCHEMA_VERSION})
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ResultError(f"damaged result: {error}", where=where, remedy=_WRITE_AGAIN) from None
+
+
+def _with_seed(plain: dict[str, Any]) -> dict[str, Any]:
+    """A file whose spec names no seed is of a run with 0; today's default is another."""
+    spec = plain.get("spec")
+    return {**plain, "spec": {"seed": 0, **spec}} if isinstance(spec, dict) else plain
 
 
 def _parse(text: str, where: str) -> Any:

@@ -6,6 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.settings.run import (
+    AFFINITY,
+    FEWEST,
+    GC,
+    INSTRUMENTED,
+    ISOLATION,
+    MAX_FAILURE_RATE,
+    MEASURED,
+    MOST,
+    ORDER,
+    OUTPUT_LIMIT,
+    PARALLELISM,
+    PRECISION,
+    PROCESSES,
+    SEED,
+    WARMUP,
+)
+
 
 class Strategy(StrEnum):
     """How the values of a sweep are combined."""
@@ -48,9 +66,9 @@ class Affinity(StrEnum):
 class AutoStop:
     """Measure until the 95 % interval of the median is within ``precision`` of it, in every arm."""
 
-    precision: float = 0.02
-    minimum: int = 10
-    maximum: int = 500
+    precision: float = PRECISION.default
+    minimum: int = FEWEST.default
+    maximum: int = MOST.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +78,9 @@ class Iterations:
     ``assumed``: nobody said how many samples, so that an experiment's own number goes first.
     """
 
-    warmup: int = 1
-    measured: int = 10
-    instrumented: int = 1
+    warmup: int = WARMUP.default
+    measured: int = MEASURED.default
+    instrumented: int = INSTRUMENTED.default
     auto: AutoStop | None = None
     assumed: bool = False
 
@@ -93,7 +111,7 @@ class Limits:
 
     timeout_s: float | None = None
     memory_bytes: int | None = None
-    output_bytes: int = 16 * 1024 * 1024
+    output_bytes: int = OUTPUT_LIMIT.default * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +141,17 @@ class Spec:
     output_dir: str | None = None
     tags: tuple[str, ...] = ()
     notes: str = ""
-    seed: int = 0
-    parallelism: int = 1
-    isolation: Isolation = Isolation.PROCESS
-    processes: int | None = None
-    order: Order = Order.INTERLEAVED
-    gc: GcPolicy = GcPolicy.NORMAL
-    affinity: Affinity = Affinity.AUTO
+    seed: int = SEED.default
+    parallelism: int = PARALLELISM.default
+    isolation: Isolation = field(default=Isolation(ISOLATION.default))
+    processes: int | None = PROCESSES.default
+    order: Order = field(default=Order(ORDER.default))
+    gc: GcPolicy = field(default=GcPolicy(GC.default))
+    affinity: Affinity = field(default=Affinity(AFFINITY.default))
     inner_loops: int | None = None
     limits: Limits = field(default_factory=Limits)
     time_budget_s: float | None = None
-    max_failure_rate: float = 0.5
+    max_failure_rate: float = MAX_FAILURE_RATE.default
     metrics: Mapping[str, DeclaredMetric] = field(default_factory=dict)
     against: str | None = None
     until_decided: bool = False

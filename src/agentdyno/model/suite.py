@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from agentdyno.model.case import Case
 from agentdyno.model.identity import digest
+from agentdyno.settings.judging import PASS_THRESHOLD, K
+from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
 
 
 def slug(name: str) -> str:
@@ -69,9 +71,9 @@ class Rubric:
     """
 
     scorers: tuple[ScorerUse, ...] = (ScorerUse("exact"),)
-    pass_threshold: float = 0.5
+    pass_threshold: float = PASS_THRESHOLD.default
     reducer: Reducer = Reducer.MEAN
-    k: int = 1
+    k: int = K.default
     targets: Mapping[str, float] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
 
@@ -164,10 +166,10 @@ class Suite:
     description: str = ""
     version: str = ""
     created_at: str = ""
-    epochs: int = 5
+    epochs: int = EPOCHS.default
     warmup: int | None = None
-    concurrency: int = 1
-    retries: int = 2
+    concurrency: int = CONCURRENCY.default
+    retries: int = RETRIES.default
     constraints: Constraints = field(default_factory=Constraints)
     baseline_scores: tuple[BaselineScores, ...] = ()
     agents: tuple[AgentUse, ...] = ()

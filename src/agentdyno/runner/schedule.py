@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from agentdyno.contracts import StopRule
 from agentdyno.model.plan import Plan, Trial
 from agentdyno.model.sample import Failure, Sample
+from agentdyno.settings.run import PARALLELISM
 
 
 class Executor(Protocol):
@@ -40,7 +41,7 @@ class Schedule:
     executor: Executor
     rules: Sequence[StopRule] = ()
     done: Collection[str] = ()
-    parallelism: int = 1
+    parallelism: int = PARALLELISM.default
     stopped_because: str | None = None
     skipped: int = 0
 

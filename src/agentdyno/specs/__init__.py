@@ -6,6 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentdyno.specs.changes import (
+        SettingChanges,
+        changes_among,
+        fit_overrides,
+        params_of,
+        spec_changes,
+        suite_changes,
+    )
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.specs.experiment.arms import build_arms, distinct_names
     from agentdyno.specs.experiment.load import (
@@ -26,11 +34,9 @@ if TYPE_CHECKING:
     )
     from agentdyno.specs.experiment.sweep import MAX_COMBINATIONS, expand
     from agentdyno.specs.files.read import read_document
-    from agentdyno.specs.overrides import Overrides, fit_overrides
-    from agentdyno.specs.schema import json_schema
+    from agentdyno.specs.forms import json_schema
     from agentdyno.specs.suite.load import LoadedSuite, is_suite, load_suite, parse_suite
     from agentdyno.specs.suite.plan import epochs_of, plan_suite, trial_count
-    from agentdyno.specs.suite_overrides import SuiteOverrides
     from agentdyno.specs.workspace.agent_sweep import agent_use
     from agentdyno.specs.workspace.load import find_workspace, load_workspace, read_workspace, resolve_agents
 
@@ -40,23 +46,24 @@ _HOMES = {
     "MAX_TRIALS": "experiment.plan",
     "Dataset": "dataset.dataset",
     "LoadedSuite": "suite.load",
-    "Overrides": "overrides",
-    "SuiteOverrides": "suite_overrides",
+    "SettingChanges": "changes",
     "agent_use": "workspace.agent_sweep",
     "build_arms": "experiment.arms",
+    "changes_among": "changes",
     "distinct_names": "experiment.arms",
     "entry_where": "experiment.load",
     "epochs_of": "suite.plan",
     "expand": "experiment.sweep",
     "find_workspace": "workspace.load",
-    "fit_overrides": "overrides",
+    "fit_overrides": "changes",
     "interleaving_warning": "experiment.plan",
     "is_suite": "suite.load",
-    "json_schema": "schema",
+    "json_schema": "forms",
     "load_spec": "experiment.load",
     "load_suite": "suite.load",
     "load_workspace": "workspace.load",
     "make_plan": "experiment.plan",
+    "params_of": "changes",
     "parse_param": "experiment.load",
     "parse_spec": "experiment.load",
     "parse_suite": "suite.load",
@@ -65,9 +72,11 @@ _HOMES = {
     "read_document": "files.read",
     "read_workspace": "workspace.load",
     "resolve_agents": "workspace.load",
+    "spec_changes": "changes",
     "spec_document": "experiment.load",
     "spec_for": "experiment.load",
     "spec_from_document": "experiment.load",
+    "suite_changes": "changes",
     "trial_count": "suite.plan",
 }
 
@@ -77,10 +86,10 @@ __all__ = [
     "MAX_TRIALS",
     "Dataset",
     "LoadedSuite",
-    "Overrides",
-    "SuiteOverrides",
+    "SettingChanges",
     "agent_use",
     "build_arms",
+    "changes_among",
     "distinct_names",
     "entry_where",
     "epochs_of",
@@ -94,6 +103,7 @@ __all__ = [
     "load_suite",
     "load_workspace",
     "make_plan",
+    "params_of",
     "parse_param",
     "parse_spec",
     "parse_suite",
@@ -102,9 +112,11 @@ __all__ = [
     "read_document",
     "read_workspace",
     "resolve_agents",
+    "spec_changes",
     "spec_document",
     "spec_for",
     "spec_from_document",
+    "suite_changes",
     "trial_count",
 ]
 

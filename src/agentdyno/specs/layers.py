@@ -1,4 +1,4 @@
-"""Laying documents over each other: what all entries share, the entry, ``quick:``, the command line."""
+"""Laying documents over each other: what all entries share, the entry, ``quick:``, changes beside the file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 Document = dict[str, Any]
 ENTRY_KEYS = ("params", "sweep", "strategy", "samples", "iterations")
+CHOICES = ("limit", "benchmarks", "cases")
 _ADDED = ("tags", "imports", "instrumentation")
 
 
@@ -77,3 +78,56 @@ def _holds(items: list[Any], item: Any) -> bool:
     if isinstance(item, Mapping):
         return any(isinstance(other, Mapping) and other.get("name") == item.get("name") for other in items)
     return item in items
+
+
+def apply_suite_layer(document: Document, layer: Document, *, command_line: bool = False) -> Document:
+    """``document`` with ``layer`` over it, both validated.
+
+    What the layer chooses (limit, benchmarks, cases) is kept under ``choice``. Its epochs, warm-ups and limits of a
+    case hold for every benchmark. Tags of the command line are added; all else replaces. An agent that is named as
+    one of the suite's means that one.
+    """
+    result = {**document, "choice": {**document.get("choice", {}), **_only(layer, CHOICES)}}
+    for key, value in layer.items():
+        if key in CHOICES:
+            continue
+        if key in ("constraints", "case_constraints"):
+            result[key] = {**document.get(key, {}), **value}
+        elif key == "tags" and command_line:
+            result[key] = list(dict.fromkeys([*document.get("tags", []), *value]))
+        elif key == "agents":
+            result[key] = [_named(entry, document.get("agents", [])) for entry in value]
+        else:
+            result[key] = value
+    if "benchmarks" in document:
+        result["benchmarks"] = [_benchmark(item, layer) for item in document["benchmarks"]]
+    return result
+
+
+def _benchmark(item: Document, layer: Document) -> Document:
+    settled = {**item}
+    if "epochs" in layer:
+        settled.pop("epochs", None)
+        settled.pop("num_runs", None)
+    if "warmup" in layer:
+        settled.pop("warmup", None)
+    if "case_constraints" in layer:
+        settled["constraints"] = {**item.get("constraints", {}), **layer["case_constraints"]}
+    return settled
+
+
+def _named(entry: Document, known: list[Document]) -> Document:
+    from agentdyno.specs.workspace.agent_sweep import agent_use, reference_of  # experiments need nothing of agents
+
+    if set(entry) - {"use", "uses"}:
+        return entry
+    wanted = reference_of(entry)
+    for other in known:
+        name = other.get("name") or agent_use(reference_of(other)).name
+        if wanted in (name, reference_of(other)):
+            return other
+    return entry
+
+
+def _only(layer: Document, keys: tuple[str, ...]) -> Document:
+    return {key: layer[key] for key in keys if key in layer}

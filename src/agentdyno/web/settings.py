@@ -6,6 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentdyno.settings.service import HOST, QUEUE_LIMIT, WORKERS
+
 MIB = 1024 * 1024
 
 
@@ -22,15 +24,15 @@ class Settings:
 
     store_url: str
     folder: Path
-    host: str = "127.0.0.1"
-    workers: int = 1
+    host: str = HOST.default
+    workers: int = WORKERS.default
     cors: tuple[str, ...] = ()
     keyless_read: bool = True
     max_body_bytes: int = MIB
     max_import_bytes: int = 64 * MIB
     body_timeout_s: float = 30.0
     header_timeout_s: float = 15.0
-    queue_limit: int = 100
+    queue_limit: int = QUEUE_LIMIT.default
     rate_per_minute: int = 600
     poll_s: float = 0.5
     ping_s: float = 10.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model import Benchmark, Case, Progress, Rubric, RunResult, ScorerUse, Spec, Suite
@@ -15,8 +16,17 @@ from agentdyno.registry.names import register
 from agentdyno.runs.lineup import Named
 from agentdyno.runs.suite.kind import SuiteRunner
 from agentdyno.runs.suite.prepare import SuiteOptions, preparing
-from agentdyno.specs import Dataset, LoadedSuite, SuiteOverrides, load_suite, load_workspace, parse_suite
-from agentdyno.specs.suite.load import DEFAULT_SEED
+from agentdyno.settings.run import SEED
+from agentdyno.specs import (
+    Dataset,
+    LoadedSuite,
+    SettingChanges,
+    load_suite,
+    load_workspace,
+    parse_suite,
+    suite_changes,
+)
+from agentdyno.specs.changes import SUITE_CHANGES, known_changes
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.store import Store
 from agentdyno.workbench.location import project_store
@@ -65,7 +75,7 @@ async def aevaluate(suite: Asked, agents: Sequence[Named] | Named = (), **option
     return await asyncio.to_thread(evaluate, suite, agents, **options)  # type: ignore[arg-type]
 
 
-def _load(suite: Asked, quick: bool, changes: SuiteOverrides, scorers: tuple[ScorerUse, ...]) -> LoadedSuite:
+def _load(suite: Asked, quick: bool, changes: SettingChanges, scorers: tuple[ScorerUse, ...]) -> LoadedSuite:
     if isinstance(suite, (str, os.PathLike)):
         loaded = load_suite(Path(suite), quick=quick, overrides=changes)
     elif isinstance(suite, Mapping):
@@ -77,7 +87,7 @@ def _load(suite: Asked, quick: bool, changes: SuiteOverrides, scorers: tuple[Sco
     return loaded if not scorers else _rescored(loaded, scorers)
 
 
-def _check(suite: Suite, changes: SuiteOverrides) -> None:
+def _check(suite: Suite, changes: SettingChanges) -> None:
     """What a file is checked for, where there is none: ids, and the values of options."""
     from agentdyno.specs.files.validate import validate_as
     from agentdyno.specs.suite.format import SuiteLayer
@@ -92,20 +102,20 @@ def _check(suite: Suite, changes: SuiteOverrides) -> None:
         seen.add(item.benchmark_id)
 
 
-def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
+def _overridden(suite: Suite, changes: SettingChanges) -> tuple[Suite, Spec]:
     """A suite made in Python, with the same changes that a file takes."""
+    given: Mapping[str, Any] = changes
     known = [item.benchmark_id for item in suite.benchmarks]
-    chosen = [suite.benchmarks[i] for i in choose_benchmarks(changes.benchmarks, known, suite.name)]
-    selected = select_cases(chosen, Selection(ids=changes.cases, limit=changes.limit), suite.name)
+    chosen = [suite.benchmarks[i] for i in choose_benchmarks(given.get("benchmarks", ()), known, suite.name)]
+    selection = Selection(ids=given.get("cases", ()), limit=given.get("limit"))
+    selected = select_cases(chosen, selection, suite.name)
     limits = suite.constraints
-    if changes.max_cost_usd is not None:
-        limits = replace(limits, cost_limit_usd=changes.max_cost_usd)
     suite = replace(
         suite,
-        benchmarks=tuple(_changed(item, changes) for item in selected),
-        concurrency=changes.concurrency or suite.concurrency,
-        retries=suite.retries if changes.retries is None else changes.retries,
-        constraints=limits,
+        benchmarks=tuple(_changed(item, given) for item in selected),
+        concurrency=given.get("concurrency", suite.concurrency),
+        retries=given.get("retries", suite.retries),
+        constraints=replace(limits, cost_limit_usd=given.get("max_cost_usd", limits.cost_limit_usd)),
     )
     settings = Spec(
         suite.name,
@@ -113,24 +123,22 @@ def _overridden(suite: Suite, changes: SuiteOverrides) -> tuple[Suite, Spec]:
         base_dir=str(Path.cwd()),
         source=suite.source or "suite",
         parallelism=suite.concurrency,
-        seed=DEFAULT_SEED if changes.seed is None else changes.seed,
-        tags=changes.tags,
-        notes=changes.notes or "",
-        output_dir=changes.output_dir,
-        time_budget_s=changes.time_budget_s,
+        seed=given.get("seed", SEED.default),
+        tags=tuple(given.get("tags", ())),
+        notes=given.get("notes", ""),
+        output_dir=given.get("output_dir"),
+        time_budget_s=given.get("time_budget_s"),
     )
     return suite, settings
 
 
-def _changed(item: Benchmark, changes: SuiteOverrides) -> Benchmark:
+def _changed(item: Benchmark, given: Mapping[str, Any]) -> Benchmark:
     limits = item.constraints
-    if changes.time_limit_s is not None:
-        limits = replace(limits, time_limit_s=changes.time_limit_s)
     return replace(
         item,
-        epochs=item.epochs if changes.epochs is None else changes.epochs,
-        warmup=item.warmup if changes.warmup is None else changes.warmup,
-        constraints=limits,
+        epochs=given.get("epochs", item.epochs),
+        warmup=given.get("warmup", item.warmup),
+        constraints=replace(limits, time_limit_s=given.get("time_limit_s", limits.time_limit_s)),
     )
 
 
@@ -168,9 +176,9 @@ def _scorer(item: Scoring) -> ScorerUse:
     return ScorerUse(name)
 
 
-def _overrides(given: Mapping[str, object]) -> SuiteOverrides:
-    known = {field.name for field in fields(SuiteOverrides)}
-    for name in given:
-        if name not in known:
-            raise SpecError(f"no option {name!r}", where="evaluate", remedy=nearest(name, known))
-    return SuiteOverrides(**given)  # type: ignore[arg-type]
+def _overrides(given: Mapping[str, object]) -> SettingChanges:
+    try:
+        return suite_changes(**given)
+    except KeyError as error:
+        name, known = str(error.args[0]), known_changes(SUITE_CHANGES)
+        raise SpecError(f"no option {name!r}", where="evaluate", remedy=nearest(name, known)) from None

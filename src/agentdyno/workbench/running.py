@@ -17,7 +17,8 @@ from agentdyno.registry.local import file_being_loaded
 from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.experiment.resolve import import_paths
 from agentdyno.runs.pipeline import Runner, run_folder
-from agentdyno.specs import Overrides, load_spec, parse_spec
+from agentdyno.settings.judging import TOLERANCE
+from agentdyno.specs import SettingChanges, load_spec, params_of, parse_spec, spec_changes
 from agentdyno.store import Store
 from agentdyno.workbench.location import project_store
 from agentdyno.workbench.reporting import check_formats, write_reports
@@ -45,16 +46,16 @@ def run_spec(
             remedy='Put the call under `if __name__ == "__main__":`.',
         )
     try:
-        changes = Overrides(**overrides)
-    except TypeError as error:
-        raise SpecError(str(error).replace("Overrides.__init__() ", ""), where="run_spec") from None
+        changes = spec_changes(**overrides)
+    except KeyError as error:
+        raise SpecError(f"got an unexpected keyword argument {error}", where="run_spec") from None
     loaded = _load(spec, quick, changes)
     if against is not None:
         from dataclasses import replace
 
         loaded = replace(loaded, against=against)
     url = store or project_store(Path.cwd(), os.environ)
-    prepared = prepare(loaded, overridden=changes.params)
+    prepared = prepare(loaded, overridden=params_of(changes))
     formats = check_formats(",".join(loaded.reports), import_paths(loaded))
     with Store.open(url) as opened:
         result = Runner(opened, output_root(url), on_progress).start(prepared)
@@ -65,7 +66,11 @@ def run_spec(
 
 
 def compare(
-    baseline: str | RunResult, candidate: str | RunResult, *, store: str | None = None, tolerance: float = 0.03
+    baseline: str | RunResult,
+    candidate: str | RunResult,
+    *,
+    store: str | None = None,
+    tolerance: float = TOLERANCE.default,
 ) -> Comparison:
     """Two results side by side: files, runs of the store, ``RUN:ARM``, or results at hand. Read-only."""
     url = store or project_store(Path.cwd(), os.environ)
@@ -128,9 +133,9 @@ def store_exists(url: str) -> bool:
     return bool(prefix) or Path(path).is_file()
 
 
-def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: Overrides) -> Spec:
+def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: SettingChanges) -> Spec:
     if isinstance(spec, Spec):
-        if quick or changes != Overrides():
+        if quick or changes:
             raise SpecError(
                 "a Spec is complete: it takes no quick and no overrides",
                 where="run_spec",

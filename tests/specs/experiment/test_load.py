@@ -26,12 +26,12 @@ from agentdyno.model import (
     Strategy,
 )
 from agentdyno.specs import (
-    Overrides,
     entry_where,
     expand,
     fit_overrides,
     parse_param,
     parse_spec,
+    spec_changes,
     spec_document,
     spec_for,
     spec_from_document,
@@ -280,7 +280,7 @@ def test_quick_may_measure_other_experiments(load: Load) -> None:
 
 
 def test_command_line_overrides_win_over_the_file_and_over_quick(load: Load) -> None:
-    overrides = Overrides(
+    overrides = spec_changes(
         params={"n": [1, 2], "kind": "z", "options": {"c": 1}},
         iterations=5,
         warmup=0,
@@ -306,7 +306,7 @@ def test_command_line_overrides_win_over_the_file_and_over_quick(load: Load) -> 
 
 def test_an_overridden_parameter_stays_only_where_the_experiment_has_it(load: Load) -> None:
     text = "experiments: [{experiment: a, params: {n: 1}}, {experiment: b}]"
-    spec = load(text, overrides=Overrides(params={"n": 5}))
+    spec = load(text, overrides=spec_changes(params={"n": 5}))
     infos = {"a": ExperimentInfo("a", parameters=(Parameter("n"),)), "b": ExperimentInfo("b")}
     fitted = fit_overrides(spec, {"n": 5}, infos)
     assert [entry.params for entry in fitted.entries] == [{"n": 5}, {}]
@@ -319,7 +319,7 @@ def test_an_overridden_parameter_stays_only_where_the_experiment_has_it(load: Lo
 
 
 def test_an_experiment_runs_without_a_file(tmp_path: Path) -> None:
-    spec = spec_for("bench.py@quick_sort", base_dir=tmp_path, overrides=Overrides(params={"n": 3}, iterations=4))
+    spec = spec_for("bench.py@quick_sort", base_dir=tmp_path, overrides=spec_changes(params={"n": 3}, iterations=4))
     assert spec.name == "quick_sort"
     assert spec.entries == (Entry("bench.py@quick_sort", {"n": 3}, iterations=Iterations(measured=4)),)
     assert spec.base_dir == str(tmp_path)
@@ -373,7 +373,7 @@ def test_a_bad_parameter_on_the_command_line_is_refused(text: str) -> None:
 
 def test_importing_the_package_and_its_overrides_loads_no_heavy_module() -> None:
     script = (
-        "import sys, agentdyno.specs as s; s.Overrides(); s.make_plan; s.expand; s.build_arms; s.load_spec\n"
+        "import sys, agentdyno.specs as s; s.spec_changes(); s.make_plan; s.expand; s.build_arms; s.load_spec\n"
         "sys.exit(', '.join({'pydantic', 'yaml'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -19,7 +19,7 @@ from agentdyno.model import (
     TestType,
 )
 from agentdyno.model.codec import from_plain, to_plain
-from agentdyno.specs import Dataset, SuiteOverrides, is_suite, load_suite, parse_suite
+from agentdyno.specs import Dataset, is_suite, load_suite, parse_suite, suite_changes
 
 EVERYTHING = """\
 suite_id: support
@@ -219,7 +219,7 @@ def test_suites_and_specs_are_told_apart() -> None:
 
 
 def test_overrides_replace_and_tags_are_added(tmp_path: Path) -> None:
-    overrides = SuiteOverrides(
+    overrides = suite_changes(
         epochs=9,
         warmup=0,
         concurrency=2,
@@ -249,7 +249,7 @@ def test_overrides_replace_and_tags_are_added(tmp_path: Path) -> None:
 
 def test_a_bad_override_is_the_command_lines_mistake() -> None:
     with pytest.raises(SpecError) as caught:
-        parse_suite({"dataset": ["a"]}, overrides=SuiteOverrides(epochs=0))
+        parse_suite({"dataset": ["a"]}, overrides=suite_changes(epochs=0))
     assert caught.value.where == "command line: epochs"
 
 
@@ -264,7 +264,7 @@ def test_quick_changes_apply_when_asked_for(tmp_path: Path) -> None:
     assert (quick.suite.epochs, quick.suite.benchmarks[0].epochs, quick.suite.warmup) == (3, None, 0)
     assert [agent.uses for agent in quick.suite.agents] == ["bots.py@answer"]
     assert quick.settings.seed == 8
-    more = load_suite(path, quick=True, overrides=SuiteOverrides(limit=2))
+    more = load_suite(path, quick=True, overrides=suite_changes(limit=2))
     assert [len(item.cases) for item in more.suite.benchmarks] == [2]
 
 
@@ -272,5 +272,5 @@ def test_a_suite_loads_without_reading_data_of_benchmarks_left_out() -> None:
     document = {
         "benchmarks": [{"name": "here", "dataset": ["a"]}, {"name": "gone", "dataset": "nowhere.jsonl"}],
     }
-    suite = parse_suite(document, overrides=SuiteOverrides(benchmarks=("here",))).suite
+    suite = parse_suite(document, overrides=suite_changes(benchmarks=("here",))).suite
     assert [item.benchmark_id for item in suite.benchmarks] == ["here"]

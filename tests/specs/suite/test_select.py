@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
-from agentdyno.specs import SuiteOverrides, parse_suite
+from agentdyno.specs import parse_suite, suite_changes
 from agentdyno.specs.suite.select import spread
 
 SUITE: dict[str, object] = {
@@ -52,7 +52,7 @@ def test_cases_are_chosen_by_metadata() -> None:
 
 def test_choices_of_the_command_line_replace_those_of_quick() -> None:
     document = {**SUITE, "quick": {"cases": ["a1"], "limit": 1}}
-    suite = parse_suite(document, quick=True, overrides=SuiteOverrides(cases=("c1", "c2"), limit=5)).suite
+    suite = parse_suite(document, quick=True, overrides=suite_changes(cases=("c1", "c2"), limit=5)).suite
     assert [case.id for item in suite.benchmarks for case in item.cases] == ["c1", "c2"]
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.conclusions import show, suite_option
+from agentdyno.cli.options import gate_options, tolerance_option
 from agentdyno.cli.shared import (
     NOT_COMPARABLE,
     PASS,
     UNDECIDED,
     WORSE,
-    gate_options,
     json_option,
     open_store,
     print_json,
@@ -21,7 +21,6 @@ from agentdyno.cli.shared import (
     say,
     store_option,
     store_url,
-    tolerance_option,
 )
 from agentdyno.errors import NotComparable
 from agentdyno.model import Comparison, Findings, Verdict

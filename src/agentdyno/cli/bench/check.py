@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.conclusions import workspace_here
+from agentdyno.cli.options import refuse, settings_options
 from agentdyno.cli.shared import (
     INTERRUPTED,
     NO_SAMPLE,
@@ -26,6 +27,8 @@ from agentdyno.cli.shared import (
     store_option,
     store_url,
 )
+from agentdyno.settings.setting import CHECK
+from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST
 
 if TYPE_CHECKING:
     from agentdyno.findings.gate.model import GateReport
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from agentdyno.runs.suite.kind import SuiteRunner
     from agentdyno.runs.suite.prepare import PreparedSuite
     from agentdyno.store import Store
+
+_OF_SUITES = (AGENTS, EPOCHS, MAX_COST)
 
 
 @click.command(
@@ -45,16 +50,7 @@ if TYPE_CHECKING:
     "\b\nExit codes: 0 pass, 1 blocked, 3 not comparable, 4 with --strict: warn or inconclusive."
 )
 @click.argument("files", nargs=-1, metavar="[SUITE|SPEC]...")
-@click.option("--against", metavar="REF", help="Git revision, baseline file, AGENT@VERSION.  [default: dyno.yaml]")
-@click.option("--agent", "agents", multiple=True, metavar="AGENT", help="The agents to check; repeatable.")
-@click.option("--strict", is_flag=True, help="Exit 4 when something warns or is inconclusive.")
-@click.option("--rerun", is_flag=True, help="Measure again what is in the store already.")
-@click.option("--quick", is_flag=True, help="Apply the file's `quick:` overrides.")
-@click.option("--epochs", type=click.IntRange(min=1), help="Times that each case is put to each agent.")
-@click.option(
-    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="DOLLARS", help="Spend no more per run."
-)
-@click.option("--yes", is_flag=True, help="Do not ask before spending.")
+@settings_options(CHECK, order="against agents strict rerun quick epochs max_cost yes")
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the comment for a PR.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,json,png.")
@@ -157,14 +153,12 @@ def _check_spec(what: str, store: Store, options: dict[str, Any]) -> tuple[GateR
     from agentdyno.cli.bench.run import find_spec
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.pipeline import Runner
-    from agentdyno.specs import Overrides
+    from agentdyno.specs import spec_changes
     from agentdyno.workbench.check_spec import check_spec
     from agentdyno.workbench.running import output_root
 
-    for name, spelled in (("agents", "--agent"), ("epochs", "--epochs"), ("max_cost", "--max-cost")):
-        if options.get(name):
-            raise click.UsageError(f"{spelled} means nothing for an experiment")
-    spec = find_spec(what, bool(options.get("quick")), Overrides())
+    refuse(options, _OF_SUITES, "an experiment")
+    spec = find_spec(what, bool(options.get("quick")), spec_changes())
     if options.get("against"):
         spec = replace(spec, against=options["against"])
     with ProgressLine() as progress:
@@ -177,9 +171,7 @@ def _check_load(path: Path, store: Store, options: dict[str, Any]) -> tuple[Gate
     from agentdyno.specs.load.build import load_load
     from agentdyno.workbench.check_spec import check_load
 
-    for name, spelled in (("agents", "--agent"), ("epochs", "--epochs"), ("max_cost", "--max-cost")):
-        if options.get(name):
-            raise click.UsageError(f"{spelled} means nothing for a load run")
+    refuse(options, _OF_SUITES, "a load run")
     loaded = load_load(path, quick=bool(options.get("quick")))
     workspace = workspace_here()
     return check_load(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.options import SCOPES_OF_COMMANDS, settings_options
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
+from agentdyno.settings import settings_of
+from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.load import PROMPT_LENGTH
+from agentdyno.settings.setting import LOAD, LOAD_FILE, Setting
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult
@@ -15,13 +21,12 @@ if TYPE_CHECKING:
     from agentdyno.specs.load.build import LoadedLoad
     from agentdyno.store import Store
 
-_PLAIN = (
-    *("model", "dialect", "api_key_env", "profile", "rate", "concurrency", "arrivals", "burstiness", "trace", "slo"),
-    *("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "prompt", "prompt_words"),
-    *("output_tokens", "turns", "think_s", "method", "ca_file", "duration_s", "shape", "to", "count"),
+_ORDER = (
+    "scenarios profile find_limit slo rate concurrency shape to count duration_s arrivals burstiness trace "
+    "params model dialect api_key_env prompt prompt_words output_tokens turns think_s method headers body text "
+    "processes connections timeout_s window_s max_requests max_s ca_file insecure own_target seed name tags "
+    "notes output_dir formats print_spec dry_run"
 )
-"""Options that stand in a file under the same name."""
-_FLAGS = ("find_limit", "insecure", "own_target")
 
 
 @click.command(
@@ -38,53 +43,7 @@ _FLAGS = ("find_limit", "insecure", "own_target")
     "  dyno load URL --rate 50 --print-spec > load.yaml    then: dyno run load.yaml"
 )
 @click.argument("target", metavar="AGENT|URL|local")
-@click.option("--scenario", "scenarios", metavar="LIST", help="Stress scenarios, or all.  [default without a rate]")
-@click.option("--profile", type=click.Choice(["quick", "standard", "full"]), help="How long and how hard.")
-@click.option("--find-limit", is_flag=True, help="Search the highest rate that meets the objectives.")
-@click.option("--slo", metavar="LIST", help='Objectives, such as "ttft_p95<200ms, error_rate<1%".')
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Requests a second: open loop.")
-@click.option("--concurrency", type=click.IntRange(min=1), help="Requests in flight: closed loop.")
-@click.option(
-    "--shape",
-    type=click.Choice(["soak", "ramp", "step", "spike", "sawtooth"]),
-    help="A usual course, from --rate or --concurrency to --to.",
-)
-@click.option("--to", type=click.FloatRange(min=0), help="Where a shape goes: its end, or its peak.")
-@click.option("--count", type=click.IntRange(min=1), help="Steps or teeth of a shape.  [default: 5]")
-@click.option("--duration", "duration_s", type=click.FloatRange(min=0, min_open=True), help="Seconds.  [default: 10]")
-@click.option("--arrivals", type=click.Choice(["constant", "poisson", "gamma"]), help="How requests come.")
-@click.option("--burstiness", type=float, help="Shape of gamma arrivals: 1 is Poisson, less is burstier.")
-@click.option("--trace", type=click.Path(dir_okay=False), help="Replay a trace (CSV or JSONL).")
-@click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the scenarios.")
-@click.option("--model", help="The model to ask for.")
-@click.option("--dialect", type=click.Choice(["http", "openai", "ollama", "agent"]), help="How to speak to it.")
-@click.option("--api-key-env", metavar="NAME", help="Environment variable with the key.")
-@click.option("--prompt", help="What is asked, every time.")
-@click.option("--prompt-words", type=click.IntRange(min=1), help="Length of made-up prompts.  [default: 32]")
-@click.option("--output-tokens", type=click.IntRange(min=1), help="Longest answer.")
-@click.option("--turns", type=click.IntRange(min=1), help="Turns of a conversation.")
-@click.option("--think", "think_s", type=click.FloatRange(min=0), help="Seconds before the next turn.")
-@click.option("--method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]), help="Plain HTTP.")
-@click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", help="Plain HTTP: a header; no secrets.")
-@click.option("--body", metavar="JSON", help="Plain HTTP: the body.")
-@click.option("--input", "text", metavar="TEXT", help="What an agent is asked.")
-@click.option("--processes", type=click.IntRange(min=1), help="Client processes.  [default: 1]")
-@click.option("--connections", type=click.IntRange(min=1), help="Connections at once, at most.  [default: 1000]")
-@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), help="Of a request, in seconds.")
-@click.option("--window", "window_s", type=click.FloatRange(min=0.05), help="Length of a window, in seconds.")
-@click.option("--max-requests", type=click.IntRange(min=1), help="No more than this.  [default: 10,000,000]")
-@click.option("--max-seconds", "max_s", type=click.FloatRange(min=0, min_open=True), help="No longer than this.")
-@click.option("--ca-file", type=click.Path(exists=True, dir_okay=False), help="Certificates to trust.")
-@click.option("--insecure", is_flag=True, help="Do not check the certificate.")
-@click.option("--i-own-this-target", "own_target", is_flag=True, help="The target is public, and it is yours.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the schedule and the prompts.")
-@click.option("--name", help="Name of the run.")
-@click.option("--tag", "tags", multiple=True, help="A tag for the result.")
-@click.option("--notes", help="A note for the result.")
-@click.option("--output-dir", help="Where the run's folder goes.")
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,prometheus.")
-@click.option("--print-spec", is_flag=True, help="Print the file that says the same, and run nothing.")
-@click.option("--dry-run", is_flag=True, help="Show what would be sent, and send nothing.")
+@settings_options(SCOPES_OF_COMMANDS["load"], order=_ORDER)
 @store_option
 @json_option
 def command(target: str, **options: Any) -> int:
@@ -106,10 +65,7 @@ def make_document(target: str, options: dict[str, Any]) -> dict[str, object]:
     from agentdyno.specs import parse_param
 
     load: dict[str, object] = {"target": target}
-    load |= {name: options[name] for name in _PLAIN if options.get(name) is not None}
-    load |= {name: True for name in _FLAGS if options.get(name)}
-    if options.get("scenarios"):
-        load["scenarios"] = options["scenarios"]
+    load |= _said(options, (*settings_of(LOAD), PROMPT_LENGTH))
     if options.get("params"):
         load["params"] = dict(parse_param(item) for item in options["params"])
     if options.get("headers"):
@@ -118,24 +74,24 @@ def make_document(target: str, options: dict[str, Any]) -> dict[str, object]:
         load["body"] = _json(options["body"])
     if options.get("text") is not None:
         load["input"] = options["text"]
-    document: dict[str, object] = {"load": load}
-    for name in ("seed", "name", "notes", "output_dir"):
-        if options.get(name) is not None:
-            document[name] = options[name]
-    if options.get("tags"):
-        document["tags"] = list(options["tags"])
-    return document
+    return {"load": load, **_said(options, settings_of(LOAD_FILE))}
+
+
+def _said(options: dict[str, Any], settings: Sequence[Setting[object]]) -> dict[str, object]:
+    """What the options say, by the keys of a file."""
+    said = {setting.form_key: options.get(setting.asked) for setting in settings}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in said.items() if _is_said(value)}
+
+
+def _is_said(value: object) -> bool:
+    return value is not None and value is not False and value != ()
 
 
 def run_load_file(path: Path, options: dict[str, Any]) -> int:
     """``dyno run`` with a file that holds ``load:``."""
     from agentdyno.specs.load.build import load_load
 
-    overrides: dict[str, object] = {
-        name: options[name] for name in ("seed", "notes", "output_dir") if options.get(name) is not None
-    }
-    if options.get("tags"):
-        overrides["tags"] = list(options["tags"])
+    overrides = _said(options, settings_of(LOAD_FILE))
     return run_load(load_load(path, quick=bool(options.get("quick")), overrides=overrides), options)
 
 
@@ -154,7 +110,7 @@ def run_load(loaded: LoadedLoad, options: dict[str, Any]) -> int:
             return _show_plan(prepared, as_json)
     with open_store(store) as opened:
         result = measure(loaded, workspace, opened, options)
-        findings = finish(result, opened, formats, 0.03, as_json=as_json)
+        findings = finish(result, opened, formats, TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, tolerance_option
+from agentdyno.cli.options import tolerance_option
+from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option
 
 if TYPE_CHECKING:
     from agentdyno.model import ScorerUse

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import click
 
+from agentdyno.cli.options import settings_options
 from agentdyno.cli.shared import json_option, open_store, say, store_option, store_url
+from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.setting import RESUME
 
 
 @click.command(epilog="\b\nExamples:\n  dyno resume last\n  dyno resume 0198c3a1-7f2b --retry-errors")
 @click.argument("run")
 @click.option("--retry-errors", is_flag=True, help="Repeat samples that failed, too.")
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="DOLLARS",
-    help="Suites: stop before; what is spent counts.",
-)
+@settings_options(RESUME)
 @store_option
 @json_option
 def command(run: str, retry_errors: bool, max_cost: float | None, store: str | None, as_json: bool) -> int:
@@ -36,5 +34,5 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
                 on_progress=progress,
                 say=say,
             )
-        findings = finish(result, opened, (), 0.03, as_json=as_json)
+        findings = finish(result, opened, (), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)

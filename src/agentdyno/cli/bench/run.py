@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.options import SCOPES_OF_COMMANDS, refuse_foreign, settings_options
 from agentdyno.cli.service.remote import server_option
 from agentdyno.cli.shared import (
-    gate_options,
     json_option,
     open_store,
     print_json,
@@ -19,38 +18,19 @@ from agentdyno.cli.shared import (
     say,
     store_option,
     store_url,
-    tolerance_option,
 )
+from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult, Spec
     from agentdyno.runs.experiment.prepare import Prepared
-    from agentdyno.specs import Overrides
+    from agentdyno.specs import SettingChanges
 
-SUITE_ONLY = {
-    "agents": "--agent",
-    "epochs": "--epochs",
-    "limit": "--limit",
-    "cases": "--case",
-    "benchmarks": "--benchmark",
-    "concurrency": "--concurrency",
-    "retries": "--retries",
-    "max_cost": "--max-cost",
-    "cache": "--cache",
-    "until_decided": "--until-decided",
-}
-EXPERIMENT_ONLY = {
-    "gate": "--gate",
-    "strict": "--strict",
-    "params": "--param",
-    "iterations": "--iterations",
-    "instruments": "--instrument",
-    "imports": "--import",
-    "isolation": "--isolation",
-    "order": "--order",
-    "processes": "--processes",
-    "parallelism": "--parallelism (suites have --concurrency)",
-}
+_ORDER = (
+    "params iterations warmup agents epochs limit cases benchmarks concurrency retries max_cost cache yes quick "
+    "against until_decided dry_run instruments imports seed isolation order processes parallelism timeout_s "
+    "time_budget_s tags notes output_dir formats tolerance strict gate"
+)
 
 
 @click.command(
@@ -68,48 +48,7 @@ EXPERIMENT_ONLY = {
     "  dyno run my-suite --agent my-agent --server https://dyno.example.org"
 )
 @click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
-@click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; a list is a sweep.")
-@click.option("--iterations", type=click.IntRange(min=1), help="Measured samples per arm.")
-@click.option("--warmup", type=click.IntRange(min=0), help="Calls before measuring.")
-@click.option(
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="AGENT",
-    help="An agent to run; repeatable. Of an experiment: its parameter agent.",
-)
-@click.option("--epochs", type=click.IntRange(min=1), help="Suites: times that each case is put to each agent.")
-@click.option("--limit", type=click.IntRange(min=1), help="Suites: number of cases, spread over the benchmarks.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="Suites: only this case; repeatable.")
-@click.option("--benchmark", "benchmarks", multiple=True, metavar="ID", help="Suites: only this one; repeatable.")
-@click.option("--concurrency", type=click.IntRange(min=1), help="Suites: calls at the same time.")
-@click.option("--retries", type=click.IntRange(min=0), help="Suites: repeats after errors of the infrastructure.")
-@click.option(
-    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="DOLLARS", help="Suites: spend no more."
-)
-@click.option("--cache", is_flag=True, help="Suites: reuse answers of earlier runs (not measured again).")
-@click.option("--yes", is_flag=True, help="Suites: do not ask before spending.")
-@click.option("--quick", is_flag=True, help="Apply the file's `quick:` overrides.")
-@click.option(
-    "--against", metavar="REF", help="Measure a baseline too: git revision, agent, name=value, interpreter."
-)
-@click.option("--until-decided", is_flag=True, help="Suites: stop as soon as the two sides are told apart.")
-@click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
-@click.option("--instrument", "instruments", multiple=True, metavar="NAME", help="Add an instrument.")
-@click.option("--import", "imports", multiple=True, metavar="FILE|MODULE", help="Load local code first.")
-@click.option("--seed", type=int, help="Seed of order and randomness.")
-@click.option("--isolation", type=click.Choice(["process", "inline"]), help="Where trials run.")
-@click.option("--order", type=click.Choice(["interleaved", "sequential"]), help="How arms take turns.")
-@click.option("--processes", type=click.IntRange(min=1), help="Fresh processes per arm, one after the other.")
-@click.option("--parallelism", type=click.IntRange(min=1), help="Trials at the same time.")
-@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Limit of one trial, or of one case.")
-@click.option("--time-budget", "time_budget_s", type=float, metavar="SECONDS", help="Limit of the run.")
-@click.option("--tag", "tags", multiple=True, help="A tag for the result.")
-@click.option("--notes", help="A note for the result.")
-@click.option("--output-dir", help="Where the run's folder goes.")
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
-@tolerance_option
-@gate_options
+@settings_options(SCOPES_OF_COMMANDS["run"], order=_ORDER)
 @server_option
 @store_option
 @json_option
@@ -133,15 +72,15 @@ def run(what: str | None, options: dict[str, Any]) -> int:
     if suites:
         from agentdyno.cli.bench.suite_run import run_suite
 
-        _refuse(options, EXPERIMENT_ONLY, "a suite")
+        refuse_foreign(options, "a suite")
         return max(run_suite(path, options) for path in suites)
     path = find_load(what)
     if path is not None:
         from agentdyno.cli.bench.load import run_load_file
 
-        _refuse(options, SUITE_ONLY | EXPERIMENT_ONLY | {"against": "--against"}, "a load run")
+        refuse_foreign(options, "a load run")
         return run_load_file(path, options)
-    _refuse(options, {key: value for key, value in SUITE_ONLY.items() if key != "agents"}, "an experiment")
+    refuse_foreign(options, "an experiment")
     return run_experiment(what or "", options)
 
 
@@ -177,19 +116,13 @@ def find_load(what: str | None) -> Path | None:
     return path if is_load(read_document(path)) else None
 
 
-def _refuse(options: dict[str, Any], names: Mapping[str, str], kind: str) -> None:
-    """An option that would change nothing is a mistake that the user wants to hear of."""
-    for name, spelled in names.items():
-        if options.get(name):
-            raise click.UsageError(f"{spelled} means nothing for {kind}")
-
-
 def run_experiment(what: str, options: dict[str, Any]) -> int:
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.experiment.prepare import prepare
     from agentdyno.runs.experiment.resolve import import_paths
     from agentdyno.runs.pipeline import Runner
+    from agentdyno.specs import params_of
     from agentdyno.workbench.reporting import check_formats
     from agentdyno.workbench.running import output_root
 
@@ -199,7 +132,7 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
     if options.get("against"):
         spec = replace(spec, against=options["against"])
     formats = check_formats(",".join(filter(None, (options.get("formats"), *spec.reports))), import_paths(spec))
-    prepared = prepare(spec, overridden=overrides.params, say=say)
+    prepared = prepare(spec, overridden=params_of(overrides), say=say)
     if options.get("dry_run"):
         show_plan(prepared, as_json)
         return 0
@@ -207,11 +140,11 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
         say(announce(prepared))
         with ProgressLine() as progress:
             result: RunResult = Runner(opened, output_root(store_url(store)), progress).start(prepared)
-        findings = finish(result, opened, formats, options.get("tolerance", 0.03), as_json=as_json)
+        findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 
 
-def find_spec(what: str, quick: bool, overrides: Overrides) -> Spec:
+def find_spec(what: str, quick: bool, overrides: SettingChanges) -> Spec:
     """The spec that the argument names: a spec file, a shipped one, or one experiment with every default."""
     from agentdyno.specs import load_spec, spec_for
     from agentdyno.workbench.listing import find_workload
@@ -230,21 +163,16 @@ def find_spec(what: str, quick: bool, overrides: Overrides) -> Spec:
     return spec_for(what, base_dir=Path.cwd(), overrides=overrides)
 
 
-def make_overrides(options: dict[str, Any]) -> Overrides:
-    from agentdyno.specs import Overrides, parse_param
+def make_overrides(options: dict[str, Any]) -> SettingChanges:
+    from agentdyno.specs import changes_among, parse_param, spec_changes
+    from agentdyno.specs.changes import SPEC_CHANGES
 
-    names = (
-        *("iterations", "warmup", "seed", "isolation", "order", "processes", "parallelism"),
-        *("timeout_s", "time_budget_s", "notes", "output_dir"),
-    )
-    values: dict[str, Any] = {name: options.get(name) for name in names}
-    values |= {name: tuple(options.get(name) or ()) for name in ("instruments", "imports", "tags")}
     params = dict(parse_param(item) for item in options.get("params") or ())
     agents = list(options.get("agents") or ())
     if agents:
         # An experiment that puts a model on the bench names it by a parameter.
         params.setdefault("agent", agents[0] if len(agents) == 1 else agents)
-    return Overrides(params=params, **values)
+    return spec_changes(**{**changes_among(options, SPEC_CHANGES), "params": params})
 
 
 def announce(prepared: Prepared) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.shared import open_store, print_json, print_tables, say, store_url
+from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult, Workspace
     from agentdyno.runs.suite.prepare import PreparedSuite
-    from agentdyno.specs import SuiteOverrides
+    from agentdyno.specs import SettingChanges
     from agentdyno.store import Store
 
 ASK_ABOVE_USD = 1.0
@@ -47,7 +48,7 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         confirm(prepared, bool(options.get("yes")))
         with ProgressLine() as progress:
             result: RunResult = SuiteRunner(opened, output_root(url), progress).start(prepared)
-        findings = finish(result, opened, formats, options.get("tolerance", 0.03), as_json=as_json)
+        findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.settings.against is not None and not prepared.settings.until_decided and not as_json:
             show_sides(result, opened)
@@ -83,17 +84,11 @@ def workspace_suites() -> list[Path]:
     return [Path(workspace.base_dir) / item for item in workspace.suites]
 
 
-def make_overrides(options: dict[str, Any]) -> SuiteOverrides:
-    from agentdyno.specs import SuiteOverrides
+def make_overrides(options: dict[str, Any]) -> SettingChanges:
+    from agentdyno.specs import changes_among
+    from agentdyno.specs.changes import SUITE_CHANGES
 
-    names = ("epochs", "limit", "concurrency", "warmup", "seed", "notes", "output_dir", "retries", "time_budget_s")
-    values: dict[str, Any] = {name: options.get(name) for name in names if options.get(name) is not None}
-    if options.get("timeout_s") is not None:
-        values["time_limit_s"] = options["timeout_s"]
-    for name in ("benchmarks", "cases", "tags"):
-        if options.get(name):
-            values[name] = tuple(options[name])
-    return SuiteOverrides(**values)
+    return changes_among(options, SUITE_CHANGES)
 
 
 def suite_options(options: dict[str, Any], stack: ExitStack, url: str) -> Any:

@@ -9,13 +9,15 @@ import click
 
 from agentdyno.cli.service.remote import Service
 from agentdyno.cli.shared import INTERRUPTED, print_json, say
+from agentdyno.settings import settings_of
+from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.setting import JOB
 
 if TYPE_CHECKING:
     from agentdyno.model.job import Job
 
-TAKEN = frozenset({"agents", "epochs", "limit", "quick", "max_cost", "server", "key_file", "as_json", "yes"})
-"""Options that a service takes; the rest would be lost on the way."""
-DEFAULTS = {"tolerance": 0.03}
+TAKEN = frozenset({"agents", "server", "key_file", "as_json", "yes"})
+"""Options that mean something here beside those that a service takes; the rest would be lost on the way."""
 
 
 def run_remotely(what: str | None, options: dict[str, Any]) -> int:
@@ -29,13 +31,9 @@ def run_remotely(what: str | None, options: dict[str, Any]) -> int:
             "a service needs the id of a suite and an agent: dyno run SUITE --agent AGENT --server URL"
         )
     service = Service.at(options["server"], options.get("key_file"))
-    chosen = {
-        "epochs": options.get("epochs"),
-        "limit": options.get("limit"),
-        "quick": True if options.get("quick") else None,
-        "max_cost_usd": options.get("max_cost"),
-    }
-    body = {"suite_id": what, "options": {key: value for key, value in chosen.items() if value is not None}}
+    asked = {setting.name: options.get(setting.asked) for setting in settings_of(JOB)}
+    chosen = {name: value for name, value in asked.items() if value is not None and value is not False}
+    body = {"suite_id": what, "options": chosen}
     jobs = [service.submit({**body, "agent_id": agent}, str(uuid.uuid4())) for agent in agents]
     ended: list[Job] = []
     try:
@@ -52,6 +50,7 @@ def run_remotely(what: str | None, options: dict[str, Any]) -> int:
 
 
 def _refuse_others(options: dict[str, Any]) -> None:
+    taken = TAKEN | {setting.asked for setting in settings_of(JOB)}
     for name, value in options.items():
-        if name not in TAKEN and value and value != DEFAULTS.get(name):
+        if name not in taken and value and not (name == TOLERANCE.asked and value == TOLERANCE.default):
             raise click.UsageError(f"--{name.replace('_', '-')} means nothing with --server")

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentdyno.cli.options import settings_options
 from agentdyno.cli.shared import open_store, say, store_option, store_url
+from agentdyno.settings.setting import SERVE
 
 if TYPE_CHECKING:
     import uvicorn
 
     from agentdyno.store import Store
 
-PORT = 8321
 BACKLOG = 1024
 FINISH_S = 5
 """Seconds that requests in progress get to end when the service stops."""
@@ -28,18 +29,7 @@ FINISH_S = 5
     "  dyno keys create ci --scope run                  a key, to start runs from outside\n"
     "  dyno serve --host 0.0.0.0 --store postgresql://host/dyno --workers 4"
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; others need a key.")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes any free one.")
-@click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True, help="Jobs at the same time.")
-@click.option(
-    "--lease",
-    "lease_s",
-    type=click.FloatRange(min=1, max=3600),
-    default=15.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a job stays with a worker that is not heard of.",
-)
+@settings_options(SERVE)
 @click.option(
     "--cors", "cors", multiple=True, metavar="ORIGIN", help="A site whose pages may call the API; repeatable."
 )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentdyno.cli.options import settings_options
 from agentdyno.cli.shared import json_option, print_json, say, store_option, store_url
+from agentdyno.settings.setting import WORKER
 
 if TYPE_CHECKING:
     from agentdyno.model.job import Job
@@ -20,15 +22,7 @@ if TYPE_CHECKING:
     "  dyno worker --once                       what is queued now, and no more"
 )
 @click.option("--name", help="What the worker is called. [default: machine and process]")
-@click.option(
-    "--lease",
-    "lease_s",
-    type=click.FloatRange(min=1, max=3600),
-    default=15.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a job stays with a worker that is not heard of.",
-)
+@settings_options(WORKER)
 @click.option("--once", is_flag=True, help="End when no job is left.")
 @store_option
 @json_option

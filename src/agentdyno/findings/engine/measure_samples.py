@@ -9,6 +9,7 @@ from statistics import median
 
 from agentdyno.findings.figures.values import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
+from agentdyno.settings.judging import TOLERANCE
 from agentdyno.stats import (
     Interval,
     equivalent,
@@ -36,7 +37,7 @@ class Judging:
     The noise floor is that of one process a side; it shrinks with the square root of the number of processes.
     """
 
-    tolerance: float = 0.03
+    tolerance: float = TOLERANCE.default
     alpha: float = 0.01
     noise_floor: float | None = None
     same_machine: bool = True

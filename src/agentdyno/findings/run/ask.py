@@ -11,23 +11,24 @@ from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Comparison, Findings, RunResult, Side
 from agentdyno.model.result import LOAD_KIND
+from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
 
-def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:
+def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Judging:
     """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
     calibration = store.runs.latest_calibration(result.environment.machine_id) if store is not None else None
     return Judging(tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None)
 
 
 def compare_operands(
-    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = 0.03
+    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = TOLERANCE.default
 ) -> Comparison:
     """Two operands side by side; raises ``NotComparable`` when they share nothing."""
     return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))
 
 
-def findings_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Findings:
+def findings_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Findings:
     """A run's warnings; where its agents stand, or the comparison of its two sides where it has two."""
     if result.suite is not None:
         standing = standing_of(result, _figures(result, store))

@@ -112,7 +112,7 @@ def evaluated(found: Evaluation, document: Document) -> RunResult:
         started_at=started_at,
         finished_at=None if found.finished_at is None else max(found.finished_at, started_at),
         seed=0,
-        spec=Spec(found.name, (), source=file),
+        spec=Spec(found.name, (), source=file, seed=0),
         environment=found.machine.environment(),
         vcs=found.vcs,
         warnings=(*found.warnings, *_doubts(found)),

@@ -141,7 +141,7 @@ def _spec(name: str, arms: Sequence[ArmResult], file: str) -> Spec:
         )
         for arm in arms
     ]
-    return Spec(name, tuple(entries), source=file)
+    return Spec(name, tuple(entries), source=file, seed=0)
 
 
 def _doubts(found: Found) -> list[RunWarning]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agentdyno.load.plan.schedule import concurrency_at
 from agentdyno.model.load import Arrivals, Dialect, Step
+from agentdyno.settings.load import CONNECTIONS, MAX_REQUESTS, METHOD, REQUEST_TIMEOUT, TURNS
 
 _AT_A_TIME = 4096
 """Entries of the schedule that are Python objects at once."""
@@ -26,13 +27,13 @@ class ClientSettings:
     hosts: tuple[str, ...]
     port: int
     dialect: Dialect
-    method: str = "POST"
+    method: str = METHOD.default
     tls: bool = False
     server_name: str = ""
     ca_file: str = ""
     insecure: bool = False
-    connections: int = 1000
-    timeout_s: float = 30.0
+    connections: int = CONNECTIONS.default
+    timeout_s: float = REQUEST_TIMEOUT.default
     max_bytes: int = 32 * 1024 * 1024
     cpu: int | None = None
 
@@ -50,8 +51,8 @@ class StepOrder:
     stage: NDArray[np.int16]
     request: NDArray[np.int32]
     wire: tuple[bytes, ...] | None = None
-    max_requests: int = 10_000_000
-    turns: int = 1
+    max_requests: int = MAX_REQUESTS.default
+    turns: int = TURNS.default
     think_ns: NDArray[np.int64] | None = None
 
     @property

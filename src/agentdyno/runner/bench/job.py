@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentdyno.model.spec import GcPolicy, Limits
+from agentdyno.settings.run import WARMUP
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class ArmJob:
     code: Code
     params: Mapping[str, object]
     seed: int = 0
-    warmup: int = 1
+    warmup: int = WARMUP.default
     inner_loops: int | None = None
     gc: GcPolicy = GcPolicy.NORMAL
     cpu: int | None = None

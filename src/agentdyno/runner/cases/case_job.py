@@ -10,8 +10,10 @@ from agentdyno.contracts import Agent
 from agentdyno.model.case import Case, Response
 from agentdyno.model.suite import Constraints
 from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.settings.judging import PASS_THRESHOLD
+from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
 
-DEFAULT_TIME_LIMIT_S = 300.0
+DEFAULT_TIME_LIMIT_S = CASE_TIME_LIMIT.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class CaseJob:
     judge: Callable[[Case, Response], Awaitable[Judgement]]
     price: Callable[[Response, float | None], Priced]
     constraints: Constraints = field(default_factory=Constraints)
-    pass_threshold: float = 0.5
+    pass_threshold: float = PASS_THRESHOLD.default
     warmup: int = 0
     server: CpuShare | None = None
 
@@ -63,8 +65,8 @@ class Conduct:
     ``redact`` takes secrets out of everything that is kept.
     """
 
-    concurrency: int = 1
-    retries: int = 2
+    concurrency: int = CONCURRENCY.default
+    retries: int = RETRIES.default
     patience_s: float = 120.0
     redact: Callable[[object], object] = lambda value: value
     cache: ResponseCache | None = None

@@ -27,12 +27,8 @@ from agentdyno.runner.bench.describe import describe_experiment, instrument_pert
 from agentdyno.runner.bench.job import ArmJob, Code, InstrumentJob, Launch
 from agentdyno.runs.experiment.resolve import experiment_code, here, instrument_jobs, short_name
 from agentdyno.runs.experiment.sides import Baseline, Say, baseline_for
+from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
-
-SAMPLES_PER_SIDE = 50
-"""Samples of each side of a comparison where nobody says how many."""
-PROCESSES_PER_SIDE = 10
-"""Fresh processes of each side of a comparison: one alone would be judged by its luck with memory layout."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model.case import Case
+from agentdyno.settings.suite import MAX_CASES
 from agentdyno.specs.files.plain import NotPlain, plain
 from agentdyno.specs.files.problems import Problem, dotted, got, shorten, spec_error
 
-MAX_CASES = 100_000
 FIELDS = ("id", "input", "target", "metadata", "group", "turns")
 _ID_LENGTH = 200
 _COUNTED = ("line ", "row ", "case ")

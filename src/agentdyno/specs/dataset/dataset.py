@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import overload
 
 from agentdyno.model.case import Case
+from agentdyno.settings.run import SEED
 from agentdyno.specs.dataset.case_rows import RowRules, build_cases, rows_of
 from agentdyno.specs.dataset.files import NO_NULL, read_rows
 
 SOURCE = "dataset"
-DEFAULT_SEED = 42
 
 
 @dataclass(frozen=True, init=False)
@@ -68,7 +68,7 @@ class Dataset:
         """The cases for which ``keep`` is true."""
         return Dataset(case for case in self.cases if keep(case))
 
-    def sample(self, n: int, seed: int = DEFAULT_SEED) -> Dataset:
+    def sample(self, n: int, seed: int = SEED.default) -> Dataset:
         """``n`` cases drawn at random (all where there are fewer), in their order; the same seed draws the same."""
         chosen = random.Random(seed).sample(range(len(self.cases)), min(max(n, 0), len(self.cases)))
         return Dataset(self.cases[i] for i in sorted(chosen))

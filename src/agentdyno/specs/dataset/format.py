@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agentdyno.specs.dataset.case_rows import MAX_CASES
-from agentdyno.specs.experiment.format import FileModel, Line
+from agentdyno.settings.setting import DATASET
+from agentdyno.settings.suite import MAX_CASES
 from agentdyno.specs.files.problems import got
 from agentdyno.specs.files.shorthand import refuse
+from agentdyno.specs.forms import FileModel, Line, form
 
 SOURCES = ("cases", "path", "generator", "hf")
 HF_SCHEME = "hf:"
@@ -48,7 +49,7 @@ class ColumnsModel(FileModel):
     metadata: Line = Field(default="", description="Column with a mapping of metadata", examples=["info"])
 
 
-class DatasetModel(FileModel):
+class DatasetOwn(FileModel):
     """The cases of a benchmark: inline, in a file, from a generator or from Hugging Face."""
 
     size: int = Field(
@@ -86,13 +87,12 @@ class DatasetModel(FileModel):
     split: Line = Field(default="test", description="Split of a Hugging Face data set", examples=["test[:100]"])
     subset: Line = Field(default="", description="Configuration of a Hugging Face data set", examples=["main"])
     revision: Line = Field(default="", description="Revision of a Hugging Face data set", examples=["main"])
-    seed: int = Field(default=42, ge=0, description="Seed of a generator", examples=[42])
     options: dict[str, Any] = Field(
         default_factory=dict, description="Further arguments of a generator", examples=[{"digits": 3}]
     )
 
     @model_validator(mode="after")
-    def _one_source(self) -> DatasetModel:
+    def _one_source(self) -> Self:
         given = [name for name in SOURCES if name in self.model_fields_set]
         if len(given) > 1:
             message = f"expected one of {', '.join(SOURCES)}, got {' and '.join(given)}"
@@ -111,6 +111,15 @@ class DatasetModel(FileModel):
                 raise refuse(f"{name} belongs to {owner}, got it with {source}", "Remove it.", name)
 
 
-DatasetField = Annotated[
-    DatasetModel, BeforeValidator(spell_dataset, json_schema_input_type=str | list[Any] | DatasetModel)
-]
+DatasetModel = form(
+    "DatasetModel",
+    DATASET,
+    base=DatasetOwn,
+    order="size complexity data_source cases path generator hf columns split subset revision seed options",
+)
+if TYPE_CHECKING:  # a class that is made at run time is no type for a checker
+    DatasetField = DatasetOwn
+else:
+    DatasetField = Annotated[
+        DatasetModel, BeforeValidator(spell_dataset, json_schema_input_type=str | list[Any] | DatasetModel)
+    ]

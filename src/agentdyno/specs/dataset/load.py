@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.model.case import Case
+from agentdyno.settings.run import SEED
 from agentdyno.specs.dataset.case_rows import Row, RowRules, build_cases, rows_of
 from agentdyno.specs.dataset.files import NO_NULL, SUFFIXES, read_rows
 from agentdyno.specs.dataset.format import HF_SCHEME, SOURCES, named_source
 from agentdyno.specs.dataset.sources import Generator, generated_rows, hugging_face_rows
 from agentdyno.specs.files.problems import Problem, shorten, spec_error
-
-DEFAULT_SEED = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def _find(
         generator = Generator(
             source["generator"],
             dataset.get("size"),
-            dataset.get("seed", DEFAULT_SEED),
+            dataset.get("seed", SEED.default),
             dataset.get("options", {}),
             place.base_dir,
             place.imports,

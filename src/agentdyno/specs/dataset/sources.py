@@ -12,7 +12,8 @@ from pathlib import Path
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_import, load_target, parse_reference
-from agentdyno.specs.dataset.case_rows import MAX_CASES, Row
+from agentdyno.settings.suite import MAX_CASES
+from agentdyno.specs.dataset.case_rows import Row
 from agentdyno.specs.files.plain import is_plain
 from agentdyno.specs.files.problems import got, shorten
 

@@ -19,13 +19,24 @@ from agentdyno.model.spec import (
     Spec,
     Strategy,
 )
+from agentdyno.settings.run import (
+    AFFINITY,
+    GC,
+    INSTRUMENTED,
+    ISOLATION,
+    MAX_FAILURE_RATE,
+    MEASURED,
+    ORDER,
+    OUTPUT_LIMIT,
+    PARALLELISM,
+    SEED,
+    TIMEOUT,
+    WARMUP,
+)
 from agentdyno.specs.experiment.sweep import axes_problem
 from agentdyno.specs.files.problems import Problem, spec_error
 from agentdyno.specs.layers import ENTRY_KEYS, Document, merge_entry
 
-DEFAULT_SEED = 42
-DEFAULT_TIMEOUT_S = 600.0
-"""A trial that hangs costs its sample after ten minutes, not the run."""
 _MIB = 1024 * 1024
 
 
@@ -46,17 +57,17 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         reports=tuple(document.get("reports", ())),
         tags=tuple(document.get("tags", ())),
         notes=document.get("notes", ""),
-        seed=document.get("seed", DEFAULT_SEED),
-        parallelism=document.get("parallelism", 1),
-        isolation=Isolation(document.get("isolation", Isolation.PROCESS)),
+        seed=document.get("seed", SEED.default),
+        parallelism=document.get("parallelism", PARALLELISM.default),
+        isolation=Isolation(document.get("isolation", ISOLATION.default)),
         processes=document.get("processes"),
-        order=Order(document.get("order", Order.INTERLEAVED)),
-        gc=GcPolicy(document.get("gc", GcPolicy.NORMAL)),
-        affinity=Affinity(document.get("affinity", Affinity.AUTO)),
+        order=Order(document.get("order", ORDER.default)),
+        gc=GcPolicy(document.get("gc", GC.default)),
+        affinity=Affinity(document.get("affinity", AFFINITY.default)),
         inner_loops=document.get("inner_loops") or None,
         limits=_limits(document),
         time_budget_s=document.get("time_budget_s"),
-        max_failure_rate=document.get("max_failure_rate", 0.5),
+        max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         metrics=metrics,
         base_dir=base_dir,
         source=source,
@@ -154,9 +165,9 @@ def _iterations(row: Mapping[str, Any]) -> Iterations:
         maximum = auto.get("max", max(default.maximum, minimum))
         stop = AutoStop(auto.get("precision", default.precision), minimum, maximum)
     return Iterations(
-        warmup=row.get("warmup", 1),
-        measured=row.get("measured", 10),
-        instrumented=row.get("instrumented", 1),
+        warmup=row.get("warmup", WARMUP.default),
+        measured=row.get("measured", MEASURED.default),
+        instrumented=row.get("instrumented", INSTRUMENTED.default),
         auto=stop,
         assumed="measured" not in row and auto is None,
     )
@@ -165,7 +176,7 @@ def _iterations(row: Mapping[str, Any]) -> Iterations:
 def _limits(document: Document) -> Limits:
     memory = document.get("memory_limit_mb")
     return Limits(
-        timeout_s=document.get("timeout_s", DEFAULT_TIMEOUT_S),
+        timeout_s=document.get("timeout_s", TIMEOUT.default),
         memory_bytes=None if memory is None else max(1, int(memory * _MIB)),
-        output_bytes=max(1, int(document.get("output_limit_mb", 16) * _MIB)),
+        output_bytes=max(1, int(document.get("output_limit_mb", OUTPUT_LIMIT.default) * _MIB)),
     )

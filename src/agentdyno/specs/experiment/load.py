@@ -8,11 +8,11 @@ from pathlib import Path
 from agentdyno.errors import SpecError
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.spec import Spec
+from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import Problem, got, shorten, spec_error
-from agentdyno.specs.overrides import COMMAND_LINE, Overrides
 
 
-def load_spec(path: Path, *, quick: bool = False, overrides: Overrides | None = None) -> Spec:
+def load_spec(path: Path, *, quick: bool = False, overrides: SettingChanges | None = None) -> Spec:
     """The spec in a YAML or JSON file; ``quick`` applies its ``quick:`` key. Raises ``SpecError``."""
     from agentdyno.specs.files.read import read_document
 
@@ -26,13 +26,13 @@ def parse_spec(
     source: str,
     base_dir: Path,
     quick: bool = False,
-    overrides: Overrides | None = None,
+    overrides: SettingChanges | None = None,
 ) -> Spec:
     """The spec in a mapping of the file format's form; ``source`` stands for the file in messages."""
     return _build(_mapping(document, source), source, base_dir, "", (quick, overrides))
 
 
-def spec_for(experiment: str, *, base_dir: Path, overrides: Overrides) -> Spec:
+def spec_for(experiment: str, *, base_dir: Path, overrides: SettingChanges) -> Spec:
     """A spec with every default for one experiment: what runs without a file."""
     return _build({"experiment": experiment}, experiment, base_dir, "", (False, overrides))
 
@@ -92,7 +92,7 @@ def _mapping(document: object, source: str) -> dict[str, object]:
 
 
 def _build(
-    document: dict[str, object], source: str, base_dir: Path, name: str, changes: tuple[bool, Overrides | None]
+    document: dict[str, object], source: str, base_dir: Path, name: str, changes: tuple[bool, SettingChanges | None]
 ) -> Spec:
     from agentdyno.specs.experiment.build import build_spec
     from agentdyno.specs.files.validate import validate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic_core import PydanticCustomError
 
+from agentdyno.settings.run import MAX_ITERATIONS
 from agentdyno.specs.files.problems import got
 
-MAX_ITERATIONS = 1_000_000
 _PRINTABLE = "Use printable characters on one line."
 
 
@@ -95,3 +95,8 @@ def _positive_loops(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**9:
         raise refuse(f"expected auto or an integer of at least 1, got {got(value)}", "Write `inner_loops: auto`.")
     return value
+
+
+def spell_names(value: object) -> object:
+    """``a, b`` as the list that it stands for."""
+    return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value

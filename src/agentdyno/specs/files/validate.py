@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from agentdyno.errors import nearest
-from agentdyno.specs.experiment.format import QuickModel, RunFields, SpecFile
+from agentdyno.specs.experiment.format import QuickModel, SpecFile
 from agentdyno.specs.files.problems import Problem, dotted, got, spec_error
 
 _EXPECTED = {
@@ -35,8 +35,7 @@ _BOUNDS = {
 
 def validate(document: Mapping[str, object], where: str, *, layer: bool = False) -> dict[str, Any]:
     """What the document sets, in its normal form; a ``layer`` may not have a ``quick:`` of its own."""
-    kind: type[RunFields] = QuickModel if layer else SpecFile
-    return validate_as(kind, document, where)
+    return validate_as(QuickModel if layer else SpecFile, document, where)
 
 
 def validate_as(kind: type[BaseModel], document: Mapping[str, object], where: str) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from agentdyno.findings.stress.judge_objectives import format_slo, parse_slo
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadSpec, PromptLengths, Sessions, Shape, Stage
 from agentdyno.model.spec import Entry, Spec
+from agentdyno.settings.load import BURSTINESS, COUNT, DURATION, HIGH, LOW, THINK, TURNS
+from agentdyno.settings.run import SEED
+from agentdyno.specs.changes import COMMAND_LINE
 from agentdyno.specs.files.problems import Problem, got, spec_error
-from agentdyno.specs.overrides import COMMAND_LINE
 
 LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
-DEFAULT_SEED = 42
-DEFAULT_DURATION_S = 10.0
 _OPTIONS = ("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "output_tokens", "prompt")
 _SAME = ("target", "model", "profile", "params", "find_limit", "rate", "method", "headers", "body", "input")
 _KINDS = ("scenarios", "stages", "trace", "find_limit", "concurrency")
@@ -93,7 +93,7 @@ def load_document(loaded: LoadedLoad) -> dict[str, object]:
     load |= _shape(spec)
     if spec.arrivals not in (Arrivals.POISSON, Arrivals.CLOSED, Arrivals.TRACE):
         load["arrivals"] = spec.arrivals.value
-    if spec.gamma_shape != 1.0:
+    if spec.gamma_shape != BURSTINESS.default:
         load["burstiness"] = spec.gamma_shape
     if spec.slo:
         load["slo"] = format_slo(spec.slo)
@@ -138,7 +138,7 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         stages=() if load.get("shape") else _stages(load),
         shape=_shape_of(load),
         arrivals=_arrivals(load),
-        gamma_shape=load.get("burstiness", 1.0),
+        gamma_shape=load.get("burstiness", BURSTINESS.default),
         trace=trace,
         slo=parse_slo(load["slo"], where=f"{source}: load.slo") if load.get("slo") else (),
         options=_options(load),
@@ -153,7 +153,7 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         output_dir=document.get("output_dir") or None,
         tags=tuple(document.get("tags", ())),
         notes=document.get("notes", ""),
-        seed=document.get("seed", DEFAULT_SEED),
+        seed=document.get("seed", SEED.default),
         base_dir=str(base_dir),
         source=source,
     )
@@ -182,7 +182,7 @@ def _problems(load: Mapping[str, Any]) -> list[Problem]:
             Problem("load.stages", "expected rates or concurrencies, got both", "Use two runs: they are not alike.")
         )
     lengths = load.get("prompt_words", {})
-    if lengths.get("low", 1) > lengths.get("high", 4096):
+    if lengths.get("low", LOW.default) > lengths.get("high", HIGH.default):
         found.append(Problem("load.prompt_words.high", "expected at least low", "Raise high or lower low."))
     return found
 
@@ -213,8 +213,8 @@ def _shape_of(load: Mapping[str, Any]) -> Shape | None:
         load["shape"],
         level,
         float(load.get("to", level)),
-        float(load.get("duration_s", DEFAULT_DURATION_S)),
-        load.get("count", 5),
+        float(load.get("duration_s", DURATION.default)),
+        load.get("count", COUNT.default),
         closed,
     )
 
@@ -224,7 +224,7 @@ def _stages(load: Mapping[str, Any]) -> tuple[Stage, ...]:
         return tuple(Stage(**{"label": "steady", **row}) for row in load["stages"])
     if any(load.get(key) for key in ("scenarios", "trace", "find_limit")):
         return ()
-    duration_s = load.get("duration_s", DEFAULT_DURATION_S)
+    duration_s = load.get("duration_s", DURATION.default)
     if load.get("concurrency"):
         return (Stage("steady", duration_s, concurrency=load["concurrency"]),)
     return (Stage("steady", duration_s, rate=load["rate"]),) if load.get("rate") else ()
@@ -244,7 +244,7 @@ def _options(load: Mapping[str, Any]) -> LoadOptions:
     return replace(
         options,
         prompts=PromptLengths(**load.get("prompt_words", {})),
-        sessions=Sessions(load.get("turns", 1), load.get("think_s", 1.0)),
+        sessions=Sessions(load.get("turns", TURNS.default), load.get("think_s", THINK.default)),
     )
 
 

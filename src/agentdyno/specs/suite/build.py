@@ -21,13 +21,14 @@ from agentdyno.model.suite import (
     TestType,
     slug,
 )
+from agentdyno.settings.judging import PASS_THRESHOLD, K
+from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
 from agentdyno.specs.dataset.load import DataPlace, load_cases
 from agentdyno.specs.files.problems import Problem, shorten, spec_error
 from agentdyno.specs.layers import Document
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.specs.workspace.agent_sweep import agent_uses
 
-DEFAULT_EPOCHS = 5
 _MIB = 1024 * 1024
 
 
@@ -67,10 +68,10 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
         description=document.get("description", ""),
         version=document.get("version", ""),
         created_at=document.get("created_at", ""),
-        epochs=document.get("epochs", DEFAULT_EPOCHS),
+        epochs=document.get("epochs", EPOCHS.default),
         warmup=document.get("warmup"),
-        concurrency=document.get("concurrency", 1),
-        retries=document.get("retries", 2),
+        concurrency=document.get("concurrency", CONCURRENCY.default),
+        retries=document.get("retries", RETRIES.default),
         constraints=constraints(document.get("constraints", {})),
         baseline_scores=tuple(
             BaselineScores(row["agent_id"], row.get("scores", {})) for row in document.get("baseline_scores", ())
@@ -177,10 +178,10 @@ def _rubric(document: Document, row: Document) -> Rubric:
     merged = {**shared, **own}
     word = merged.get("reducer", "mean")
     kind = next((sign for sign in ("pass@", "pass^") if word.startswith(sign)), "")
-    k = word.removeprefix(kind) if kind else "1"
+    k = word.removeprefix(kind) if kind else str(K.default)
     return Rubric(
         scorers=tuple(map(_scorer, merged["scorer"])) if "scorer" in merged else Rubric().scorers,
-        pass_threshold=float(merged.get("pass_threshold", 0.5)),
+        pass_threshold=float(merged.get("pass_threshold", PASS_THRESHOLD.default)),
         reducer=Reducer(f"{kind}k" if kind else word),
         k=merged["k"] if k == "k" else int(k),
         targets=_numbers(shared.get("targets", {}), own.get("targets", {})),
@@ -204,7 +205,7 @@ def _numbers(*layers: Mapping[str, float]) -> dict[str, float]:
 
 def _epochs(row: Document, benchmark: Benchmark, document: Document) -> Iterator[Problem]:
     """``pass@k`` is unknown for a case with fewer than k epochs."""
-    epochs = benchmark.epochs or document.get("epochs", DEFAULT_EPOCHS)
+    epochs = benchmark.epochs or document.get("epochs", EPOCHS.default)
     reducer, k = benchmark.rubric.reducer, benchmark.rubric.k
     if reducer in (Reducer.PASS_AT_K, Reducer.PASS_HAT_K) and epochs < k:
         yield Problem(

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentdyno.errors import nearest
-from agentdyno.specs.dataset.case_rows import MAX_CASES
+from agentdyno.settings.run import MAX_MEBIBYTES, MAX_SECONDS
+from agentdyno.settings.setting import BENCHMARK, QUICK, SUITE
 from agentdyno.specs.dataset.format import DatasetField
-from agentdyno.specs.experiment.format import MAX_SECONDS, FileModel, Line, Megabytes, Seconds
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import check_version, refuse
-from agentdyno.specs.suite.rubric import DIMENSIONS, METRICS, MeasuredField, RubricModel, ScorersField, spell_rubric
+from agentdyno.specs.forms import FileModel, Line, Text, form
+from agentdyno.specs.suite.rubric import DIMENSIONS, METRICS, MeasuredField, RubricField, RubricModel, ScorersField
 from agentdyno.specs.workspace.agents import AgentField
 
 CATEGORIES = Literal["speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"]
 TEST_TYPES = Literal["synthetic", "real_world", "stress", "edge_case"]
 MAX_BENCHMARKS = 1000
-MAX_EPOCHS = 10_000
-
-Epochs = Annotated[int, Field(ge=1, le=MAX_EPOCHS)]
-Warmup = Annotated[int, Field(ge=0, le=MAX_EPOCHS)]
-Text = Annotated[str, Field(max_length=100_000)]
 
 
 def check_date(value: object) -> object:
@@ -56,7 +52,7 @@ class ConstraintsModel(FileModel):
     time_limit_ms: Annotated[float, Field(gt=0, le=MAX_SECONDS * 1000)] | None = Field(
         default=None, description="Longest time in milliseconds; leave it out for no limit", examples=[30_000]
     )
-    memory_limit_mb: Megabytes | None = Field(
+    memory_limit_mb: Annotated[float, Field(gt=0, le=MAX_MEBIBYTES)] | None = Field(
         default=None, description="Memory in MiB; leave it out for no limit", examples=[512]
     )
     token_limit: Annotated[int, Field(gt=0, le=10**12)] | None = Field(
@@ -76,7 +72,7 @@ class BaselineModel(FileModel):
     )
 
     @model_validator(mode="after")
-    def _known(self) -> BaselineModel:
+    def _known(self) -> Self:
         known = (*DIMENSIONS, "overall", *METRICS)
         for name, value in self.scores.items():
             key = dotted(("scores", name))
@@ -103,9 +99,7 @@ class BenchmarkFields(FileModel):
     expected_outputs: list[Any] = Field(
         default_factory=list, description="Targets of the cases, by position", examples=[["391", "12"]]
     )
-    scoring_rubric: Annotated[
-        RubricModel, BeforeValidator(spell_rubric, json_schema_input_type=str | list[Any] | RubricModel)
-    ] = Field(
+    scoring_rubric: RubricField = Field(
         default_factory=RubricModel,
         description="How answers are judged and figures scored",
         examples=[{"scorer": "exact", "targets": {"duration_s": 0.5}, "limits": {"duration_s": 10}}],
@@ -115,7 +109,7 @@ class BenchmarkFields(FileModel):
     )
 
     @model_validator(mode="after")
-    def _one_scorer(self) -> BenchmarkFields:
+    def _one_scorer(self) -> Self:
         if "scorer" in self.model_fields_set and "scorer" in self.scoring_rubric.model_fields_set:
             raise refuse(
                 "expected the scorer here or in scoring_rubric, got both", "Remove one of the two.", "scorer"
@@ -123,7 +117,7 @@ class BenchmarkFields(FileModel):
         return self
 
 
-class BenchmarkModel(BenchmarkFields):
+class BenchmarkOwn(BenchmarkFields):
     """One benchmark of a suite."""
 
     benchmark_id: Line = Field(default="", description="Its id; from the name without it", examples=["arithmetic"])
@@ -137,17 +131,23 @@ class BenchmarkModel(BenchmarkFields):
         description="What one case may use",
         examples=[{"time_limit_ms": 30_000, "token_limit": 4000}],
     )
-    epochs: Epochs = Field(default=5, description="Repeats of each case; the suite's without it", examples=[5])
-    num_runs: Epochs = Field(default=5, description="The same as epochs", examples=[5])
-    warmup: Warmup = Field(default=3, description="Calls before measuring, per agent", examples=[3])
 
     @model_validator(mode="after")
-    def _named_once(self) -> BenchmarkModel:
+    def _named_once(self) -> Self:
         if {"epochs", "num_runs"} <= self.model_fields_set:
             raise refuse("expected epochs or num_runs, got both", "Remove one of the two.", "num_runs")
         if not {"benchmark_id", "name"} & self.model_fields_set:
             raise refuse("expected a name, got none", "Add for example `name: arithmetic`.", "name")
         return self
+
+
+BenchmarkModel = form(
+    "BenchmarkModel",
+    BENCHMARK,
+    base=BenchmarkOwn,
+    order="test_type metrics_measured dataset expected_outputs scoring_rubric scorer benchmark_id name description "
+    "category constraints epochs num_runs warmup",
+)
 
 
 class CaseChoice(FileModel):
@@ -163,7 +163,7 @@ class CaseChoice(FileModel):
     )
 
 
-class SettingFields(FileModel):
+class SuiteOwn(FileModel):
     """How a suite is run: what ``quick:`` and the command line may change."""
 
     agents: list[AgentField] = Field(
@@ -173,16 +173,6 @@ class SettingFields(FileModel):
         description="Agents: names of dyno.yaml, references, or mappings with use, config and sweep",
         examples=[["my-agent", {"use": "openai:gpt-5-mini", "sweep": {"temperature": [0, 1]}}]],
     )
-    epochs: Epochs = Field(default=5, description="Repeats of each case", examples=[5])
-    warmup: Warmup = Field(
-        default=3,
-        description="Calls before measuring, per agent and benchmark; without it 3, none for agents that cost money",
-        examples=[3],
-    )
-    concurrency: int = Field(default=1, ge=1, le=1024, description="Cases in flight at once", examples=[4])
-    retries: int = Field(
-        default=2, ge=0, le=100, description="New attempts after a failure of the infrastructure", examples=[2]
-    )
     constraints: ConstraintsModel = Field(
         default_factory=ConstraintsModel, description="What the whole run may use", examples=[{"cost_limit_usd": 2}]
     )
@@ -191,28 +181,11 @@ class SettingFields(FileModel):
         description="What one case may use where its benchmark does not say",
         examples=[{"time_limit_ms": 30_000}],
     )
-    tags: list[Line] = Field(default_factory=list, description="Words to find the run by", examples=[["nightly"]])
-    notes: Text = Field(default="", description="Free text kept with the run", examples=["first try"])
-    seed: int = Field(default=42, ge=0, description="Seed of the order and of the cases", examples=[42])
-    output_dir: Line = Field(default="", description="Folder for the results", examples=["results"])
-    max_failure_rate: float = Field(
-        default=0.5, ge=0, le=1, description="Share of failed samples above which the run stops", examples=[0.5]
-    )
-    time_budget_s: Seconds | None = Field(
-        default=None, description="Time for the whole run in seconds; null for no limit", examples=[600]
-    )
 
 
-class SuiteLayer(SettingFields):
+class LayerOwn(SuiteOwn):
     """What a quick run changes."""
 
-    limit: int = Field(
-        default=0,
-        ge=1,
-        le=MAX_CASES,
-        description="Cases of the whole suite, spread evenly over its benchmarks, the first ones of each",
-        examples=[20],
-    )
     benchmarks: list[Line] = Field(
         default_factory=list, min_length=1, description="Ids of the benchmarks to run", examples=[["arithmetic"]]
     )
@@ -225,7 +198,14 @@ class SuiteLayer(SettingFields):
     )
 
 
-class SuiteFile(BenchmarkFields, SettingFields):
+_ORDER = (
+    "agents epochs warmup concurrency retries constraints case_constraints tags notes seed output_dir "
+    "max_failure_rate time_budget_s"
+)
+SuiteLayer = form("SuiteLayer", SUITE | QUICK, base=LayerOwn, order=f"{_ORDER} limit benchmarks cases")
+
+
+class FileOwn(BenchmarkFields, SuiteOwn):
     """A suite, as its file describes it."""
 
     dataset: DatasetField = Field(  # type: ignore[assignment]
@@ -240,13 +220,6 @@ class SuiteFile(BenchmarkFields, SettingFields):
         default="comprehensive", description="What the suite is about", examples=["comprehensive"]
     )
     description: Text = Field(default="", description="What the suite asks", examples=["Sums and a few questions"])
-    benchmarks: list[BenchmarkModel] = Field(
-        default_factory=list,
-        min_length=1,
-        max_length=MAX_BENCHMARKS,
-        description="The benchmarks",
-        examples=[[{"name": "arithmetic", "scorer": "exact", "dataset": "arithmetic.jsonl"}]],
-    )
     baseline_scores: list[BaselineModel] = Field(
         default_factory=list,
         description="Scores that agents are known to have",
@@ -263,14 +236,9 @@ class SuiteFile(BenchmarkFields, SettingFields):
         description="Python files or modules to load first, so that what they register is known",
         examples=[["scorers.py"]],
     )
-    quick: SuiteLayer = Field(
-        default_factory=SuiteLayer,
-        description="Changes for a quick run (--quick)",
-        examples=[{"limit": 10, "epochs": 1}],
-    )
 
     @model_validator(mode="after")
-    def _one_form(self) -> SuiteFile:
+    def _one_form(self) -> Self:
         given = self.model_fields_set
         if {"suite_name", "name"} <= given:
             raise refuse("expected suite_name or name, got both", "Remove one of the two.", "name")
@@ -280,3 +248,30 @@ class SuiteFile(BenchmarkFields, SettingFields):
             message = "expected_outputs belong to a benchmark, got them beside benchmarks"
             raise refuse(message, "Move them into the benchmark.", "expected_outputs")
         return self
+
+
+SuiteFile = form(
+    "SuiteFile",
+    SUITE,
+    base=FileOwn,
+    order=f"{_ORDER} test_type metrics_measured dataset expected_outputs scoring_rubric scorer suite_id suite_name "
+    "name category description benchmarks baseline_scores version created_at imports",
+    benchmarks=(
+        list[BenchmarkModel],  # type: ignore[valid-type]
+        Field(
+            default_factory=list,
+            min_length=1,
+            max_length=MAX_BENCHMARKS,
+            description="The benchmarks",
+            examples=[[{"name": "arithmetic", "scorer": "exact", "dataset": "arithmetic.jsonl"}]],
+        ),
+    ),
+    quick=(
+        SuiteLayer,
+        Field(
+            default_factory=SuiteLayer,
+            description="Changes for a quick run (--quick)",
+            examples=[{"limit": 10, "epochs": 1}],
+        ),
+    ),
+)

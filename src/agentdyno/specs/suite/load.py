@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 from agentdyno.errors import SpecError
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
+from agentdyno.settings.run import MAX_FAILURE_RATE, SEED
+from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import Problem, got, spec_error
-from agentdyno.specs.overrides import COMMAND_LINE
-from agentdyno.specs.suite_overrides import SuiteOverrides
 
 if TYPE_CHECKING:
     from agentdyno.specs.layers import Document
     from agentdyno.specs.suite.build import SuitePlace
 
 LEAST = "dataset: cases.jsonl"
-DEFAULT_SEED = 42
 SUITE_KEYS = frozenset({"benchmarks", "dataset", "suite_id", "suite_name", "agents", "scoring_rubric", "scorer"})
 """Keys that no experiment's spec has."""
 
@@ -37,7 +36,7 @@ def is_suite(document: object) -> bool:
     return isinstance(document, Mapping) and not SUITE_KEYS.isdisjoint(document)
 
 
-def load_suite(path: Path, *, quick: bool = False, overrides: SuiteOverrides | None = None) -> LoadedSuite:
+def load_suite(path: Path, *, quick: bool = False, overrides: SettingChanges | None = None) -> LoadedSuite:
     """The suite in a YAML or JSON file with all its cases; ``quick`` applies its ``quick:`` key.
 
     Paths in it are relative to the file. Raises ``SpecError``.
@@ -56,7 +55,7 @@ def parse_suite(
     source: str = "suite",
     base_dir: Path | None = None,
     quick: bool = False,
-    overrides: SuiteOverrides | None = None,
+    overrides: SettingChanges | None = None,
 ) -> LoadedSuite:
     """The suite in a mapping of the file format's form; ``source`` stands for the file in messages.
 
@@ -68,11 +67,11 @@ def parse_suite(
     return _build(document, SuitePlace(source, folder, folder, ""), quick, overrides)
 
 
-def _build(document: object, place: SuitePlace, quick: bool, overrides: SuiteOverrides | None) -> LoadedSuite:
+def _build(document: object, place: SuitePlace, quick: bool, overrides: SettingChanges | None) -> LoadedSuite:
     from agentdyno.specs.files.validate import validate_as
+    from agentdyno.specs.layers import apply_suite_layer
     from agentdyno.specs.suite.build import build_suite
     from agentdyno.specs.suite.format import SuiteFile, SuiteLayer
-    from agentdyno.specs.suite_layers import apply_suite_layer
 
     bare, inline = _without_cases(_mapping(document, place.source))
     settled = validate_as(SuiteFile, _plain_mapping(bare, place.source), place.source)
@@ -96,10 +95,10 @@ def _settings(document: Document, suite: Suite) -> Spec:
         output_dir=document.get("output_dir"),
         tags=tuple(document.get("tags", ())),
         notes=document.get("notes", ""),
-        seed=document.get("seed", DEFAULT_SEED),
+        seed=document.get("seed", SEED.default),
         parallelism=suite.concurrency,
         time_budget_s=min((float(value) for value in budgets if value is not None), default=None),
-        max_failure_rate=document.get("max_failure_rate", 0.5),
+        max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         base_dir=suite.base_dir,
         source=suite.source,
     )

@@ -12,10 +12,8 @@ from agentdyno.errors import SpecError
 from agentdyno.model.identity import derive_seed, suite_arm_id
 from agentdyno.model.plan import Arm, Phase, Plan, Trial
 from agentdyno.model.suite import AgentUse, Benchmark, Suite
+from agentdyno.settings.suite import SUITE_WARMUP
 from agentdyno.specs.experiment.plan import MAX_TRIALS
-
-FREE_WARMUPS = 3
-"""Warm-up calls per arm of an agent that costs nothing, where nobody said how many."""
 
 
 def plan_suite(
@@ -109,7 +107,7 @@ def _warmup(suite: Suite, benchmark: Benchmark, costs: bool) -> int:
         return benchmark.warmup
     if suite.warmup is not None:
         return suite.warmup
-    return 0 if costs else FREE_WARMUPS
+    return 0 if costs else SUITE_WARMUP.default
 
 
 def _case_seed(seed: int, epoch: int, case_id: str) -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from agentdyno.errors import nearest
 from agentdyno.model.metric import Direction, known_metric
-from agentdyno.specs.experiment.format import FileModel, Line
+from agentdyno.settings.judging import MAX_K
+from agentdyno.settings.setting import RUBRIC
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
+from agentdyno.specs.forms import FileModel, Line, form
 
 DIMENSIONS = ("accuracy", "speed", "cost", "efficiency", "reliability")
 JUDGED = ("score", "correctness", "completeness", "relevance")
@@ -29,7 +31,6 @@ _BEHIND = {
 }
 _REDUCER = re.compile(r"(pass[@^])(k|[1-9]\d{0,3})|mean|max")
 _SCORER_REMEDY = "Write for example `scorer: exact` or `scorer: [exact, {name: numeric, weight: 2}]`."
-MAX_K = 1000
 
 
 def higher_is_better(metric: str) -> bool:
@@ -142,16 +143,16 @@ MeasuredField = Annotated[
 ]
 
 
-class RubricModel(FileModel):
+class RubricOwn(FileModel):
     """How answers are judged and figures scored."""
+
+    if TYPE_CHECKING:
+        k: int
 
     scorer: ScorersField = Field(
         default_factory=list,
         description="One scorer, or several with weights",
         examples=["exact", ["includes", {"name": "numeric", "weight": 2, "tolerance": 0.01}]],
-    )
-    pass_threshold: float = Field(
-        default=0.5, ge=0, le=1, description="Score from which an answer counts as right", examples=[0.5]
     )
     reducer: Annotated[
         str, BeforeValidator(check_reducer), Field(json_schema_extra={"pattern": f"^({_REDUCER.pattern})$"})
@@ -160,7 +161,6 @@ class RubricModel(FileModel):
         description="How the epochs of a case become one score: mean, max, pass@k or pass^k",
         examples=["mean", "pass@3"],
     )
-    k: int = Field(default=1, ge=1, le=MAX_K, description="The k of pass@k and pass^k", examples=[3])
     targets: ValuesField = Field(
         default_factory=dict,
         description="Per metric the value that scores 1; limits says what scores 0",
@@ -173,7 +173,7 @@ class RubricModel(FileModel):
     )
 
     @model_validator(mode="after")
-    def _consistent(self) -> RubricModel:
+    def _consistent(self) -> Self:
         _check_pairs(self.targets, self.limits)
         kind, _, k = self.reducer.partition("@" if "@" in self.reducer else "^")
         if kind != "pass":
@@ -186,6 +186,15 @@ class RubricModel(FileModel):
         elif k != "k" and int(k) > MAX_K:
             raise refuse(f"expected k of at most {MAX_K}, got {k}", "Write for example `reducer: pass@3`.", "reducer")
         return self
+
+
+RubricModel = form("RubricModel", RUBRIC, base=RubricOwn, order="scorer pass_threshold reducer k targets limits")
+if TYPE_CHECKING:  # a class that is made at run time is no type for a checker
+    RubricField = RubricOwn
+else:
+    RubricField = Annotated[
+        RubricModel, BeforeValidator(spell_rubric, json_schema_input_type=str | list[Any] | RubricModel)
+    ]
 
 
 def _check_pairs(targets: Mapping[str, float], limits: Mapping[str, float]) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agentdyno.specs.experiment.format import FileModel, Line
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import check_version, refuse
+from agentdyno.specs.forms import FileModel, Line
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[^\s@]+")

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agentdyno.specs.experiment.format import FileModel, Line
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import refuse
+from agentdyno.specs.forms import FileModel, Line
 from agentdyno.specs.suite.format import spell_ids
 from agentdyno.specs.workspace.agents import DeclaredField
-from agentdyno.specs.workspace.gate import GateModel, WeightsModel
+from agentdyno.specs.workspace.gate import GateField, GateModel, WeightsModel
 
 Dollars = Annotated[float, Field(ge=0, le=10**9)]
 OneOrMany = Annotated[
@@ -65,7 +65,7 @@ class WorkspaceFile(FileModel):
     compute_price_per_cpu_hour: Dollars = Field(
         default=0, description="US dollars per hour of CPU time, for agents that run here", examples=[0.04]
     )
-    gate: GateModel = Field(
+    gate: GateField = Field(
         default_factory=GateModel,
         description="What may not get worse before a change is let through",
         examples=[{"against": "main", "metrics": {"accuracy": {"tier": "critical", "tolerance": 0.02}}}],

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentdyno.errors import nearest
 from agentdyno.model.metric import Direction, known_metric
 from agentdyno.model.policy import AGENT_METRICS, DEFAULT_RULES, GatePolicy, GateRule, Tier
-from agentdyno.specs.experiment.format import FileModel, Line
+from agentdyno.settings.setting import GATE
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
+from agentdyno.specs.forms import FileModel, Line, form
 
 RETURNED = "result."
 """What a number that an experiment returns begins with."""
@@ -67,21 +68,13 @@ RuleField = Annotated[
 ]
 
 
-class GateModel(FileModel):
+class GateOwn(FileModel):
     """What ``dyno check`` lets through."""
 
     against: Line = Field(
         default="",
         description="Default baseline: a git revision, a baseline file, or AGENT@VERSION",
         examples=["main"],
-    )
-    alpha: float = Field(
-        default=GatePolicy().alpha,
-        gt=0,
-        le=0.5,
-        description="Level of the two-sided tests over all critical metrics together; half of it is the chance "
-        "to block although nothing is worse",
-        examples=[0.01],
     )
     metrics: dict[str, RuleField] = Field(
         default_factory=dict,
@@ -92,7 +85,7 @@ class GateModel(FileModel):
     )
 
     @model_validator(mode="after")
-    def _names(self) -> GateModel:
+    def _names(self) -> Self:
         for name in self.metrics:
             if not _is_judged(name):
                 message = f"unknown metric {shorten(repr(name))}"
@@ -100,6 +93,13 @@ class GateModel(FileModel):
                 remedy = f"{nearest(name[:200], known)} A number that an experiment returns is {RETURNED}NAME."
                 raise refuse(message, remedy, dotted(("metrics", name)))
         return self
+
+
+GateModel = form("GateModel", GATE, base=GateOwn, order="against alpha metrics")
+if TYPE_CHECKING:  # a class that is made at run time is no type for a checker
+    GateField = GateOwn
+else:
+    GateField = GateModel
 
 
 class WeightsModel(FileModel):
@@ -112,7 +112,7 @@ class WeightsModel(FileModel):
     reliability: Weight = Field(default=0.15, description="Weight of reliability", examples=[0.15])
 
     @model_validator(mode="after")
-    def _some(self) -> WeightsModel:
+    def _some(self) -> Self:
         if not any((self.accuracy, self.speed, self.efficiency, self.cost, self.reliability)):
             raise refuse("expected at least one weight above 0", "Write for example `weights: {accuracy: 0.3}`.")
         return self

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Request
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from agentdyno.model.job import Job, Scope
 from agentdyno.model.result import RunResult
+from agentdyno.specs.forms import JobOptions, OptionsModel
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.problems import Refused
 from agentdyno.web.replies import answer
@@ -27,16 +28,10 @@ _VISIBLE = re.compile(r"[\x21-\x7e]{1,200}")
 _LOOK_S = 5.0
 """How often a request that waits looks whether its client is still there."""
 
-
-class Options(BaseModel):
-    """What of the suite is run, and what it may cost; left out: as the suite says."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    epochs: Annotated[int, Field(ge=1, le=1000, description="Repeats of each case.")] | None = None
-    limit: Annotated[int, Field(ge=1, le=10_000_000, description="Number of cases.")] | None = None
-    quick: Annotated[bool, Field(description="What the suite says under `quick`.")] = False
-    max_cost_usd: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, description="US dollars.")] | None = None
+if TYPE_CHECKING:  # a class that is made at run time is no type for a checker
+    Options = OptionsModel
+else:
+    Options = JobOptions
 
 
 class RunBody(BaseModel):
@@ -51,7 +46,7 @@ class RunBody(BaseModel):
         Field(max_length=50, description="Settings that the agent declares, and sampling options of models."),
     ] = {}
     async_execution: Annotated[bool, Field(description="Answer at once with a job.")] = False
-    options: Options = Options()
+    options: Options = JobOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,85 @@
+"""Settings of judging: when an answer is right, and when a change counts."""
+
+from __future__ import annotations
+
+from agentdyno.settings.setting import (
+    CHECK,
+    GATE,
+    LOAD_CHOICE,
+    RUBRIC,
+    SPEC_CHOICE,
+    SUITE_CHOICE,
+    Setting,
+    Wording,
+)
+
+MAX_K = 1000
+
+PASS_THRESHOLD = Setting(
+    "pass_threshold",
+    ("number",),
+    default=0.5,
+    minimum=0,
+    maximum=1,
+    example=0.5,
+    description="Score from which an answer counts as right",
+    scopes=RUBRIC,
+)
+K = Setting(
+    "k",
+    ("integer",),
+    default=1,
+    minimum=1,
+    maximum=MAX_K,
+    example=3,
+    description="The k of pass@k and pass^k",
+    scopes=RUBRIC,
+)
+ALPHA = Setting(
+    "alpha",
+    ("number",),
+    default=0.01,
+    above=0,
+    maximum=0.5,
+    example=0.01,
+    description="Level of the two-sided tests over all critical metrics together; half of it is the chance "
+    "to block although nothing is worse",
+    scopes=GATE,
+)
+TOLERANCE = Setting(
+    "tolerance",
+    ("number",),
+    default=0.03,
+    above=0,
+    maximum=10,
+    option="--tolerance",
+    description="Relative change that counts",
+    shows_default=True,
+    shows_maximum=True,
+    scopes=SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE,
+)
+GATE_FLAG = Setting(
+    "gate",
+    ("boolean",),
+    default=False,
+    option="--gate",
+    description="Exit 1 when something is worse, 3 when nothing is comparable",
+    scopes=SPEC_CHOICE,
+)
+STRICT = Setting(
+    "strict",
+    ("boolean",),
+    default=False,
+    option="--strict",
+    description="With --gate: exit 4 when something is inconclusive",
+    worded={"check": Wording(help="Exit 4 when something warns or is inconclusive.")},
+    scopes=SPEC_CHOICE | CHECK,
+)
+RERUN = Setting(
+    "rerun",
+    ("boolean",),
+    default=False,
+    option="--rerun",
+    description="Measure again what is in the store already",
+    scopes=CHECK,
+)
