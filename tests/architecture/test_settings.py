@@ -49,7 +49,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("load/client/decode.py", "__init__.method"): "the method of the request whose answer is read",
     ("load/client/fast_decode.py", "__init__.method"): "the method of the request whose answer is read",
     ("load/plan/prompts.py", "prompt_texts.shared"): "an argument",
-    ("load/windows/records.py", "empty_records.count"): "an argument",
     ("runner/bench/job.py", "ArmJob.seed"): "protocol: the seed of one arm",
     ("runner/bench/describe.py", "ask.timeout_s"): "how long a description may take",
     ("runner/bench/function.py", "BenchmarkResult.inner_loops"): "as measured",

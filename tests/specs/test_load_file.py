@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
 from agentdyno.model.load import Arrivals, Dialect, Objective, PromptLengths, Stage
-from agentdyno.specs.forms import json_schema
 from agentdyno.specs.load.build import is_load, load_document, load_load, load_of, parse_load
+from agentdyno.specs.schema import json_schema
 
 
 def test_a_rate_is_one_steady_stage() -> None:

@@ -15,21 +15,13 @@ from agentdyno.settings.load import (
     CLIENT_PROCESSES,
     CONNECTIONS,
     COUNT,
-    DISTRIBUTION,
-    HIGH,
-    LOW,
     MAX_DURATION,
     MAX_REQUESTS,
-    MEAN,
-    METHOD,
     PROFILE,
     REQUEST_TIMEOUT,
-    SHARED,
-    SIGMA,
-    THINK,
-    TURNS,
     WINDOW,
 )
+from agentdyno.settings.load_requests import DISTRIBUTION, HIGH, LOW, MEAN, METHOD, SHARED, SIGMA, THINK, TURNS
 
 
 class Dialect(StrEnum):

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from agentdyno.settings.setting import Setting
 
-_HOMES = ("run", "suite", "load", "judging", "service")
+_HOMES = ("run", "result", "suite", "load", "load_requests", "judging", "service")
 
 
 @cache

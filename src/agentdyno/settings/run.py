@@ -24,7 +24,7 @@ MAX_SECONDS = 2_000_000
 """About 23 days: the longest wait that the system's polling calls take."""
 MAX_ITERATIONS = 1_000_000
 MAX_MEBIBYTES = 10**9
-_EVERY_CHOICE = SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE
+EVERY_CHOICE = SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE
 
 # What is run, and how often.
 PARAMS = Setting(
@@ -112,7 +112,7 @@ QUICK_RUN = Setting(
     option="--quick",
     description="What the suite says under `quick`",
     help="Apply the file's `quick:` overrides.",
-    scopes=_EVERY_CHOICE | JOB | CHECK,
+    scopes=EVERY_CHOICE | JOB | CHECK,
 )
 AGAINST = Setting(
     "against",
@@ -132,7 +132,7 @@ DRY_RUN = Setting(
     option="--dry-run",
     description="Show what would run, and run nothing",
     worded={"load command": Wording(help="Show what would be sent, and send nothing.")},
-    scopes=_EVERY_CHOICE | LOAD_COMMAND,
+    scopes=EVERY_CHOICE | LOAD_COMMAND,
 )
 
 # How an experiment is measured.
@@ -319,88 +319,4 @@ MAX_FAILURE_RATE = Setting(
     description="Share of failed samples above which the run stops",
     note="counted for each arm, which is then given up",
     scopes=SPEC | SUITE,
-)
-
-# What is kept with the result.
-NAME = Setting(
-    "name",
-    ("string",),
-    default="",
-    spelled="line",
-    example="nightly",
-    description="Name of the run; the file's name without it",
-    shown_default="the file's name",
-    scopes=SPEC,
-)
-LOAD_NAME = Setting(
-    "name",
-    ("string",),
-    default="",
-    spelled="line",
-    option="--name",
-    example="checkout",
-    description="Name of the run; the file's name without it",
-    help="Name of the run.",
-    shown_default="the file's name",
-    scopes=LOAD_FILE,
-)
-TAGS = Setting(
-    "tags",
-    ("array",),
-    default=(),
-    spelled="lines",
-    option="--tag",
-    example=["baseline"],
-    description="Words to find the run by",
-    help="A tag for the result.",
-    worded={"suite": Wording(example=["nightly"]), "load file": Wording(example=["nightly"])},
-    scopes=SPEC | SUITE | LOAD_FILE,
-)
-NOTES = Setting(
-    "notes",
-    ("string",),
-    default="",
-    spelled="text",
-    option="--notes",
-    example="first try",
-    description="Free text kept with the run",
-    help="A note for the result.",
-    worded={"load file": Wording(example="first")},
-    scopes=SPEC | SUITE | LOAD_FILE,
-)
-OUTPUT_DIR = Setting(
-    "output_dir",
-    ("string",),
-    default="",
-    spelled="line",
-    option="--output-dir",
-    example="results/sort",
-    description="Folder for the results of this spec",
-    help="Where the run's folder goes.",
-    shown_default="`runs` beside the store",
-    worded={
-        "suite": Wording("Folder for the results", "results"),
-        "load file": Wording("Folder for the results", "results/load"),
-    },
-    scopes=SPEC | SUITE | LOAD_FILE,
-)
-REPORTS = Setting(
-    "reports",
-    ("array",),
-    default=(),
-    spelled="lines",
-    example=["md", "html"],
-    description="Reports to write with every run, by the names that --format takes",
-    scopes=SPEC,
-)
-FORMATS = Setting(
-    "formats",
-    ("string", "null"),
-    default=None,
-    option="--format",
-    metavar="LIST",
-    description="Reports to write",
-    help="Reports to write: md,html,csv,json,png,junit.",
-    worded={"load command": Wording(help="Reports to write: md,html,csv,json,png,prometheus.")},
-    scopes=_EVERY_CHOICE | LOAD_COMMAND,
 )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from agentdyno.specs.experiment.sweep import MAX_COMBINATIONS, expand
     from agentdyno.specs.files.read import read_document
-    from agentdyno.specs.forms import json_schema
+    from agentdyno.specs.schema import json_schema
     from agentdyno.specs.suite.load import LoadedSuite, is_suite, load_suite, parse_suite
     from agentdyno.specs.suite.plan import epochs_of, plan_suite, trial_count
     from agentdyno.specs.workspace.agent_sweep import agent_use
@@ -58,7 +58,7 @@ _HOMES = {
     "fit_overrides": "changes",
     "interleaving_warning": "experiment.plan",
     "is_suite": "suite.load",
-    "json_schema": "forms",
+    "json_schema": "schema",
     "load_spec": "experiment.load",
     "load_suite": "suite.load",
     "load_workspace": "workspace.load",

@@ -14,7 +14,6 @@ from agentdyno.settings import settings_of
 from agentdyno.settings.setting import JOB, Setting
 from agentdyno.specs.files.shorthand import check_line, spell_gc, spell_inner_loops, spell_names
 
-SchemaKind = Literal["spec", "suite", "load", "workspace"]
 B = TypeVar("B", bound=BaseModel)
 
 Line = Annotated[str, BeforeValidator(check_line), Field(min_length=1, max_length=1000)]
@@ -123,38 +122,3 @@ def _limited(setting: Setting[object], **more: Any) -> Any:
 
 JobOptions = form("Options", JOB, base=OptionsModel, order="epochs limit quick max_cost_usd", optional=True)
 """What of a run the caller of a service may choose."""
-
-
-def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
-    """JSON Schema (draft 2020-12) of a spec file, a suite file, a load file or ``dyno.yaml``."""
-    schema: dict[str, Any] = _model(kind).model_json_schema(mode="validation")
-    for table in [schema, *schema.get("$defs", {}).values()]:
-        for row in table.get("properties", {}).values():
-            row.pop("title", None)
-            if row.get("default") in ("", 0, None):
-                row.pop("default", None)
-    if kind == "spec":
-        schema["oneOf"] = [{"required": ["experiment"]}, {"required": ["experiments"]}]
-    elif kind == "load":
-        schema["required"] = ["load"]
-    elif kind == "suite":
-        schema["oneOf"] = [{"required": ["benchmarks"]}, {"required": ["dataset"]}]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"agentdyno {kind}"}
-
-
-def _model(kind: SchemaKind) -> type[BaseModel]:
-    if kind == "spec":
-        from agentdyno.specs.experiment.format import SpecFile
-
-        return SpecFile
-    if kind == "suite":
-        from agentdyno.specs.suite.format import SuiteFile
-
-        return SuiteFile
-    if kind == "load":
-        from agentdyno.specs.load.format import LoadFile
-
-        return LoadFile
-    from agentdyno.specs.workspace.format import WorkspaceFile
-
-    return WorkspaceFile

@@ -12,7 +12,7 @@ from agentdyno.cli.options import SCOPES_OF_COMMANDS, settings_options
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import TOLERANCE
-from agentdyno.settings.load import PROMPT_LENGTH
+from agentdyno.settings.load_requests import PROMPT_LENGTH
 from agentdyno.settings.setting import LOAD, LOAD_FILE, Setting
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from agentdyno.load.plan.schedule import Schedule, build_schedule
 from agentdyno.load.plan.sessions import SessionRequests, build_session_requests
 from agentdyno.load.plan.trace import Trace
 from agentdyno.model.load import Arrivals, LoadOptions, LoadTarget, Step
-from agentdyno.settings.load import TURNS
+from agentdyno.settings.load_requests import TURNS
 
 WORDS = "words:"
 """``Step.requests`` of a set whose prompts all have so many words: ``words:4096``."""

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from agentdyno.load.plan.schedule import concurrency_at
 from agentdyno.model.load import Arrivals, Dialect, Step
-from agentdyno.settings.load import CONNECTIONS, MAX_REQUESTS, METHOD, REQUEST_TIMEOUT, TURNS
+from agentdyno.settings.load import CONNECTIONS, MAX_REQUESTS, REQUEST_TIMEOUT
+from agentdyno.settings.load_requests import METHOD, TURNS
 
 _AT_A_TIME = 4096
 """Entries of the schedule that are Python objects at once."""

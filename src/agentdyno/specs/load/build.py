@@ -12,7 +12,8 @@ from agentdyno.findings.stress.judge_objectives import format_slo, parse_slo
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadSpec, PromptLengths, Sessions, Shape, Stage
 from agentdyno.model.spec import Entry, Spec
-from agentdyno.settings.load import BURSTINESS, COUNT, DURATION, HIGH, LOW, THINK, TURNS
+from agentdyno.settings.load import BURSTINESS, COUNT, DURATION
+from agentdyno.settings.load_requests import HIGH, LOW, THINK, TURNS
 from agentdyno.settings.run import SEED
 from agentdyno.specs.changes import COMMAND_LINE
 from agentdyno.specs.files.problems import Problem, got, spec_error

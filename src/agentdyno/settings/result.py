@@ -1,0 +1,90 @@
+"""Settings of what a run leaves behind: its name, notes, folder and reports."""
+
+from __future__ import annotations
+
+from agentdyno.settings.run import EVERY_CHOICE
+from agentdyno.settings.setting import LOAD_COMMAND, LOAD_FILE, SPEC, SUITE, Setting, Wording
+
+# What is kept with the result.
+NAME = Setting(
+    "name",
+    ("string",),
+    default="",
+    spelled="line",
+    example="nightly",
+    description="Name of the run; the file's name without it",
+    shown_default="the file's name",
+    scopes=SPEC,
+)
+LOAD_NAME = Setting(
+    "name",
+    ("string",),
+    default="",
+    spelled="line",
+    option="--name",
+    example="checkout",
+    description="Name of the run; the file's name without it",
+    help="Name of the run.",
+    shown_default="the file's name",
+    scopes=LOAD_FILE,
+)
+TAGS = Setting(
+    "tags",
+    ("array",),
+    default=(),
+    spelled="lines",
+    option="--tag",
+    example=["baseline"],
+    description="Words to find the run by",
+    help="A tag for the result.",
+    worded={"suite": Wording(example=["nightly"]), "load file": Wording(example=["nightly"])},
+    scopes=SPEC | SUITE | LOAD_FILE,
+)
+NOTES = Setting(
+    "notes",
+    ("string",),
+    default="",
+    spelled="text",
+    option="--notes",
+    example="first try",
+    description="Free text kept with the run",
+    help="A note for the result.",
+    worded={"load file": Wording(example="first")},
+    scopes=SPEC | SUITE | LOAD_FILE,
+)
+OUTPUT_DIR = Setting(
+    "output_dir",
+    ("string",),
+    default="",
+    spelled="line",
+    option="--output-dir",
+    example="results/sort",
+    description="Folder for the results of this spec",
+    help="Where the run's folder goes.",
+    shown_default="`runs` beside the store",
+    worded={
+        "suite": Wording("Folder for the results", "results"),
+        "load file": Wording("Folder for the results", "results/load"),
+    },
+    scopes=SPEC | SUITE | LOAD_FILE,
+)
+REPORTS = Setting(
+    "reports",
+    ("array",),
+    default=(),
+    spelled="lines",
+    example=["md", "html"],
+    description="Reports to write with every run, by the names that --format takes",
+    scopes=SPEC,
+)
+FORMATS = Setting(
+    "formats",
+    ("string", "null"),
+    default=None,
+    option="--format",
+    metavar="LIST",
+    description="Reports to write",
+    help="Reports to write: md,html,csv,json,png,junit.",
+    worded={"load command": Wording(help="Reports to write: md,html,csv,json,png,prometheus.")},
+    scopes=EVERY_CHOICE | LOAD_COMMAND,
+)
