@@ -117,54 +117,52 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-# Starting Python and loading the libraries is most of what a short command costs, and the pages have many. This
-# process loads them once and runs each command in a fork of itself, through the entry point of the real one.
+# Starting Python, loading the libraries and taking them apart at the end is most of what a short command costs, and
+# the pages have many. This process loads everything once and runs each command in a fork of itself, through the entry
+# point of the real one; what is to happen at the end of a process happens, only its modules are not taken apart.
 _SERVER = """
-import importlib, json, os, sys
+import atexit, gc, importlib, json, os, pkgutil, sys, threading, traceback
+import agentdyno
+for module in pkgutil.walk_packages(agentdyno.__path__, "agentdyno."):
+    importlib.import_module(module.name)
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
 from agentdyno.cli.main import main
+gc.freeze()
+
+def command(job):
+    os.environ.clear()
+    os.environ.update(job["environ"])
+    os.chdir(job["folder"])
+    for fd, path in ((1, job["stdout"]), (2, job["stderr"])):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666), fd)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.argv = job["arguments"]
+    code = 1
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
 for line in sys.stdin:
     job = json.loads(line)
     child = os.fork()
     if child == 0:
-        os.environ.clear()
-        os.environ.update(job["environ"])
-        os.chdir(job["folder"])
-        output = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for fd in (1, 2):
-            os.dup2(output, fd)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.argv = job["arguments"]
-        main()
+        command(job)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-_PRELOADED = [
-    *(f"agentdyno.cli.{name}_command" for name in COMMANDS),
-    *(
-        "agentdyno.workbench.running",
-        "agentdyno.workbench.doctor",
-        "agentdyno.workbench.reporting",
-        "agentdyno.runs.suite.kind",
-        "agentdyno.workbench.rescore",
-        "agentdyno.workbench.try_agent",
-        "agentdyno.runs.load.kind",
-        "agentdyno.store.store",
-    ),
-    *(
-        "agentdyno.reports.console",
-        "agentdyno.specs.experiment.format",
-        "scipy.special",
-        "sqlalchemy.dialects.sqlite",
-    ),
-    *("agentdyno.specs.suite.format", "agentdyno.specs.workspace.format", "agentdyno.findings.standing.judge"),
-    *(
-        "agentdyno.cli.bench.suite_run",
-        "agentdyno.findings.case.tables",
-        "sqlalchemy.dialects.postgresql.psycopg",
-        "yaml",
-    ),
-]
+_LOADED_WHEN_NEEDED = (
+    *("matplotlib.figure", "rich.console", "rich.progress", "rich.table", "scipy.special"),
+    *("sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite"),
+)
+"""Libraries that commands import only where they need them."""
 
 
 class Commands:
@@ -172,17 +170,25 @@ class Commands:
 
     def __init__(self, scratch: Path) -> None:
         self._output = scratch / "output.txt"
+        """Of both streams, as on a terminal."""
         self._server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, json.dumps(_PRELOADED)],
+            [sys.executable, "-c", _SERVER, json.dumps(_LOADED_WHEN_NEEDED)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, arguments: list[str], folder: Path, environ: dict[str, str]) -> tuple[int, str]:
+    def run(
+        self, arguments: list[str], folder: Path, environ: dict[str, str], into: Path | None = None
+    ) -> tuple[int, str]:
+        """Its exit status and what it printed; what it prints to stdout goes ``into`` a file, where one is given."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
-        job = {"arguments": arguments, "folder": str(folder), "environ": environ, "output": str(self._output)}
+        for path in (self._output, into):
+            if path is not None:
+                path.write_text("")
+        streams = {"stdout": str(into or self._output), "stderr": str(self._output)}
+        job = {"arguments": arguments, "folder": str(folder), "environ": environ, **streams}
         self._server.stdin.write(json.dumps(job) + "\n")
         self._server.stdin.flush()
         code = self._server.stdout.readline()
@@ -319,8 +325,10 @@ class Folder:
         return text
 
     def _shell(self, command: str, folder: Path, allowed: set[int]) -> str:
-        if self._served is not None and command.startswith("dyno ") and not re.search(r"[>|;&$]", command):
-            code, output = self._served.run(shlex.split(command), folder, self.environ)
+        alone = re.fullmatch(r"(dyno [^>|;&$]+?)(?: > ([\w.-]+))?", command)
+        if self._served is not None and alone:
+            into = folder / alone[2] if alone[2] else None
+            code, output = self._served.run(shlex.split(alone[1]), folder, self.environ, into)
             assert code in allowed, f"{command} exits with {code}, not {allowed}:\n{output}"
             return output
         return self._checked(["bash", "-o", "pipefail", "-c", command], command, folder, allowed)

@@ -30,7 +30,7 @@ BUILT_IN = (Timing, PsutilMonitor, CProfile, Tracemalloc, GcMonitor, Pressure)
 
 @pytest.fixture(autouse=True)
 def _the_collector_runs_only_when_a_test_says_so() -> Iterator[None]:
-    """By itself it would run what other tests left behind (finalizers, callbacks) in the middle of a watched block."""
+    """By itself it would run what other tests left (finalizers, callbacks) in the middle of a watched block."""
     gc.collect()
     gc.disable()
     yield
