@@ -18,7 +18,6 @@ How a page is read, from top to bottom in a folder of its own:
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -81,6 +80,7 @@ from agentdyno.specs.load.build import parse_load
 from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store.boards.view import CREATE_VIEW
 
+from .loaded_commands import Commands
 from .postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parent.parent
@@ -115,94 +115,6 @@ def blocks(page: Path) -> list[Block]:
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
-
-
-# Starting Python, loading the libraries and taking them apart at the end is most of what a short command costs, and
-# the pages have many. This process loads everything once and runs each command in a fork of itself, through the entry
-# point of the real one; what is to happen at the end of a process happens, only its modules are not taken apart.
-_SERVER = """
-import atexit, gc, importlib, json, os, pkgutil, sys, threading, traceback
-import agentdyno
-for module in pkgutil.walk_packages(agentdyno.__path__, "agentdyno."):
-    importlib.import_module(module.name)
-for name in json.loads(sys.argv[1]):
-    importlib.import_module(name)
-from agentdyno.cli.main import main
-gc.freeze()
-
-def command(job):
-    os.environ.clear()
-    os.environ.update(job["environ"])
-    os.chdir(job["folder"])
-    for fd, path in ((1, job["stdout"]), (2, job["stderr"])):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666), fd)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    sys.argv = job["arguments"]
-    code = 1
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code
-    except BaseException:
-        traceback.print_exc()
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-for line in sys.stdin:
-    job = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        command(job)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-_LOADED_WHEN_NEEDED = (
-    *("matplotlib.figure", "rich.console", "rich.progress", "rich.table", "scipy.special"),
-    *("sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite"),
-)
-"""Libraries that commands import only where they need them."""
-
-
-class Commands:
-    """Runs ``dyno`` without paying for its start every time."""
-
-    def __init__(self, scratch: Path) -> None:
-        self._output = scratch / "output.txt"
-        """Of both streams, as on a terminal."""
-        self._server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, json.dumps(_LOADED_WHEN_NEEDED)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def run(
-        self, arguments: list[str], folder: Path, environ: dict[str, str], into: Path | None = None
-    ) -> tuple[int, str]:
-        """Its exit status and what it printed; what it prints to stdout goes ``into`` a file, where one is given."""
-        assert self._server.stdin is not None
-        assert self._server.stdout is not None
-        for path in (self._output, into):
-            if path is not None:
-                path.write_text("")
-        streams = {"stdout": str(into or self._output), "stderr": str(self._output)}
-        job = {"arguments": arguments, "folder": str(folder), "environ": environ, **streams}
-        self._server.stdin.write(json.dumps(job) + "\n")
-        self._server.stdin.flush()
-        code = self._server.stdout.readline()
-        return int(code), self._output.read_text()
-
-    def close(self) -> None:
-        self._server.communicate()
-
-
-@pytest.fixture(scope="module")
-def dyno_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    served = Commands(tmp_path_factory.mktemp("commands"))
-    yield served
-    served.close()
 
 
 @pytest.fixture(scope="module")
@@ -390,9 +302,9 @@ RUNNABLE = [page for page in PAGES if any(block.language in _RUN for block in bl
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
 def test_everything_a_page_shows_works(
-    page: Path, tmp_path: Path, dyno_commands: Commands, databases: Callable[[], str]
+    page: Path, tmp_path: Path, loaded_commands: Commands, databases: Callable[[], str]
 ) -> None:
-    with contextlib.closing(Folder(tmp_path, dyno_commands, databases)) as folder:
+    with contextlib.closing(Folder(tmp_path, loaded_commands, databases)) as folder:
         run_page(page, folder)
 
 

@@ -20,6 +20,7 @@ from agentdyno.workbench.importing import _keep
 
 from ..command import Bench
 from ..given_results import Factory
+from ..loaded_commands import Commands, LoadedBench
 
 SPEC = """
 experiment: bench.py@bench
@@ -39,9 +40,9 @@ def slow():
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def measured(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
     """A folder with two runs of the same spec in its store."""
-    bench = Bench(tmp_path_factory.mktemp("measured"))
+    bench = LoadedBench(tmp_path_factory.mktemp("measured"), loaded_commands)
     bench.write("bench.py", CODE)
     bench.write("spec.yaml", SPEC)
     for _ in range(2):
@@ -50,9 +51,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def given(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
     """A folder with one run in its store, in which ten times the work took ten times as long."""
-    bench = Bench(tmp_path_factory.mktemp("given"))
+    bench = LoadedBench(tmp_path_factory.mktemp("given"), loaded_commands)
     make = Factory()
     arms = [
         replace(make.arm("bench", [n * 1e-8 * (1 + 0.001 * i) for i in range(12)], {"n": n}), name=f"bench n={n}")
@@ -272,10 +273,10 @@ def stored_samples(folder: Path) -> int:
             return 0
 
 
-def test_the_store_is_found_upward_and_by_variable_and_by_option(measured: Bench) -> None:
+def test_the_store_is_found_upward_and_by_variable_and_by_option(measured: Bench, loaded_commands: Commands) -> None:
     below = measured.folder / "some" / "folder"
     below.mkdir(parents=True)
-    inside = Bench(below)
+    inside = LoadedBench(below, loaded_commands)
     runs = measured.dyno("list", "runs", "--json").json
     assert inside.dyno("list", "runs", "--json").json == runs
     assert inside.dyno("list", "runs", "--json", DYNO_STORE="elsewhere.db").json == []

@@ -6,7 +6,6 @@ import json
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -19,11 +18,6 @@ from tests.command import Bench
 def server() -> Iterator[RunningServer]:
     with simulated_server(Behaviour(ttft_s=0.005, itl_s=0.001, output_tokens=4)) as running:
         yield running
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 def test_a_load_prints_its_table_and_its_file_runs_again(bench: Bench, server: RunningServer) -> None:
