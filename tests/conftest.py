@@ -11,6 +11,7 @@ from agentdyno.store import Store
 
 from .command import Bench
 from .given_results import Factory
+from .loaded_commands import Commands, LoadedBench
 from .properties import use_profiles
 from .suites import AGENT, Room
 
@@ -21,6 +22,20 @@ use_profiles()
 def bench(tmp_path: Path) -> Bench:
     """A fresh folder in which ``dyno`` can be run."""
     return Bench(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def loaded_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Runs commands without starting Python for each."""
+    commands = Commands(tmp_path_factory.mktemp("commands"))
+    yield commands
+    commands.close()
+
+
+@pytest.fixture
+def loaded_bench(tmp_path: Path, loaded_commands: Commands) -> Bench:
+    """A fresh folder in which ``dyno`` can be run often."""
+    return LoadedBench(tmp_path, loaded_commands)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from .browser import PATIENCE_MS
+
 
 def heading(page: Page, text: str | re.Pattern[str]) -> Locator:
     return page.get_by_role("heading", level=1, name=text)
@@ -50,7 +52,9 @@ def settle(page: Page, address: str) -> None:
 def fits(page: Page, width: int) -> bool:
     """Whether nothing of the page is outside; charts need a moment to follow its size. Needs ``bypass_csp``."""
     try:
-        page.wait_for_function("(width) => document.scrollingElement.scrollWidth <= width", arg=width, timeout=3000)
+        page.wait_for_function(
+            "(width) => document.scrollingElement.scrollWidth <= width", arg=width, timeout=PATIENCE_MS
+        )
     except TimeoutError:
         return False
     return True

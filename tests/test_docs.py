@@ -18,7 +18,6 @@ How a page is read, from top to bottom in a folder of its own:
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -81,6 +80,7 @@ from agentdyno.specs.load.build import parse_load
 from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store.boards.view import CREATE_VIEW
 
+from .loaded_commands import Commands
 from .postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parent.parent
@@ -120,90 +120,6 @@ def blocks(page: Path) -> list[Block]:
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
-
-
-# Starting Python and loading the libraries is most of what a short command costs, and the pages have many. This
-# process loads them once and runs each command in a fork of itself, through the entry point of the real one.
-_SERVER = """
-import importlib, json, os, sys
-for name in json.loads(sys.argv[1]):
-    importlib.import_module(name)
-import click
-from agentdyno.cli.main import COMMANDS, dyno, main
-for name in COMMANDS:
-    dyno.get_command(click.Context(dyno), name)
-for line in sys.stdin:
-    job = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        os.environ.clear()
-        os.environ.update(job["environ"])
-        os.chdir(job["folder"])
-        output = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for fd in (1, 2):
-            os.dup2(output, fd)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.argv = job["arguments"]
-        main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-_PRELOADED = [
-    *(
-        "agentdyno.workbench.running",
-        "agentdyno.workbench.doctor",
-        "agentdyno.workbench.reporting",
-        "agentdyno.runs.suite.kind",
-        "agentdyno.workbench.rescore",
-        "agentdyno.workbench.try_agent",
-        "agentdyno.runs.load.kind",
-        "agentdyno.store.store",
-    ),
-    *(
-        "agentdyno.reports.console",
-        "agentdyno.specs.experiment.format",
-        "scipy.special",
-        "sqlalchemy.dialects.sqlite",
-    ),
-    *("agentdyno.specs.suite.format", "agentdyno.specs.workspace.format", "agentdyno.findings.standing.judge"),
-    *(
-        "agentdyno.cli.bench.suite_run",
-        "agentdyno.findings.case.tables",
-        "sqlalchemy.dialects.postgresql.psycopg",
-        "yaml",
-    ),
-]
-
-
-class Commands:
-    """Runs ``dyno`` without paying for its start every time."""
-
-    def __init__(self, scratch: Path) -> None:
-        self._output = scratch / "output.txt"
-        self._server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, json.dumps(_PRELOADED)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def run(self, arguments: list[str], folder: Path, environ: dict[str, str]) -> tuple[int, str]:
-        assert self._server.stdin is not None
-        assert self._server.stdout is not None
-        job = {"arguments": arguments, "folder": str(folder), "environ": environ, "output": str(self._output)}
-        self._server.stdin.write(json.dumps(job) + "\n")
-        self._server.stdin.flush()
-        code = self._server.stdout.readline()
-        return int(code), self._output.read_text()
-
-    def close(self) -> None:
-        self._server.communicate()
-
-
-@pytest.fixture(scope="module")
-def dyno_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    served = Commands(tmp_path_factory.mktemp("commands"))
-    yield served
-    served.close()
 
 
 @pytest.fixture(scope="module")
@@ -326,8 +242,10 @@ class Folder:
         return text
 
     def _shell(self, command: str, folder: Path, allowed: set[int]) -> str:
-        if self._served is not None and command.startswith("dyno ") and not re.search(r"[>|;&$]", command):
-            code, output = self._served.run(shlex.split(command), folder, self.environ)
+        alone = re.fullmatch(r"(dyno [^>|;&$]+?)(?: > ([\w.-]+))?", command)
+        if self._served is not None and alone:
+            into = folder / alone[2] if alone[2] else None
+            code, output = self._served.run(shlex.split(alone[1]), folder, self.environ, into)
             assert code in allowed, f"{command} exits with {code}, not {allowed}:\n{output}"
             return output
         return self._checked(["bash", "-o", "pipefail", "-c", command], command, folder, allowed)
@@ -389,9 +307,9 @@ RUNNABLE = [page for page in PAGES if any(block.language in _RUN for block in bl
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
 def test_everything_a_page_shows_works(
-    page: Path, tmp_path: Path, dyno_commands: Commands, databases: Callable[[], str]
+    page: Path, tmp_path: Path, loaded_commands: Commands, databases: Callable[[], str]
 ) -> None:
-    with contextlib.closing(Folder(tmp_path, dyno_commands, databases)) as folder:
+    with contextlib.closing(Folder(tmp_path, loaded_commands, databases)) as folder:
         run_page(page, folder)
 
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import time
 import xml.etree.ElementTree as ElementTree
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentdyno.model.codec import encode
+from agentdyno.store import Store
+from agentdyno.workbench.importing import _keep
+
 from ..command import Bench
+from ..given_results import Factory
+from ..loaded_commands import Commands, LoadedBench
 
 SPEC = """
 experiment: bench.py@bench
@@ -21,16 +29,40 @@ iterations: {warmup: 1, measured: 12}
 quick: {iterations: 6, sweep: {n: [100]}}
 """
 CODE = "def bench(n: int = 100):\n    '''Adds numbers.'''\n    return {'total': sum(range(n))}\n"
+SLOW = """
+import itertools, os, time
+calls = itertools.count()
+def slow():
+    time.sleep(0.002)
+    while next(calls) > 30 and not os.path.exists("go"):
+        time.sleep(0.01)  # whoever is to interrupt it may be late
+"""
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def measured(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
     """A folder with two runs of the same spec in its store."""
-    bench = Bench(tmp_path_factory.mktemp("measured"))
+    bench = LoadedBench(tmp_path_factory.mktemp("measured"), loaded_commands)
     bench.write("bench.py", CODE)
     bench.write("spec.yaml", SPEC)
     for _ in range(2):
         assert bench.dyno("run", "spec.yaml").code == 0
+    return bench
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
+    """A folder with one run in its store, in which ten times the work took ten times as long."""
+    bench = LoadedBench(tmp_path_factory.mktemp("given"), loaded_commands)
+    make = Factory()
+    arms = [
+        replace(make.arm("bench", [n * 1e-8 * (1 + 0.001 * i) for i in range(12)], {"n": n}), name=f"bench n={n}")
+        for n in (100, 1000)
+    ]
+    result = make.result(arms)
+    with Store.open(bench.folder / ".dyno" / "dyno.db") as store:
+        _keep(store, result)
+    bench.write("result.json", encode(result))
     return bench
 
 
@@ -126,23 +158,26 @@ def test_compare_reads_files_runs_and_arms_and_changes_nothing(measured: Bench) 
     assert not by_file["paired"]
     assert "unpaired" in {warning["code"] for warning in by_file["warnings"]}
     by_arm = measured.dyno("compare", "last:n=100", "last:n=1000", "--json").json
-    (arm,) = by_arm["arms"]
-    assert arm["differing"] == {"n": [100, 1000]}
-    duration = next(row for row in arm["metrics"] if row["metric"]["name"] == "duration_s")
-    assert duration["verdict"] == "worse"
+    assert [arm["differing"] for arm in by_arm["arms"]] == [{"n": [100, 1000]}]
     assert measured.dyno("list", "runs", "--json").json == runs
 
 
-def test_the_gate_turns_verdicts_into_exit_codes(measured: Bench) -> None:
-    assert measured.dyno("compare", "last:n=100", "last:n=1000").code == 0
-    assert measured.dyno("compare", "last:n=100", "last:n=1000", "--gate").code == 1
-    assert measured.dyno("compare", "last:n=1000", "last:n=100", "--gate").code == 0
-    moved = measured.folder / "elsewhere.json"
-    run_id = measured.dyno("list", "runs", "--json").json[0]["run_id"]
-    result = json.loads((measured.folder / ".dyno/runs" / run_id / "result.json").read_text())
+def test_two_arms_of_a_run_are_compared_and_judged(given: Bench) -> None:
+    (arm,) = given.dyno("compare", "last:n=100", "last:n=1000", "--json").json["arms"]
+    assert arm["differing"] == {"n": [100, 1000]}
+    duration = next(row for row in arm["metrics"] if row["metric"]["name"] == "duration_s")
+    assert duration["verdict"] == "worse"
+    assert duration["ratio"] == pytest.approx(10.0)
+
+
+def test_the_gate_turns_verdicts_into_exit_codes(given: Bench) -> None:
+    assert given.dyno("compare", "last:n=100", "last:n=1000").code == 0
+    assert given.dyno("compare", "last:n=100", "last:n=1000", "--gate").code == 1
+    assert given.dyno("compare", "last:n=1000", "last:n=100", "--gate").code == 0
+    result = json.loads((given.folder / "result.json").read_text())
     result["environment"]["machine_id"] = "another"
-    moved.write_text(json.dumps(result))
-    done = measured.dyno("compare", "last", "elsewhere.json", "--gate")
+    given.write("elsewhere.json", json.dumps(result))
+    done = given.dyno("compare", "last", "elsewhere.json", "--gate")
     assert done.code == 3
     assert "different machines" in done.out
 
@@ -175,6 +210,7 @@ def test_a_reporter_of_ones_own_receives_results_and_findings(bench: Bench) -> N
         """
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from agentdyno import register_reporter, run_spec
 from agentdyno.contracts import Report
@@ -205,17 +241,19 @@ write_reports(Report((result,), Findings()), ["names", "plain"], Path("."))
 
 
 def test_ctrl_c_leaves_a_partial_result_that_can_be_resumed(bench: Bench) -> None:
-    bench.write("slow.py", "import time\ndef slow():\n    time.sleep(0.02)\n")
+    bench.write("slow.py", SLOW)
     run = bench.start("-v", "run", "slow.py@slow", "--iterations", "60", "--json")
     while not stored_samples(bench.folder):
         assert run.poll() is None
+        time.sleep(0.01)
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=120)
     assert run.returncode == 130, err
     result = json.loads(out)
     assert result["status"] == "partial"
     assert result["stopped_because"] == "interrupted"
     assert "dyno resume" in err
+    bench.write("go", "")
     done = bench.dyno("resume", "last", "--json")
     assert done.code == 0, done.err
     assert done.json["status"] == "complete"
@@ -235,10 +273,10 @@ def stored_samples(folder: Path) -> int:
             return 0
 
 
-def test_the_store_is_found_upward_and_by_variable_and_by_option(measured: Bench) -> None:
+def test_the_store_is_found_upward_and_by_variable_and_by_option(measured: Bench, loaded_commands: Commands) -> None:
     below = measured.folder / "some" / "folder"
     below.mkdir(parents=True)
-    inside = Bench(below)
+    inside = LoadedBench(below, loaded_commands)
     runs = measured.dyno("list", "runs", "--json").json
     assert inside.dyno("list", "runs", "--json").json == runs
     assert inside.dyno("list", "runs", "--json", DYNO_STORE="elsewhere.db").json == []

@@ -29,7 +29,8 @@ gate: {metrics: {duration_s: off, error_rate: {tier: critical, tolerance: 0.05}}
 
 
 @pytest.fixture
-def repository(bench: Bench) -> Bench:
+def repository(loaded_bench: Bench) -> Bench:
+    bench = loaded_bench
     bench.write("agent.py", AGENT)
     bench.write("prompt.txt", "1")
     bench.write("suite.json", SUITE)

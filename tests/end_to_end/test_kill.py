@@ -9,7 +9,7 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -19,8 +19,10 @@ from ..command import Bench
 
 MOMENTS = 50 if os.environ.get("DYNO_SOAK") else 5
 PLANNED = 200
+GRACE = 5
+"""How many more samples may be finished while a kill is on its way."""
 WORK = """
-import os
+import os, time
 from agentdyno import Experiment
 
 class Work(Experiment):
@@ -30,6 +32,9 @@ class Work(Experiment):
     def execute_once(self, context):
         total = sum(i * i for i in range(self.params["size"] * 10))
         if context.phase == "measured":
+            if os.path.exists("hold") and os.path.exists("finished.log"):
+                if len(open("finished.log").readlines()) > int(open("hold").read()):
+                    time.sleep(600)  # the kill is late: wait for it
             done = os.open("finished.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(done, f"{context.arm_id}/{context.iteration}\\n".encode())
             os.close(done)
@@ -65,11 +70,16 @@ def finished(folder: Path) -> list[str]:
     return log.read_text().split() if log.exists() else []
 
 
-def kill_after(run: subprocess.Popen[str], folder: Path, samples: int) -> None:
-    while len(finished(folder)) < samples:
+def kill_after(bench: Bench, command: tuple[str, str], samples: int) -> None:
+    """Kills a command when so many samples are finished. A few samples later the experiment waits to be killed."""
+    bench.write("hold", str(samples + GRACE))
+    run = bench.start(*command)
+    while len(finished(bench.folder)) < samples:
         assert run.poll() is None, "the run was over before it could be killed"
+        time.sleep(0.001)
     run.send_signal(signal.SIGKILL)
     run.communicate()
+    (bench.folder / "hold").unlink()
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
@@ -79,14 +89,14 @@ def test_a_run_that_is_killed_is_finished_by_resume_and_no_sample_is_lost_or_dou
     bench.write("work.py", WORK)
     bench.write("spec.yaml", SPEC)
     rng = random.Random(moment)
-    kill_after(bench.start("run", "spec.yaml"), bench.folder, rng.randrange(PLANNED - 10))
+    kill_after(bench, ("run", "spec.yaml"), rng.randrange(PLANNED - 20))
     before = stored(bench.folder)
     assert len(finished(bench.folder)) - len(before) <= 1, "more than the sample in flight was lost"
 
     if not bench.dyno("list", "runs", "--json").json:
         return  # killed before the run had begun: there is nothing to resume, and nothing was lost
     if rng.random() < 0.5:  # half of them are killed a second time
-        kill_after(bench.start("resume", "last"), bench.folder, len(finished(bench.folder)) + rng.randrange(5))
+        kill_after(bench, ("resume", "last"), len(finished(bench.folder)) + rng.randrange(5))
     done = bench.dyno("resume", "last", "--json")
     assert done.code == 0, done.err
     assert done.json["status"] == "complete"

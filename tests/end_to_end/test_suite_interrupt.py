@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import time
 from pathlib import Path
 
 from ..command import Bench
@@ -33,9 +35,12 @@ concurrency: 2
 """
 
 
-def wait_for(path: Path) -> None:
+def interrupt_when(path: Path, run: subprocess.Popen[str]) -> None:
+    """Ctrl-C as soon as there is such a file."""
     while not path.exists():
-        pass
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
 
 
 def test_an_interrupted_suite_keeps_its_answers_and_resume_completes_it(bench: Bench) -> None:
@@ -44,8 +49,7 @@ def test_an_interrupted_suite_keeps_its_answers_and_resume_completes_it(bench: B
     rows = "".join(f'{{"id": "c{i:02}", "input": "{i}", "target": "{i}"}}\n' for i in range(20))
     bench.write("cases.jsonl", rows)
     run = bench.start("run", "suite.yaml")
-    wait_for(bench.folder / "waiting")
-    run.send_signal(signal.SIGINT)
+    interrupt_when(bench.folder / "waiting", run)
     _, said = run.communicate()
     assert run.returncode == 130, said
     assert "Traceback" not in said
@@ -72,8 +76,7 @@ def test_an_agent_that_has_changed_since_is_not_mixed_with_what_it_was(bench: Be
         "cases.jsonl", '{"id": "c09", "input": "9", "target": "9"}\n{"id": "c10", "input": "1", "target": "1"}\n'
     )
     run = bench.start("run", "suite.yaml")
-    wait_for(bench.folder / "waiting")
-    run.send_signal(signal.SIGINT)
+    interrupt_when(bench.folder / "waiting", run)
     run.communicate()
     bench.write("agent.py", CODE + "\n# mended\n")
     done = bench.dyno("resume", "last")

@@ -9,7 +9,7 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
+import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +22,8 @@ KILLS = 20 if SOAK else 3
 CASES = 500 if SOAK else 60
 AGENTS = ("first", "second", "third")
 CONCURRENCY = 4
+GRACE = CONCURRENCY
+"""How many more calls may begin while a kill is on its way."""
 PLANNED = CASES * len(AGENTS)
 CODE = """
 import os, time
@@ -33,6 +35,8 @@ def note(what, agent, case):
 
 def answer(agent, case):
     note("begin", agent, case)
+    if os.path.exists("hold") and open("calls.log").read().count("begin") > int(open("hold").read()):
+        time.sleep(600)  # the kill is late: wait for it
     time.sleep(0.01)  # long enough to be worth money
     note("end", agent, case)
     return {"output": case.target if agent != "third" else "no", "cost": 0.001}
@@ -70,11 +74,16 @@ def logged(folder: Path, what: str) -> list[str]:
     return [line.partition(" ")[2] for line in lines if line.startswith(what)]
 
 
-def kill_after(run: subprocess.Popen[str], folder: Path, calls: int) -> None:
-    while len(logged(folder, "begin")) < calls:
+def kill_after(bench: Bench, command: tuple[str, str], calls: int) -> None:
+    """Kills a command when so many calls have begun. A few calls later the agents wait to be killed."""
+    bench.write("hold", str(calls + GRACE))
+    run = bench.start(*command)
+    while len(logged(bench.folder, "begin")) < calls:
         assert run.poll() is None, f"the run was over before it could be killed: {run.communicate()}"
+        time.sleep(0.001)
     run.send_signal(signal.SIGKILL)
     run.communicate()
+    (bench.folder / "hold").unlink()
 
 
 def test_a_suite_that_is_killed_again_and_again_asks_each_case_once_and_loses_no_answer(bench: Bench) -> None:
@@ -88,10 +97,10 @@ def test_a_suite_that_is_killed_again_and_again_asks_each_case_once_and_loses_no
     moments = sorted(rng.sample(range(1, PLANNED - CONCURRENCY * KILLS), KILLS))
     before: list[Row] = []
     for number, moment in enumerate(moments):
-        run = bench.start("run", "suite.yaml") if number == 0 else bench.start("resume", "last")
-        kill_after(run, bench.folder, max(moment, len(logged(bench.folder, "begin")) + 1))
+        command = ("run", "suite.yaml") if number == 0 else ("resume", "last")
+        kill_after(bench, command, max(moment, len(logged(bench.folder, "begin")) + 1))
         while place.processes():
-            pass  # what the killed command had started ends by itself
+            time.sleep(0.01)  # what the killed command had started ends by itself
         now = stored(bench.folder)
         assert set(before) <= set(now), "a sample from before an earlier kill was changed or lost"
         unsaved = len(set(logged(bench.folder, "end"))) - len(now)

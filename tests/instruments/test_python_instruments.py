@@ -9,6 +9,7 @@ import pstats
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,15 @@ from agentdyno.instruments.tracemalloc_monitor import Tracemalloc
 from agentdyno.registry.adapt import adapt
 
 BUILT_IN = (Timing, PsutilMonitor, CProfile, Tracemalloc, GcMonitor, Pressure)
+
+
+@pytest.fixture(autouse=True)
+def _the_collector_runs_only_when_a_test_says_so() -> Iterator[None]:
+    """By itself it would run what other tests left (finalizers, callbacks) in the middle of a watched block."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def leaf(number: int) -> int:

@@ -51,7 +51,7 @@ def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(s
 
 
 def test_two_processes_write_at_the_same_time(store_url: str) -> None:
-    with Store.open(store_url) as store:
+    with Store.open(store_url, busy_timeout_s=60) as store:
         first, second = begin(store, run_id(1)), begin(store, run_id(2))
         with (
             start_writer(store_url, first, "arm-z", 0, 400) as one,
@@ -70,7 +70,7 @@ def test_two_processes_write_at_the_same_time(store_url: str) -> None:
 def test_processes_that_create_the_same_store_at_once_all_succeed(store_url: str) -> None:
     create = (
         "import sys; from agentdyno.store.store import Store; print('ready', flush=True); sys.stdin.readline();"
-        "Store.open(sys.argv[1]).close()"
+        "Store.open(sys.argv[1], busy_timeout_s=60).close()"
     )
     command = [sys.executable, "-c", create, store_url]
     creators = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -15,7 +15,7 @@ from agentdyno.store import Store
 
 
 def main(url: str, run_id: str, arm_id: str, first: str, count: str, *rest: str) -> None:
-    store = Store.open(url, must_exist=True)
+    store = Store.open(url, must_exist=True, busy_timeout_s=60)  # of a busy machine, too
     print("ready", flush=True)
     sys.stdin.readline()
     for iteration in range(int(first), int(first) + int(count)):

@@ -6,7 +6,6 @@ import json
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -19,11 +18,6 @@ from tests.command import Bench
 def server() -> Iterator[RunningServer]:
     with simulated_server(Behaviour(ttft_s=0.005, itl_s=0.001, output_tokens=4)) as running:
         yield running
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 def test_a_load_prints_its_table_and_its_file_runs_again(bench: Bench, server: RunningServer) -> None:
@@ -79,14 +73,15 @@ def test_a_mistake_is_one_clear_message(bench: Bench, arguments: tuple[str, ...]
 
 
 def test_ctrl_c_keeps_what_was_measured(bench: Bench, server: RunningServer) -> None:
+    server.reset()
     running = bench.start(
-        "load", server.openai_url, "--model", "m", "--rate", "40", "--duration", "60", "--window", "0.2"
+        "load", server.openai_url, "--model", "m", "--rate", "40", "--duration", "600", "--window", "0.2"
     )
-    deadline = time.monotonic() + 30
-    while len(server.log()) < 40 and time.monotonic() < deadline:
+    while len(server.log()) < 40:
+        assert running.poll() is None, running.communicate()
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=120)
     assert running.returncode == 130, err
     assert "under load" in out
     assert "Stopped early: interrupted" in err

@@ -115,7 +115,7 @@ def look(watch: TargetWatch) -> Use:
 
 def test_cpu_time_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     now_ns = 0
-    monkeypatch.setattr("agentdyno.load.target_process.perf_counter_ns", lambda: now_ns)
+    monkeypatch.setattr("agentdyno.load.target.process.perf_counter_ns", lambda: now_ns)
     with obedient() as process:
         watch = TargetWatch(process.pid)
         watch.sample()
@@ -135,7 +135,8 @@ def test_memory_is_that_of_the_process() -> None:
         after = look(watch)
         assert before.rss_bytes is not None
         assert after.rss_bytes is not None
-        assert 50_000_000 <= after.rss_bytes - before.rss_bytes < 55_000_000
+        # The kernel counts pages for each core and adds them up now and then.
+        assert 49_000_000 < after.rss_bytes - before.rss_bytes < 55_000_000
         assert watch.alive
 
 
@@ -162,12 +163,12 @@ def test_the_thread_samples_until_it_is_stopped() -> None:
         watch = TargetWatch(process.pid, interval_s=0.002)
         watch.start()
         from_ns = perf_counter_ns()
-        process.tell("spin", 60)
+        spun_ns = process.tell("spin", 100)
         to_ns = perf_counter_ns()
-        watch.stop()
+        watch.stop()  # which looks once more, so that all of the time was watched
         used = watch.between(from_ns, to_ns)
         assert used.cpu is not None
-        assert 0 < used.cpu <= 1.5
+        assert 0 < used.cpu * (to_ns - from_ns) < spun_ns + 40_000_000  # the kernel counts in ticks
         assert used.rss_bytes is not None
         assert used.rss_bytes > 1_000_000
 
