@@ -161,7 +161,7 @@ class Keeper:
         """The run as the store gives it back; there it has an id of its own, for copies of a log share theirs."""
         renamed = replace(result, run_id=f"{next(self._numbers):08x}-0000-7000-8000-000000000000")
         _keep(self.store, renamed)
-        return replace(self.store.load_run(renamed.run_id), run_id=result.run_id)
+        return replace(self.store.runs.load(renamed.run_id), run_id=result.run_id)
 
 
 @pytest.fixture(scope="module")
