@@ -9,6 +9,10 @@ from enum import StrEnum
 from agentdyno.model.plan import Phase
 
 
+LEFT_OUT = {"left_out": True}
+"""For a field that stays out of documents as long as it has its default: only few values have another."""
+
+
 class Status(StrEnum):
     """Never merged: an infrastructure error is not a wrong answer."""
 
@@ -52,7 +56,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One executed trial. Durations are seconds per call; a sample covers ``inner_loops`` calls."""
+    """One executed trial, or a ``part`` of one that gives several samples. Durations are seconds per call; a sample
+    covers ``inner_loops`` calls."""
 
     arm_id: str
     phase: Phase
@@ -71,6 +76,7 @@ class Sample:
     output: object = None
     details: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
+    part: int = field(default=0, metadata=LEFT_OUT)
 
     @property
     def key(self) -> str:

@@ -9,7 +9,7 @@ from types import TracebackType
 from sqlalchemy import insert, select, update
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Suite
+from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Suite, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards import baselines, summaries
 from agentdyno.store.boards import imports as execution_imports
@@ -26,11 +26,11 @@ from agentdyno.store.service.repository import Service
 
 BUSY_TIMEOUT_S = 5.0
 
-_REPEATED_WARMUP = f"samples.phase = '{Phase.WARMUP}'"
+_REPEATED = f"samples.phase = '{Phase.WARMUP}' OR NOT samples.ended"
 _REPLACEABLE = {
-    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED_WARMUP}",
+    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED}",
     True: "samples.status IN "
-    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED_WARMUP}",
+    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED}",
 }
 
 
@@ -111,15 +111,15 @@ class Store(Questions, Service):
         with self._link as link, link.transaction(durable=True):
             writes.begin_run(link, header, arms, planned)
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
-        """Adds a sample to the group that the next ``commit`` makes permanent.
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
+        """Adds a sample to the group that the next ``commit`` makes permanent; its trial has ``ended`` with it.
 
-        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled or is a
-        warm-up, or it is an error and ``replace`` is set.
+        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled, is a
+        warm-up or did not end its trial, or it is an error and ``replace`` is set.
         """
         with self._link as link, link.group():
             arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
-            row = sample_row(arm, sample)
+            row = sample_row(arm, sample, ended)
             statement = self._inserts.get(replace)
             if statement is None:
                 target = link.backend.insert_or_replace(schema.samples, SAMPLE_KEY, _REPLACEABLE[replace])
@@ -127,6 +127,13 @@ class Store(Questions, Service):
             link.begin()
             if statement.run(row) != 1:
                 raise StoreError(f"trial {sample.key} of run {run_id} is recorded already", where=link.backend.where)
+
+    def end_trial(self, run_id: str, trial: Trial) -> None:
+        """Adds to the group that a trial has ended with the last of its samples; one without any leaves no trace."""
+        with self._link as link, link.group():
+            arm = self._arms.get((run_id, trial.arm_id)) or self._arm(run_id, trial.arm_id)
+            link.begin()
+            writes.end_trial(link, arm, trial)
 
     def commit(self) -> None:
         """Makes every appended sample permanent: from here on it survives the death of this process."""
@@ -174,9 +181,14 @@ class Store(Questions, Service):
             return link.execute(wanted.limit(1)).scalar()
 
     def recorded(self, run_id: str) -> dict[str, Status]:
-        """What a resume may skip: the status of every planned trial with a sample, by trial key (no warm-ups)."""
+        """What a resume may skip: the status of every planned trial that has ended, by trial key (no warm-ups)."""
         with self._link as link, link.snapshot():
             return queries.recorded(link, run_id)
+
+    def unfinished(self, run_id: str) -> dict[str, int]:
+        """How many samples each planned trial has that was begun and has not ended, by trial key."""
+        with self._link as link, link.snapshot():
+            return queries.unfinished(link, run_id)
 
     def list_runs(self, limit: int = 20) -> list[RunRow]:
         """At most ``limit`` runs, newest first."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import JSON, BigInteger, Dialect, Integer, MetaData, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 HEAD = REVISIONS[-1]
 VERSION_TABLE = "agentdyno_version"
 

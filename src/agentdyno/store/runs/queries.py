@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, case, func, select
@@ -137,18 +137,30 @@ def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) 
 
 
 def recorded(link: Link, run_id: str) -> dict[str, Status]:
-    """The status of every planned trial that has a sample, by the trial's key. Warm-ups are not planned."""
+    """The status of every planned trial that has ended, by the trial's key. Warm-ups are not planned."""
+    return {key: Status(status) for key, status in _of_trials(link, run_id, samples.c.ended.is_(True))}
+
+
+def unfinished(link: Link, run_id: str) -> dict[str, int]:
+    """The number of samples of every planned trial that has some and has not ended, by the trial's key."""
+    counts = Counter(key for key, _ in _of_trials(link, run_id, samples.c.ended.is_(False)))
+    if not counts:
+        return {}
+    ended = recorded(link, run_id)
+    return {key: count for key, count in counts.items() if key not in ended}
+
+
+def _of_trials(link: Link, run_id: str, only: ColumnElement[bool]) -> Iterator[tuple[str, str]]:
+    """Trial key and status of each sample that is no warm-up."""
     wanted = (
         select(
             arms.c.arm_id, *(samples.c[name] for name in ("phase", "iteration", "case_id", "instrument", "status"))
         )
         .join(arms, samples.c.arm == arms.c.id)
-        .where(arms.c.run == run_key(link, run_id), samples.c.phase != Phase.WARMUP.value)
+        .where(arms.c.run == run_key(link, run_id), samples.c.phase != Phase.WARMUP.value, only)
     )
-    return {
-        f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}": Status(status)
-        for arm_id, phase, iteration, case_id, instrument, status in link.execute(wanted)
-    }
+    for arm_id, phase, iteration, case_id, instrument, status in link.execute(wanted):
+        yield f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}", status
 
 
 def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
@@ -216,7 +228,7 @@ def _load_arms(link: Link, run: int, with_samples: bool) -> tuple[ArmResult, ...
 def _load_samples(link: Link, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
     loaded = [row_sample(row, arm_id) for row in link.execute(select(samples).where(samples.c.arm == arm))]
-    loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument))
+    loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 
 
