@@ -65,11 +65,11 @@ class FailingStore:
         self._store = store
         self._left = samples
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace)
+        self._store.append(run_id, sample, replace=replace, ended=ended)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)

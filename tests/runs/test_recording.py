@@ -12,7 +12,7 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Phase, Plan, Progress, Sample, Status, Trial
-from agentdyno.model.sample import Failure
+from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.recording import QUICK_S, UNSAVED, Recording, is_quick
 
@@ -29,25 +29,21 @@ class Scripted:
 
     def __init__(self, samples: list[Sample], before: Callable[[int], None] = lambda _: None) -> None:
         self.samples, self.before, self.given = samples, before, 0
-        self.left: list[Sample] = []
-        self.overhead_s: float | None = None
-        self.observed: dict[str, dict[str, object]] = {}
-        self.inner_loops: dict[str, int | None] = {}
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        pass
 
     def submit(self, trial: Trial) -> None:
         pass
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         self.before(self.given)
         self.given += 1
-        return self.samples[self.given - 1]
+        return TrialStep(self.samples[self.given - 1])
 
     def close(self) -> None:
         pass
-
-    def leftover(self) -> list[Sample]:
-        return self.left
 
 
 class Shelf:
@@ -60,7 +56,7 @@ class Shelf:
         self.refuses = threading.Event()
         self.commits = threading.Condition()
 
-    def append(self, _run_id: str, item: Sample, *, replace: bool = False) -> None:
+    def append(self, _run_id: str, item: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self.appended.append(item.iteration)
 
     def commit(self) -> None:
@@ -79,7 +75,7 @@ class Shelf:
 def take(executor: Scripted, shelf: Shelf, folder: Path, seen: Callable[[Progress], None] = lambda _: None) -> bool:
     trials = tuple(Trial("a", Phase.MEASURED, i, "c") for i in range(len(executor.samples)))
     schedule = Schedule(Plan((Arm("a", "arm", "x"),), trials), executor)
-    return Recording(shelf, "run", folder, seen, waiting=executor).take(schedule, 0)  # type: ignore[arg-type]
+    return Recording(shelf, "run", folder, seen, shares_commits=True).take(schedule, 0)  # type: ignore[arg-type]
 
 
 def test_what_took_long_or_cost_money_is_safe_before_the_next_call_begins(tmp_path: Path) -> None:
@@ -133,7 +129,7 @@ def test_an_interrupt_keeps_what_was_finished_and_says_so(tmp_path: Path) -> Non
 
     shelf = Shelf()
     executor = Scripted([sample(i) for i in range(5)], before)
-    executor.left = [sample(4)]
+    executor.facts.leftover = [TrialStep(sample(4))]
     assert take(executor, shelf, tmp_path) is True
     assert shelf.committed == [0, 1, 4]
 

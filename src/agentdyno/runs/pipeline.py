@@ -12,10 +12,11 @@ from agentdyno.errors import RunError
 from agentdyno.model import Isolation, Phase, Plan, Progress, RunResult, RunStatus, RunWarning, Spec, Status
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
+from agentdyno.runner.executor import Executor
 from agentdyno.runner.executors.inline import InlineExecutor
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.rules.stopping import FailureRate, PrecisionReached, TimeBudget
-from agentdyno.runner.schedule import Executor, Schedule
+from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import artifacts_dir, close_result, run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.experiment.prepare import Prepared
@@ -81,6 +82,7 @@ class Runner:
 
     def _execute(self, header: RunResult, prepared: Prepared, folder: Path, done: Mapping[str, Status]) -> RunResult:
         executor = self._executor(header, prepared, folder)
+        executor.open()
         failing = FailureRate(prepared.spec.max_failure_rate)
         schedule = self._schedule(prepared, executor, failing, done.keys())
         earlier = self.store.load_run(header.run_id).arms if done else ()
@@ -90,7 +92,7 @@ class Runner:
                     for rule in schedule.rules:
                         rule.observe(sample)
         interrupted = self._recording(header.run_id, folder).take(schedule, len(done))
-        extra = teardown_warnings(executor.teardown_failures)
+        extra = teardown_warnings(executor.facts.teardown_failures)
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         extra += [
             RunWarning(
@@ -107,13 +109,13 @@ class Runner:
         stored = replace(
             self.store.load_run(header.run_id),
             warnings=(*header.warnings, *extra),
-            overhead_s=executor.overhead_s,
+            overhead_s=executor.facts.overhead_s,
             stopped_because=reason,
             finished_at=now_ms(),
         )
         settled = {arm_id for rule in schedule.rules if isinstance(rule, PrecisionReached) for arm_id in rule.settled}
         closed = close_result(
-            stored, metrics=prepared.metrics, observed=executor.observed, folder=folder, settled=settled
+            stored, metrics=prepared.metrics, observed=executor.facts.observed, folder=folder, settled=settled
         )
         closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
         write_result(closed, folder / "result.json")

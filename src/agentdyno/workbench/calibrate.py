@@ -68,7 +68,9 @@ def _compare_with_itself(seed: int) -> tuple[float, Verdict | None]:
         job = ArmJob("", "", CODE, {}, seed=seed, warmup=3, cpu=choose_cpu(), artifacts_dir=folder, limits=LIMITS)
         job = replace(job, launch=Launch(cwd=str(Path.cwd())))
         jobs = {arm.arm_id: replace(job, arm_id=arm.arm_id) for arm in arms}
-        for sample in Schedule(plan, ProcessExecutor(jobs)):
+        executor = ProcessExecutor(jobs)
+        executor.open()
+        for sample in Schedule(plan, executor):
             samples[sample.arm_id].append(sample)
     sides = [
         ArmResult(

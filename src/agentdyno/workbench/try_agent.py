@@ -46,14 +46,15 @@ def try_agent(
         jobs = {arm_id: replace(job, judge=_no_opinion) for arm_id, job in prepared.jobs.items()}
         ((arm_id, entrant),) = prepared.entrants.items()
         executor = CaseExecutor(jobs, prepared.conduct, {arm_id: entrant.use.name})
-        executor.start()
+        executor.open()
         try:
             executor.submit(Trial(arm_id, Phase.MEASURED, 0, CASE))
-            sample = executor.wait()
+            sample = executor.wait().sample
         finally:
             executor.close()
-        if executor.fatal is not None:
-            raise executor.fatal
+        if executor.facts.fatal is not None:
+            raise executor.facts.fatal
+        assert sample is not None, "a case has one sample"
         return Attempt(entrant.use.name, entrant.version.version, entrant.use.uses, sample)
 
 

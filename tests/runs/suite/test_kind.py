@@ -127,11 +127,11 @@ class FailingStore:
     def __init__(self, store: Store, samples: int) -> None:
         self._store, self._left = store, samples
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace)
+        self._store.append(run_id, sample, replace=replace, ended=ended)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)

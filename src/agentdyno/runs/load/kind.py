@@ -23,6 +23,7 @@ from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import new_run_id
 from agentdyno.model.load import LoadOptions, SelfCheck, Window
 from agentdyno.reports import write_result
+from agentdyno.runner.executor import TrialStep
 from agentdyno.runs.closing import artifacts_dir, find_artifacts, labelled, run_status
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.load.drivers import driver_for, levers_for
@@ -150,7 +151,7 @@ class LoadRunner:
             try:
                 for window in windows:
                     readings = window_readings(window)
-                    recording.record(_sample(job.arm.arm_id, window, readings, began_ms))
+                    recording.record(TrialStep(_sample(job.arm.arm_id, window, readings, began_ms)))
                     elapsed_s = self.clock() - began
                     self.on_progress(replace(progress, elapsed_s=elapsed_s, window=window, readings=readings))
             finally:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from agentdyno.reports import write_result
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runner.rules.budgets import cost_limit, token_limit
 from agentdyno.runner.rules.deciding import UntilDecided
-from agentdyno.runner.rules.stopping import FailureRate, TimeBudget
+from agentdyno.runner.rules.stopping import FailureRate, FatalFailure, TimeBudget
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
@@ -95,7 +93,7 @@ class SuiteRunner:
     def _executor(self, prepared: PreparedSuite) -> CaseExecutor:
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
         executor = CaseExecutor(prepared.jobs, prepared.conduct, names, prepared.judges)
-        executor.start()
+        executor.open()
         return executor
 
     def _execute(
@@ -116,11 +114,8 @@ class SuiteRunner:
         schedule = Schedule(prepared.plan, executor, rules, done.keys(), prepared.conduct.concurrency)
         benchmarks = {arm.arm_id: arm.benchmark or "" for arm in prepared.plan.arms}
         collected = Collected(prepared.suite, benchmarks, len(prepared.plan.trials))
-        recording = Recording(
-            self.store, header.run_id, folder, self.on_progress, self.clock, executor, collected.add
-        )
-        with plan_not_scanned():
-            interrupted = recording.take(schedule, len(done))
+        recording = Recording(self.store, header.run_id, folder, self.on_progress, self.clock, True, collected.add)
+        interrupted = recording.take(schedule, len(done))
         given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if decision is not None and reason == str(decision.outcome):
@@ -128,7 +123,7 @@ class SuiteRunner:
             reason = f"{reason}; {saved:,} of {planned:,} calls saved"
         if reason is None and given_up:
             reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
-        extra = (*teardown_warnings(executor.teardown_failures), *_given_up(given_up))
+        extra = (*teardown_warnings(executor.facts.teardown_failures), *_given_up(given_up))
         closed = close_run(
             self.store,
             replace(
@@ -136,7 +131,7 @@ class SuiteRunner:
                 warnings=(*header.warnings, *extra),
                 stopped_because=reason,
                 finished_at=now_ms(),
-                pricing={**prepared.rates, **prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
+                pricing={**prepared.rates, **prepared.prices.snapshot(), "warmup_usd": executor.facts.extra_usd},
             ),
             observed=_observed(prepared, executor),
             collected=None if done else collected,
@@ -144,19 +139,19 @@ class SuiteRunner:
         write_result(closed, folder / "result.json")
         self.store.finish_run(closed, folder=folder)
         log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
-        if executor.fatal is not None:
+        if executor.facts.fatal is not None:
             kept = any(status != Status.CANCELLED for arm in closed.arms for status in arm.statuses)
-            error = executor.fatal
+            error = executor.facts.fatal
             note = f"What was measured is kept: `dyno resume {header.run_id[:13]}` goes on." if kept else ""
             raise RunError(error.message, where=error.where, remedy=" ".join(filter(None, (error.remedy, note))))
         return closed
 
     def _rules(self, prepared: PreparedSuite, executor: CaseExecutor, failing: FailureRate) -> list[StopRule]:
         limits, settings = prepared.suite.constraints, prepared.settings
-        rules: list[StopRule] = [executor, failing]
+        rules: list[StopRule] = [FatalFailure(executor.facts), failing]
         dollars = [value for value in (prepared.options.max_cost_usd, limits.cost_limit_usd) if value is not None]
         if dollars:
-            rules.append(cost_limit(min(dollars), prepared.expected.usd_per_call, lambda: executor.warmup_usd))
+            rules.append(cost_limit(min(dollars), prepared.expected.usd_per_call, lambda: executor.facts.extra_usd))
         if limits.token_limit is not None:
             rules.append(token_limit(limits.token_limit))
         seconds = [value for value in (settings.time_budget_s, limits.time_limit_s) if value is not None]
@@ -172,16 +167,6 @@ class SuiteRunner:
             if sample.key in done:
                 for rule in rules:
                     rule.observe(sample)
-
-
-@contextmanager
-def plan_not_scanned() -> Iterator[None]:
-    """Cases and trials live as long as the run: the garbage collector need not look at them again and again."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _given_up(arm_ids: list[str]) -> list[RunWarning]:
@@ -200,7 +185,7 @@ def _observed(prepared: PreparedSuite, executor: CaseExecutor) -> dict[str, dict
     """What the other side says it is, with where the agent's code stands in its history."""
     observed: dict[str, dict[str, object]] = {}
     for arm_id, entrant in prepared.entrants.items():
-        told = prepared.conduct.redact(executor.observed.get(arm_id, {}))
+        told = prepared.conduct.redact(executor.facts.observed.get(arm_id, {}))
         mine: dict[str, object] = dict(told) if isinstance(told, Mapping) else {}
         if entrant.version.commit is not None:
             mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
