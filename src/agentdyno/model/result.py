@@ -13,6 +13,8 @@ from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 
 SCHEMA_VERSION = 1
+LOAD_KIND = "load"
+"""The kind of runs whose samples are windows of a load."""
 SAMPLE_CAP = 5_000
 """Raw samples kept per arm in a result file; above it they are thinned evenly. The store keeps them all."""
 

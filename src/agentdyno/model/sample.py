@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from agentdyno.model.plan import Phase
 
-
 LEFT_OUT = {"left_out": True}
 """For a field that stays out of documents as long as it has its default: only few values have another."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from agentdyno.errors import PluginError
 
-KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets", "importers")
+KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets", "importers", "kinds")
 T = TypeVar("T")
 
 

@@ -27,7 +27,7 @@ from agentdyno.runner.bench.job import ArmJob, Code, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.environment import capture_environment
-from agentdyno.runs.pipeline import now_ms
+from agentdyno.runs.place import now_ms
 from agentdyno.specs import make_plan
 from agentdyno.stats import quantile
 

@@ -9,7 +9,7 @@ import pytest
 from agentdyno.errors import PluginError, RunError, StoreError
 from agentdyno.findings.comparison.ask import read_result
 from agentdyno.model import RunStatus, Sample, Status
-from agentdyno.runs.pipeline import run_folder
+from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.store import Store
 

@@ -71,6 +71,7 @@ class InlineExecutor:
             return bench
         self._drop(trial.arm_id)
         job = replace(self._jobs[trial.arm_id], inner_loops=self.inner_loops[trial.arm_id])
+        job.make_artifacts_dir()
         bench = Bench(job, self._targets.get(trial.arm_id))
         self._benches[trial.arm_id] = (bench, trial.process)
         bench.prepare(lambda _: restart())

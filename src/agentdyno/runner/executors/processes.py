@@ -118,6 +118,7 @@ class ProcessExecutor:
             self._retire(worker)
         self._make_room()
         job = self._jobs[trial.arm_id]
+        job.make_artifacts_dir()
         seed = derive_seed(job.seed, "process", trial.process)
         process, link = spawn(job.launch, seed=seed, memory_bytes=job.limits.memory_bytes)
         worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from agentdyno.findings.run.ask import LOAD_KIND
 from agentdyno.findings.stress.model import StressReport
 from agentdyno.model import RunStatus
 from agentdyno.model.job import Scope
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.store import Store
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME
