@@ -152,3 +152,56 @@ def test_progress_counts_right_answers_failures_tokens_and_dollars(tmp_path: Pat
 def no_thread_is_left() -> Iterator[None]:
     yield
     assert "dyno-writer" not in {thread.name for thread in threading.enumerate()}
+
+
+class Remembering(Shelf):
+    """A shelf that knows which samples ended their trials."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[tuple[int, int, bool]] = []
+        self.ended: list[str] = []
+
+    def append(self, _run_id: str, item: Sample, *, replace: bool = False, ended: bool = True) -> None:
+        self.kept.append((item.iteration, item.part, ended))
+
+    def end_trial(self, _run_id: str, trial: Trial) -> None:
+        self.ended.append(trial.key)
+
+    def recorded(self, _run_id: str) -> dict[str, Status]:
+        return {}
+
+
+class Halves(Scripted):
+    """Each trial gives two samples and ends by itself."""
+
+    def wait(self) -> TrialStep:
+        number, part = divmod(self.given, 3)
+        self.given += 1
+        if part == 2:
+            return TrialStep(None, trial=Trial("a", Phase.MEASURED, number, "c"))
+        return TrialStep(replace(self.samples[number], part=part), ended=False)
+
+
+def test_several_samples_of_a_trial_are_recorded_before_its_end_and_progress_counts_ends(tmp_path: Path) -> None:
+    shelf, seen = Remembering(), list[Progress]()
+    take(Halves([sample(0), sample(1)]), shelf, tmp_path, seen.append)
+    assert shelf.kept == [(0, 0, False), (0, 1, False), (1, 0, False), (1, 1, False)]
+    assert shelf.ended == ["a/measured/0/c/", "a/measured/1/c/"]
+    assert [(item.done, None if item.sample is None else item.sample.part) for item in seen] == [
+        (0, None),
+        *[(0, 0), (0, 1), (1, None)],
+        *[(1, 0), (1, 1), (2, None)],
+    ]
+
+
+def test_a_sample_that_did_not_end_its_trial_is_rescued_as_such(tmp_path: Path) -> None:
+    shelf = Remembering()
+    shelf.refuses.set()
+    with pytest.raises(StoreError):
+        take(Halves([sample(0, QUICK_S)]), shelf, tmp_path)
+    shelf.refuses.clear()
+    shelf.kept.clear()
+    Recording(shelf, "run", tmp_path).rescue()  # type: ignore[arg-type]
+    assert shelf.kept == [(0, 0, False)]
+    assert not (tmp_path / UNSAVED).exists()

@@ -55,8 +55,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One executed trial, or a ``part`` of one that gives several samples. Durations are seconds per call; a sample
-    covers ``inner_loops`` calls."""
+    """One executed trial. Durations are seconds per call; a sample covers ``inner_loops`` calls."""
 
     arm_id: str
     phase: Phase
@@ -76,6 +75,7 @@ class Sample:
     details: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
     part: int = field(default=0, metadata=LEFT_OUT)
+    """Which sample of its trial it is, where a trial gives several."""
 
     @property
     def key(self) -> str:

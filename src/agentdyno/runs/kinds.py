@@ -33,10 +33,14 @@ def kind_of(document: object) -> str:
 
     if is_suite(document):
         return SUITE
-    named = [name for name in installed("kinds") if isinstance(document, Mapping) and name in document]
-    return next((name for name in named if name != SUITE), EXPERIMENT)
+    others = [name for name in installed("kinds") if name not in (SUITE, EXPERIMENT)]
+    keys = document if isinstance(document, Mapping) else ()
+    return next((name for name in others if name in keys), EXPERIMENT)
 
 
 def findings_of(name: str) -> tuple[str, ...]:
     """What is concluded about runs of a kind; nothing where the kind is not installed."""
-    return kind_named(name).findings if name in installed("kinds") else ()
+    try:
+        return kind_named(name).findings
+    except RunError:
+        return ()

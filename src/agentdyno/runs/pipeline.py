@@ -155,8 +155,7 @@ class _Run(Generic[W]):
         """Performs the trials that are not ``done``, records each sample at once, closes."""
         prepared, executor, store = self.prepared, self.executor, self.tools.kept_in
         with _closed_on_error(executor):
-            planned = {trial.key for trial in prepared.plan.trials}
-            ended = {key for key in done if key in planned}
+            ended = {trial.key for trial in prepared.plan.trials if trial.key in done} if done else set()
             common = CommonRules.of(prepared.spec, executor.facts, self.tools.clock)
             own = self.kind.rules(prepared, executor, self.tools, common.failing.given_up)
             rules = (*common.rules, *own)

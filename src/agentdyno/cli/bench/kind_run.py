@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentdyno.cli.shared import open_store, print_json, print_tables, say, store_url
+
+if TYPE_CHECKING:
+    from agentdyno.runs.kind import Prepared
 
 _SETTINGS = ("seed", "warmup", "timeout_s", "time_budget_s", "notes", "output_dir")
 """Options that may mean something for any kind; which of them do is the kind's to say."""
@@ -43,7 +46,7 @@ def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
     return exit_code(result, findings, gate=False, strict=False)
 
 
-def _show_plan(prepared: Any, as_json: bool) -> None:
+def _show_plan(prepared: Prepared[Any], as_json: bool) -> None:
     from agentdyno.findings.run.tables_plans import plan_table
     from agentdyno.runs.pipeline import planned_samples
 
