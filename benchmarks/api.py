@@ -98,10 +98,10 @@ def fill(path: Path, rows: int, now_ms: int) -> None:
     """Executions up to ``now_ms``, and a run of two agents that have cases to compare."""
     shape = Shape(rows, AGENTS, VERSIONS)
     with Store.open(path) as store:
-        store.add_suite(SUITE, now_ms=now_ms)
+        store.boards.add_suite(SUITE, now_ms=now_ms)
         for first in range(0, rows, BATCH):
             batch = made(first, min(BATCH, rows - first), shape)
-            store.add_executions(replace(row, created_at=row.created_at + now_ms - NOW_MS) for row in batch)
+            store.boards.add_executions(replace(row, created_at=row.created_at + now_ms - NOW_MS) for row in batch)
         cases = [{"id": f"c{number}", "input": str(number), "target": str(number)} for number in range(CASES)]
         document = {"name": "duel", "scorer": "exact", "epochs": 1, "warmup": 0, "dataset": {"cases": cases}}
         choices = Choices((Half("left", 4), Half("right", 7)))
@@ -223,7 +223,7 @@ def growing(store: Path) -> Iterator[None]:
         with Store.open(store) as opened:
             while not ended.wait(1.0):
                 (row,) = made(0, 1, Shape(1, AGENTS, VERSIONS))
-                opened.add_executions([replace(row, created_at=time.time_ns() // 1_000_000)])
+                opened.boards.add_executions([replace(row, created_at=time.time_ns() // 1_000_000)])
 
     thread = threading.Thread(target=add)
     thread.start()

@@ -60,17 +60,20 @@ def questions(store: Store) -> list[Question]:
         ("matrix", lambda: Boards(store, now_ms=NOW_MS).matrix()),
         ("regressions of an agent", lambda: Histories(store, now_ms=NOW_MS).regressions(AGENT)),
         ("  of an agent over 30 days", lambda: Histories(store, now_ms=NOW_MS).regressions(AGENT, days=WINDOW_DAYS)),
-        ("leaderboard_rows", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS)),
-        ("  of the window before", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=before_ms)),
-        ("  of a category", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS, category="accuracy")),
-        ("  of a suite", lambda: store.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS, suite=SUITE.digest)),
-        ("matrix_rows", store.matrix_rows),
-        ("  of a category", lambda: store.matrix_rows(category="accuracy")),
-        ("series, newest 1,000", lambda: store.series(AGENT)),
-        ("  of a benchmark", lambda: store.series(AGENT, benchmark=first)),
-        ("agent_executions, newest 1,000", lambda: store.agent_executions(AGENT)),
-        ("agents", store.agents),
-        ("generation", store.generation),
+        ("leaderboard_rows", lambda: store.boards.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS)),
+        ("  of the window before", lambda: store.boards.leaderboard_rows(days=WINDOW_DAYS, now_ms=before_ms)),
+        (
+            "  of a category",
+            lambda: store.boards.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS, category="accuracy"),
+        ),
+        ("  of a suite", lambda: store.boards.leaderboard_rows(days=WINDOW_DAYS, now_ms=NOW_MS, suite=SUITE.digest)),
+        ("matrix_rows", store.boards.matrix_rows),
+        ("  of a category", lambda: store.boards.matrix_rows(category="accuracy")),
+        ("series, newest 1,000", lambda: store.boards.series(AGENT)),
+        ("  of a benchmark", lambda: store.boards.series(AGENT, benchmark=first)),
+        ("agent_executions, newest 1,000", lambda: store.boards.agent_executions(AGENT)),
+        ("agents", store.boards.agents),
+        ("generation", store.boards.generation),
     ]
 
 
@@ -131,9 +134,9 @@ def made(first: int, rows: int, shape: Shape) -> Iterator[Execution]:
 
 
 def fill(store: Store, shape: Shape) -> None:
-    store.add_suite(SUITE, now_ms=NOW_MS)
+    store.boards.add_suite(SUITE, now_ms=NOW_MS)
     for first in range(0, shape.rows, BATCH):
-        store.add_executions(made(first, min(BATCH, shape.rows - first), shape))
+        store.boards.add_executions(made(first, min(BATCH, shape.rows - first), shape))
 
 
 def timed_ms(work: Callable[[], object]) -> list[float]:
@@ -156,7 +159,7 @@ def opened(url: str | None, keep: Path | None, shape: Shape) -> Iterator[Store]:
         else:
             place = keep or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "dyno.db"
         store = stack.enter_context(Store.open(place))
-        if not store.generation():
+        if not store.boards.generation():
             start = time.perf_counter()
             fill(store, shape)
             print(f"{shape.rows:,} executions added in {time.perf_counter() - start:.0f} s", flush=True)

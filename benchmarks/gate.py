@@ -43,8 +43,8 @@ def main() -> int:
         tempfile.TemporaryDirectory() as folder,
         Store.open(options.store or Path(folder) / "dyno.db", must_exist=bool(options.store)) as store,
     ):
-        run_id = store.find_run(options.run) if options.run else _run(store, Path(folder), options.model).run_id
-        result = store.load_run(run_id)
+        run_id = store.runs.find(options.run) if options.run else _run(store, Path(folder), options.model).run_id
+        result = store.runs.load(run_id)
     agents = list(dict.fromkeys(arm.agent for arm in result.arms if arm.agent))
     print(f"{'version':28} {'against':28} {'block':>6} {'incon.':>7} {'warn':>6} {'pass':>6}   of {options.pairs}")
     worst = 0

@@ -129,7 +129,7 @@ def timed_ms(work: Callable[[], object], times: int) -> float:
 
 
 def summaries(store: Store) -> list[tuple[object, ...]]:
-    with store._link as link:
+    with store.session as link:
         return [
             (table, *row)
             for table in ("latest", "agg_day")
@@ -138,28 +138,28 @@ def summaries(store: Store) -> list[tuple[object, ...]]:
 
 
 def raw(store: Store, sql: str) -> int:
-    with store._link as link:
+    with store.session as link:
         return len(link.connection.exec_driver_sql(sql).all())
 
 
 def measure(database: str, url: str, rows: int, size: Callable[[], int]) -> Figures:
     adding_s = 0.0
     with Store.open(url) as store:
-        store.add_suite(SUITE, now_ms=NOW_MS)
+        store.boards.add_suite(SUITE, now_ms=NOW_MS)
         for first in range(0, rows, BATCH):
             batch = made(first, min(BATCH, rows - first), rows)
             start = time.perf_counter()
-            store.add_executions(batch)
+            store.boards.add_executions(batch)
             adding_s += time.perf_counter() - start
             del batch
-        matrix_ms = timed_ms(store.matrix_rows, 20)
-        board_ms = timed_ms(lambda: store.leaderboard_rows(days=30, now_ms=NOW_MS), 20)
-        generation_ms = timed_ms(store.generation, 20)
+        matrix_ms = timed_ms(store.boards.matrix_rows, 20)
+        board_ms = timed_ms(lambda: store.boards.leaderboard_rows(days=30, now_ms=NOW_MS), 20)
+        generation_ms = timed_ms(store.boards.generation, 20)
         raw_matrix_ms = timed_ms(lambda: raw(store, RAW_MATRIX), 3)
         raw_board_ms = timed_ms(lambda: raw(store, RAW_LEADERBOARD), 3)
         kept = summaries(store)
         start = time.perf_counter()
-        store.rebuild_summaries()
+        store.boards.rebuild_summaries()
         rebuild_s = time.perf_counter() - start
         identical = summaries(store) == kept
     return Figures(

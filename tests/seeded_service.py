@@ -192,7 +192,7 @@ def make_key(service: Service, name: str, scope: Scope) -> str:
 
 def _key(bench: Bench, name: str, scope: Scope) -> str:
     with _store(bench) as store:
-        return store.add_key(name, scope, time.time_ns() // 1_000_000)[1]
+        return store.service.add_key(name, scope, time.time_ns() // 1_000_000)[1]
 
 
 def _store(bench: Bench) -> Store:
@@ -208,9 +208,9 @@ def _dyno(bench: Bench, *arguments: str) -> str:
 def _add_history(store: Store) -> None:
     """A month of daily totals: ``scout`` drops where its version changes, ``helper`` stays where it is."""
     rng, today = random.Random(7), time.time_ns() // 1_000_000
-    result = store.load_run(store.list_runs(1)[0].run_id, samples=False)
+    result = store.runs.load(store.runs.newest(1)[0].run_id, samples=False)
     assert result.suite is not None
-    store.add_executions(
+    store.boards.add_executions(
         _day(result.suite.digest, today - ago * DAY_MS, name, version, level + rng.gauss(0, 0.012))
         for ago in range(28, 0, -1)
         for name, version, level in (

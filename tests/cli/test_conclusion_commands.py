@@ -143,7 +143,7 @@ def test_a_mistake_exits_2_and_says_what_to_do(
     assert done.code == 2, done.err
     assert said in done.err
     assert done.out == ""
-    assert len(filled.store.list_runs()) == 2
+    assert len(filled.store.runs.newest()) == 2
 
 
 @pytest.mark.parametrize("command", ["board", "cost", "history", "compare"])
@@ -264,7 +264,7 @@ def test_files_of_other_tools_are_imported_once_and_tried_without_storing(room: 
     tried = dyno("import", *files, "--dry-run")
     assert tried.code == 0
     assert "2 runs could be read. Nothing was stored." in tried.err
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
     done = dyno("import", *files)
     assert "Stored 2 runs" in done.err
     assert "Reading " in done.err
@@ -273,12 +273,12 @@ def test_files_of_other_tools_are_imported_once_and_tried_without_storing(room: 
     assert all(item["stored"] and item["format"] == "asv" for item in again[2:])
     broken = room.folder / "broken.json"
     broken.write_text('{"benchmarks": [')
-    before = len(room.store.list_runs(100))
+    before = len(room.store.runs.newest(100))
     failed = dyno("import", files[0], str(broken))
     assert failed.code == 2
     assert "broken.json" in failed.err
-    assert len(room.store.list_runs(100)) == before
-    name = room.store.arm_series()[0].name
+    assert len(room.store.runs.newest(100)) == before
+    name = room.store.boards.arm_series()[0].name
     assert dyno("history", name).code == 0
 
 
@@ -341,7 +341,7 @@ def test_an_interrupted_check_exits_130_and_begins_nothing_else(
     done = dyno("check", "suite.json", "second.json", "--against", "base", "--json")
     assert done.code == 130, done.err
     assert [item["suite"] for item in done.json] == ["room"]
-    assert [row.name for row in room.store.list_runs()] == ["room", "second", "room"]
+    assert [row.name for row in room.store.runs.newest()] == ["room", "second", "room"]
 
 
 def test_reports_go_where_they_are_asked_to_go(filled: Room, dyno: Dyno) -> None:
@@ -353,9 +353,9 @@ def test_reports_go_where_they_are_asked_to_go(filled: Room, dyno: Dyno) -> None
 
 
 def test_a_board_without_anything_real_on_it_says_so(room: Room, dyno: Dyno) -> None:
-    room.store.add_suite(SUITE, now_ms=1)
+    room.store.boards.add_suite(SUITE, now_ms=1)
     row = Execution("x", "1", SUITE.digest, "sums", 1_700_000_000_000, accuracy=1.0, simulated=True)
-    room.store.add_executions([row])
+    room.store.boards.add_executions([row])
     for arguments in (("board",), ("board", "--matrix")):
         done = dyno(*arguments)
         assert done.code == 0

@@ -107,15 +107,15 @@ def test_a_service_without_workers_leaves_jobs_to_a_worker_and_cancels_what_wait
 
 def test_a_job_that_no_worker_offers_says_so_where_jobs_are_listed_and_followed(ready: Bench) -> None:
     with Store.open(f"sqlite:///{ready.folder / '.dyno' / 'dyno.db'}") as store:
-        store.add_job(JOB)
-        store.note_worker("w", ["a"], ["other"], 2**50)
+        store.service.add_job(JOB)
+        store.service.note_worker("w", ["a"], ["other"], 2**50)
         said = "no worker offers it: none of 1 has suite tiny with the content that was asked for"
         assert said in " ".join(ready.dyno("jobs", "list", COLUMNS="200").out.split())
         assert ready.dyno("jobs", "list", "--json").json[0]["waits_because"] == said
         following = ready.start("jobs", "follow", JOB.job_id)
         assert following.stderr is not None
         lines = [following.stderr.readline().strip() for _ in range(2)]
-        store.cancel_job(JOB.job_id, 3_000)
+        store.service.cancel_job(JOB.job_id, 3_000)
         assert following.communicate(timeout=60)[0] == ""
     assert lines == [f"{JOB.job_id}: queued", f"{JOB.job_id}: {said}"]
     assert following.returncode == 130
@@ -136,13 +136,13 @@ def test_a_worker_that_is_told_to_stop_gives_its_job_back_and_nothing_is_used_up
             now_ms=1_000,
         )
         worker = ready.start("worker", "--name", "w", "--lease", "1")
-        while store.job(job.job_id).progress.get("planned") != 3:
+        while store.service.job(job.job_id).progress.get("planned") != 3:
             assert worker.poll() is None, worker.communicate()
             time.sleep(0.05)
         worker.send_signal(signal.SIGTERM)
         _, err = worker.communicate(timeout=60)
-        left = store.job(job.job_id)
-        assert store.seen_workers(since_ms=0, now_ms=1_000) == []
+        left = store.service.job(job.job_id)
+        assert store.service.seen_workers(since_ms=0, now_ms=1_000) == []
     assert (worker.returncode, "goes back to the queue" in err, "Traceback" in err) == (0, True, False), err
     assert (left.status, left.attempt, left.lost, left.failures) == (JobStatus.QUEUED, 1, 0, 0)
 

@@ -108,9 +108,9 @@ def test_an_agent_that_was_given_up_is_not_comparable(bench: Bench, room: Room) 
 
 
 def test_a_series_that_never_moves_has_no_change_and_full_health(bench: Bench, room: Room) -> None:
-    room.store.add_suite(SUITE, now_ms=NOW)
+    room.store.boards.add_suite(SUITE, now_ms=NOW)
     made = Execution("a", "1", SUITE.digest, "sums", NOW, accuracy=0.5, overall=0.5)
-    room.store.add_executions(replace(made, created_at=NOW + day * DAY_MS) for day in range(20))
+    room.store.boards.add_executions(replace(made, created_at=NOW + day * DAY_MS) for day in range(20))
     series = document(ask(bench, "history", "a", "--metric", "accuracy", "--json"))
     assert (series["changes"], series["note"]) == ([], "All values are equal.")
     report = document(ask(bench, "history", "a", "--regressions", "--gate", "--json"))
@@ -130,7 +130,7 @@ def test_scores_that_are_no_numbers_are_unknown(bench: Bench, room: Room) -> Non
     if compared.code == 0:
         assert row(document(compared))["candidate"] is None
     assert document(ask(bench, "board", "--json"))["metric"] == "overall"
-    assert room.store.list_runs()
+    assert room.store.runs.newest()
 
 
 def test_a_baseline_of_zero_has_a_difference_and_no_percentage(bench: Bench, room: Room) -> None:

@@ -116,7 +116,7 @@ def everything(service: Service) -> dict[str, Any]:
 
 def test_a_backup_made_while_the_service_runs_comes_back_whole(bench: Bench) -> None:
     with Store.open(url_of(bench)) as store:
-        _, secret = store.add_key("owner", Scope.ADMIN, time.time_ns() // 1_000_000)
+        _, secret = store.service.add_key("owner", Scope.ADMIN, time.time_ns() // 1_000_000)
     copy = "backup.dump" if "DYNO_STORE" in bench.environ else "backup.db"
     wal = bench.folder / ".dyno" / "dyno.db-wal"
     with serving(bench, secret) as service:
@@ -154,7 +154,7 @@ def test_a_store_of_an_earlier_schema_is_backed_up_migrated_and_served(bench: Be
         assert done.code == 0, done.err
     assert f"from 0003 to {HEAD}" in done.err
     with Store.open(url_of(bench)) as store:
-        _, secret = store.add_key("owner", Scope.ADMIN, time.time_ns() // 1_000_000)
+        _, secret = store.service.add_key("owner", Scope.ADMIN, time.time_ns() // 1_000_000)
     with serving(bench, secret) as service:
         (row,) = service.get("/api/runs")["items"]
         assert (row["run_id"], row["name"], row["samples"]) == (FIRST_ID, "old", 1)
@@ -215,7 +215,7 @@ def test_through_the_documented_proxy_nobody_reads_without_a_key(tmp_path: Path)
         refused.value.close()
         assert refused.value.code == 421
         with Store.open(path_url(tmp_path / ".dyno" / "dyno.db")) as store:
-            _, secret = store.add_key("reader", Scope.READ, time.time_ns() // 1_000_000)
+            _, secret = store.service.add_key("reader", Scope.READ, time.time_ns() // 1_000_000)
         through.add_header("Authorization", f"Bearer {secret}")
         with urllib.request.urlopen(through, timeout=30) as response:
             assert json.load(response)["items"] == []

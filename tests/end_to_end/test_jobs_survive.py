@@ -83,13 +83,13 @@ class Campaign:
     """Until when each is stopped."""
 
     def count_ends(self) -> None:
-        with Store.open(self.url) as store, store._link as link, link.transaction():
+        with Store.open(self.url) as store, store.session as link, link.transaction():
             for statement in (ENDS, *COUNTING[self.url.partition(":")[0]]):
                 link.connection.exec_driver_sql(statement)
 
     def ends(self) -> Counter[str]:
         """How often each job was ended."""
-        with Store.open(self.url) as store, store._link as link:
+        with Store.open(self.url) as store, store.session as link:
             return Counter(link.connection.exec_driver_sql("SELECT job_id FROM ends").scalars())
 
     def submit(self, count: int) -> list[str]:
@@ -144,7 +144,7 @@ class Campaign:
 
     def jobs(self) -> list[Job]:
         with Store.open(self.url) as store:
-            return store.jobs(limit=JOBS + 10)
+            return store.service.jobs(limit=JOBS + 10)
 
     def close(self) -> None:
         for process in [*self.workers.values(), *filter(None, [self.server])]:
@@ -229,9 +229,9 @@ def verify(run: Campaign, jobs: list[Job]) -> None:
     assert run.ends() == dict.fromkeys((job.job_id for job in jobs), 1), "a job was ended twice, or never"
     assert len({job.run_id for job in jobs}) == JOBS
     with Store.open(run.url) as store:
-        assert {row.run_id for row in store.list_runs(JOBS * 3)} == {job.run_id for job in jobs}
+        assert {row.run_id for row in store.runs.newest(JOBS * 3)} == {job.run_id for job in jobs}
         for job in jobs:
-            result = store.load_run(job.run_id)
+            result = store.runs.load(job.run_id)
             assert result.status is RunStatus.COMPLETE
             assert sorted(sample.case_id for arm in result.arms for sample in arm.samples) == [
                 f"c{i}" for i in range(CASES)

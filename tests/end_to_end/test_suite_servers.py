@@ -68,8 +68,8 @@ def test_a_simulated_answer_has_its_times_and_tokens_and_is_labelled_everywhere(
     assert arm.metrics["duration_s"].provenance is Provenance.SIMULATED
     assert "simulated" in {warning.code for warning in result.warnings}
     with Store.open(tmp_path / "dyno.db") as store:
-        assert [item.simulated for item in store.executions()] == [True]
-        assert store.matrix_rows() == []
+        assert [item.simulated for item in store.boards.executions()] == [True]
+        assert store.boards.matrix_rows() == []
 
 
 @pytest.mark.parametrize("scheme", ["openai", "ollama"])

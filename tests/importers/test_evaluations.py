@@ -50,7 +50,7 @@ def stored(result: RunResult, path: Path) -> RunResult:
     """The run as a store gives it back."""
     with Store.open(path) as store:
         _keep(store, result)
-        return store.load_run(result.run_id)
+        return store.runs.load(result.run_id)
 
 
 @every_log
@@ -115,7 +115,7 @@ def test_real_agents_are_on_the_matrix_and_simulated_ones_are_not(tmp_path: Path
     with Store.open(tmp_path / "dyno.db") as store:
         for path in (CAPITALS, RIVERS, REPEATED, TABLE, DUMMY):
             _keep(store, read_log(path))
-        rows = store.executions(ExecutionFilter(), limit=100)
+        rows = store.boards.executions(ExecutionFilter(), limit=100)
         assert {(row.agent, row.benchmark, row.status) for row in rows} == {
             ("mockllm/model", "capitals", "success"),
             ("table/lookup", "rivers", "success"),
@@ -125,7 +125,7 @@ def test_real_agents_are_on_the_matrix_and_simulated_ones_are_not(tmp_path: Path
             ("dummy", "everyday", "success"),
         }
         assert {row.agent for row in rows if row.simulated} == {"mockllm/model", "dummy"}
-        matrix = {(row.agent, row.benchmark): row.accuracy for row in store.matrix_rows()}
+        matrix = {(row.agent, row.benchmark): row.accuracy for row in store.boards.matrix_rows()}
     assert matrix == {
         ("table/lookup", "rivers"): 0.75,
         ("table", "bodies-again"): 0.75,

@@ -30,14 +30,14 @@ def stored(result: RunResult, path: Path) -> RunResult:
     """The run as a store gives it back."""
     arms = [Arm(arm.arm_id, arm.name, arm.experiment, arm.params) for arm in result.arms]
     with Store.open(path) as store:
-        store.begin_run(
+        store.runs.begin(
             replace(result, status=RunStatus.RUNNING), arms, {arm.arm_id: arm.planned for arm in result.arms}
         )
         for arm in result.arms:
             for sample in arm.samples:
-                store.append(result.run_id, sample)
-        store.finish_run(result)
-        return store.load_run(result.run_id)
+                store.runs.append(result.run_id, sample)
+        store.runs.finish(result)
+        return store.runs.load(result.run_id)
 
 
 @every_file

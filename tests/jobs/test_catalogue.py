@@ -62,9 +62,9 @@ def test_a_suite_is_found_by_id_name_version_and_uuid(service: Service) -> None:
 def test_the_uuid_is_the_one_that_the_store_gives(service: Service) -> None:
     service.submit("right")
     service.worker().work(threading.Event(), once=True)
-    stored = {row.name: row.uid for row in service.store.agents()}
+    stored = {row.name: row.uid for row in service.store.boards.agents()}
     assert stored["right"] == service.catalogue.agents["right"].uid
-    suites = {row.suite_id: row.uid for row in service.store.suites()}
+    suites = {row.suite_id: row.uid for row in service.store.boards.suites()}
     assert suites["first"] == service.catalogue.suites["first"].uid
 
 

@@ -26,13 +26,13 @@ def test_a_job_names_the_agent_and_the_suite_by_what_they_are(service: Service) 
     assert (job.agent_digest, job.suite_digest) in catalogue.offers
     assert (job.suite_id, job.workspace, job.created_by) == ("first", "bench", "tester")
     assert job.options == {"epochs": 2, "quick": True}
-    assert service.store.job(job.job_id) == job
+    assert service.store.service.job(job.job_id) == job
     assert job.status is JobStatus.QUEUED
 
 
 def test_who_asked_for_what_is_noted(service: Service) -> None:
     job = service.submit("styled", configuration={"style": "long"}, now_ms=1_000)
-    (entry,) = service.store.audit(10)
+    (entry,) = service.store.service.audit(10)
     assert (entry.at, entry.who, entry.action, entry.subject) == (1_000, "tester", "run", job.job_id)
     assert entry.details["configuration"] == {"style": "long"}
 
@@ -41,8 +41,8 @@ def test_the_same_key_gives_the_same_job_and_one_note(service: Service) -> None:
     first = service.submit(idempotency_key="once")
     assert service.submit(idempotency_key="once") == first
     assert service.submit(idempotency_key="once", who="another").job_id != first.job_id
-    assert service.store.queue_depth() == 2
-    assert len(service.store.audit(10)) == 2
+    assert service.store.service.queue_depth() == 2
+    assert len(service.store.service.audit(10)) == 2
 
 
 def test_the_same_key_for_another_request_is_a_conflict(service: Service) -> None:
@@ -55,7 +55,7 @@ def test_the_same_key_for_another_request_is_a_conflict(service: Service) -> Non
     for agent, changes in requests:
         with pytest.raises(Conflict, match="something else"):
             service.submit(agent, idempotency_key="once", **changes)
-    assert service.store.queue_depth() == 1
+    assert service.store.service.queue_depth() == 1
 
 
 def test_a_full_queue_takes_no_more(service: Service) -> None:
@@ -71,7 +71,7 @@ def test_a_repeated_request_gets_its_job_also_when_the_queue_is_full(service: Se
         service.submit("slow", queue_limit=1, idempotency_key="once")
     with pytest.raises(QueueFull):
         service.submit(queue_limit=1, idempotency_key="twice")
-    assert len(service.store.audit(10)) == 1
+    assert len(service.store.service.audit(10)) == 1
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_options_that_cannot_be_name_themselves(service: Service, options: dict[
     with pytest.raises(SpecError) as caught:
         service.submit(options=options)
     assert caught.value.where == where
-    assert service.store.queue_depth() == 0
+    assert service.store.service.queue_depth() == 0
 
 
 def test_options_are_kept_only_where_they_were_chosen() -> None:
@@ -109,4 +109,4 @@ def test_a_secret_in_the_configuration_is_refused_and_not_quoted(service: Servic
     with pytest.raises(SpecError, match="secret") as caught:
         service.submit("styled", configuration={"style": "sk-" + "a1b2c3d4" * 4})
     assert "a1b2c3d4" not in str(caught.value)
-    assert service.store.queue_depth() == 0
+    assert service.store.service.queue_depth() == 0

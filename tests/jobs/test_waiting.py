@@ -60,7 +60,7 @@ def test_it_is_said_what_the_workers_lack(workers: list[WorkerSeen], said: str) 
 def test_only_jobs_that_have_waited_for_a_while_are_explained(service: Service) -> None:
     rows = [JOB, replace(JOB, created_at=NOW - GRACE_MS), replace(JOB, status=JobStatus.RUNNING)]
     assert [bool(job.waits_because) for job in explained(service.store, rows, NOW)] == [True, False, False]
-    service.store.note_worker("w", ["a"], ["s"], NOW - SEEN_MS)
+    service.store.service.note_worker("w", ["a"], ["s"], NOW - SEEN_MS)
     assert explained(service.store, rows, NOW) == rows
     assert explained(service.store, [JOB], NOW + 1)[0].waits_because.startswith(
         "no worker offers it: none is running"
@@ -76,7 +76,7 @@ def test_a_worker_that_works_is_known_and_one_that_ended_is_not(service: Service
 
     def look() -> None:
         while not known:
-            known.extend(service.store.seen_workers(since_ms=0, now_ms=NOW))
+            known.extend(service.store.service.seen_workers(since_ms=0, now_ms=NOW))
         waiting.extend(explained(service.store, [job], job.created_at + GRACE_MS + 1))
         stop.set()
 
@@ -89,4 +89,4 @@ def test_a_worker_that_works_is_known_and_one_that_ended_is_not(service: Service
     assert waiting[0].waits_because == (
         f"no worker offers it: none of 1 has agent {job.agent} with the content that was asked for"
     )
-    assert service.store.seen_workers(since_ms=0, now_ms=NOW) == []
+    assert service.store.service.seen_workers(since_ms=0, now_ms=NOW) == []

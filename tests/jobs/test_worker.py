@@ -53,13 +53,13 @@ def now_ms() -> int:
 def test_a_job_is_run_and_says_how_far_it_came(service: Service) -> None:
     job = service.submit()
     assert service.worker("ada").work(NEVER, once=True) == 1
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.worker, done.attempt, done.failures, done.error) == (
         *(JobStatus.SUCCEEDED, "ada"),
         *(1, 0, ""),
     )
     assert (done.progress["done"], done.progress["planned"], done.progress["pass_rate"]) == (6, 6, 1.0)
-    result = service.store.load_run(done.run_id)
+    result = service.store.runs.load(done.run_id)
     assert (result.status, result.workspace, result.suite and result.suite.suite_id) == (
         *(RunStatus.COMPLETE, "bench"),
         "first",
@@ -71,9 +71,9 @@ def test_options_and_configuration_of_the_job_are_those_of_the_run(service: Serv
     quick = service.submit(options={"quick": True, "epochs": 2})
     styled = service.submit("styled", configuration={"depth": 7})
     service.worker().work(NEVER, once=True)
-    run = service.store.load_run(service.store.job(quick.job_id).run_id)
+    run = service.store.runs.load(service.store.service.job(quick.job_id).run_id)
     assert [len(arm.samples) for arm in run.arms] == [4]
-    suite = service.store.load_run(service.store.job(styled.job_id).run_id).suite
+    suite = service.store.runs.load(service.store.service.job(styled.job_id).run_id).suite
     assert suite is not None
     assert suite.agents[0].config == {"style": "short", "depth": 7, "base_url": "http://x"}
 
@@ -82,13 +82,13 @@ def test_only_jobs_whose_agent_and_suite_are_here_with_the_same_content_are_take
     job = service.submit()
     (service.folder / "agent.py").write_text((service.folder / "agent.py").read_text() + "\n# changed\n")
     assert service.worker().work(NEVER, once=True) == 0
-    assert service.store.job(job.job_id).status is JobStatus.QUEUED
+    assert service.store.service.job(job.job_id).status is JobStatus.QUEUED
 
 
 def test_an_agent_that_cannot_answer_fails_the_job_with_its_message(service: Service) -> None:
     job = service.submit("broken")
     service.worker().work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.attempt, done.failures) == (JobStatus.FAILED, 1, 1)
     assert "the agent's own mistake" in done.error
 
@@ -99,7 +99,7 @@ def test_a_mistake_that_would_be_the_same_every_time_ends_the_job_at_once(servic
     (service.folder / "dyno.yaml").write_text(text.replace("agents:", 'agents:\n  keyed: "openai:some-model"', 1))
     job = service.submit("keyed")
     replace(service.worker(), environ={}).work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.attempt, done.failures) == (JobStatus.FAILED, 1, 1)
     assert "OPENAI_API_KEY is not set" in done.error
 
@@ -118,7 +118,7 @@ def test_what_nobody_expected_fails_the_attempt_and_is_tried_again(
 
     monkeypatch.setattr("agentdyno.jobs.worker.start", unlucky)
     service.worker().work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.failures, done.attempt) == (JobStatus.SUCCEEDED, 1, 2)
 
 
@@ -133,17 +133,17 @@ def when_it_hangs(service: Service, action: Callable[[], object]) -> None:
 
 
 def answered(service: Service, run_id: str) -> list[str]:
-    result = service.store.load_run(run_id)
+    result = service.store.runs.load(run_id)
     return sorted(sample.case_id for arm in result.arms for sample in arm.samples if sample.status == "ok")
 
 
 def test_a_cancelled_job_stops_in_the_middle_of_a_call_and_keeps_what_it_has(service: Service) -> None:
     job = service.submit("slow")
-    when_it_hangs(service, lambda: service.store.cancel_job(job.job_id, now_ms()))
+    when_it_hangs(service, lambda: service.store.service.cancel_job(job.job_id, now_ms()))
     service.worker(lease_ms=1000).work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert done.status is JobStatus.CANCELLED
-    assert service.store.load_run(done.run_id).status is RunStatus.PARTIAL
+    assert service.store.runs.load(done.run_id).status is RunStatus.PARTIAL
     assert answered(service, done.run_id) == sorted(service.calls()[:-1])
 
 
@@ -152,32 +152,32 @@ def test_a_stopped_worker_gives_its_job_back_and_the_next_one_asks_only_what_is_
     stop = threading.Event()
     when_it_hangs(service, stop.set)
     service.worker("first", lease_ms=60_000).work(stop)
-    left = service.store.job(job.job_id)
+    left = service.store.service.job(job.job_id)
     assert (left.status, left.worker, left.lost) == (JobStatus.QUEUED, "first", 0)
     before = service.calls()
     assert answered(service, left.run_id) == sorted(before[:-1])
     (service.folder / "hurry").touch()
     service.worker("second").work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.worker, done.attempt, done.run_id) == (
         *(JobStatus.SUCCEEDED, "second"),
         *(2, left.run_id),
     )
     assert (done.lost, done.failures) == (0, 0)
     assert sorted([*before[:-1], *service.calls()[len(before) :]]) == [f"c{i}" for i in range(6)]
-    assert service.store.load_run(done.run_id).status is RunStatus.COMPLETE
+    assert service.store.runs.load(done.run_id).status is RunStatus.COMPLETE
 
 
 def test_a_run_that_was_named_and_never_begun_is_begun(service: Service) -> None:
     job = service.submit()
-    taken = service.store.lease_job("dead", service.catalogue.offers, now_ms=now_ms(), lease_ms=0)
+    taken = service.store.service.lease_job("dead", service.catalogue.offers, now_ms=now_ms(), lease_ms=0)
     assert taken is not None
     missing = "0198c3a1-7f2b-7000-8000-000000000000"
-    service.store.heartbeat_job(job.job_id, 1, now_ms=now_ms(), lease_ms=0, run_id=missing)
+    service.store.service.heartbeat_job(job.job_id, 1, now_ms=now_ms(), lease_ms=0, run_id=missing)
     service.worker().work(NEVER, once=True)
-    done = service.store.job(job.job_id)
+    done = service.store.service.job(job.job_id)
     assert (done.status, done.lost, done.run_id != missing) == (JobStatus.SUCCEEDED, 1, True)
-    assert [row.run_id for row in service.store.list_runs()] == [done.run_id]
+    assert [row.run_id for row in service.store.runs.newest()] == [done.run_id]
 
 
 def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,11 +191,11 @@ def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monk
     stop = threading.Event()
     first = replace(service.worker("first"), on_job=lambda _job, what: stop.set() if what != "begins" else None)
     first.work(stop)
-    assert service.store.job(job.job_id).status is JobStatus.RUNNING
+    assert service.store.service.job(job.job_id).status is JobStatus.RUNNING
     monkeypatch.setattr(Heart, "finish", finish)
     asked = service.calls()
     service.worker("second").work(NEVER, once=True)
-    assert service.store.job(job.job_id).status is JobStatus.SUCCEEDED
+    assert service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED
     assert service.calls() == asked
 
 
@@ -209,16 +209,16 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(service: Service, monk
         """After the second sample another takes the job, as if this worker had been paused for two minutes."""
         note(attempt, progress)
         if progress.done == 2 and not rival:
-            rival.append(service.store.lease_job("rival", offers, now_ms=now_ms() + 120_000, lease_ms=60_000))
+            rival.append(service.store.service.lease_job("rival", offers, now_ms=now_ms() + 120_000, lease_ms=60_000))
 
     monkeypatch.setattr(worker_module._Attempt, "_on_progress", robbed)
     stop = threading.Event()
     loser = replace(service.worker("loser"), on_job=lambda _job, what: stop.set() if what != "begins" else None)
     loser.work(stop)
-    held = service.store.job(job.job_id)
+    held = service.store.service.job(job.job_id)
     assert rival[0] is not None
     assert (held.status, held.worker, held.attempt) == (JobStatus.RUNNING, "rival", 2)
-    run = service.store.load_run(held.run_id)
+    run = service.store.runs.load(held.run_id)
     assert run.status is RunStatus.RUNNING, "the loser has closed the run of the winner"
     assert sum(len(arm.samples) for arm in run.arms) == 2
     assert not list(service.folder.rglob("result.json"))
@@ -228,29 +228,29 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(service: Service, monk
 def test_every_write_of_a_fenced_store_needs_the_lease(service: Service) -> None:
     job = service.submit()
     service.worker().work(NEVER, once=True)
-    done = service.store.job(job.job_id)
-    result = service.store.load_run(done.run_id)
+    done = service.store.service.job(job.job_id)
+    result = service.store.runs.load(done.run_id)
     with FencedStore.open_for(service.store.url, job.job_id, done.attempt) as fenced:
         writes: list[Callable[[], object]] = [
-            lambda: fenced.append(done.run_id, result.arms[0].samples[0]),
-            lambda: fenced.finish_run(result),
-            lambda: fenced.reopen_run(done.run_id),
-            lambda: fenced.begin_run(result, (), {}),
-            lambda: fenced.load_run(done.run_id),
+            lambda: fenced.runs.append(done.run_id, result.arms[0].samples[0]),
+            lambda: fenced.runs.finish(result),
+            lambda: fenced.runs.reopen(done.run_id),
+            lambda: fenced.runs.begin(result, (), {}),
+            lambda: fenced.runs.load(done.run_id),
         ]
         for write in writes:
             with pytest.raises(Superseded):
                 write()
-    assert service.store.load_run(done.run_id) == result
+    assert service.store.runs.load(done.run_id) == result
 
 
 def test_a_fenced_store_tells_of_a_run_before_it_is_begun(service: Service) -> None:
     job = service.submit()
-    taken = service.store.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
+    taken = service.store.service.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
     assert taken is not None
     told: list[tuple[str, bool]] = []
     with FencedStore.open_for(
-        service.store.url, job.job_id, 1, lambda run_id: told.append((run_id, service.store.has_run(run_id)))
+        service.store.url, job.job_id, 1, lambda run_id: told.append((run_id, service.store.runs.has(run_id)))
     ) as fenced:
         catalogue = service.catalogue
         loaded = catalogue.suites["first"].loaded
@@ -265,7 +265,7 @@ def test_a_fenced_store_tells_of_a_run_before_it_is_begun(service: Service) -> N
 
 def test_the_heart_hears_of_cancelling_stopping_and_losing(service: Service) -> None:
     job = service.submit()
-    taken = service.store.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
+    taken = service.store.service.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
     assert taken is not None
     stopping = threading.Event()
     woken = threading.Event()
@@ -277,7 +277,7 @@ def test_the_heart_hears_of_cancelling_stopping_and_losing(service: Service) -> 
         assert woken.wait(PATIENCE_S)
     finally:
         heart.close()
-    service.store.cancel_job(job.job_id, now_ms())
+    service.store.service.cancel_job(job.job_id, now_ms())
     heart = Heart(service.store.url, taken, 300, NEVER, lambda: None)
     heart.start()
     wait_for(lambda: heart.why is Why.CANCELLED)
@@ -299,7 +299,7 @@ def test_a_pool_starts_dead_workers_again_and_ends_them_all(service: Service) ->
         os.kill(first, signal.SIGKILL)
         wait_for(lambda: pool.pids != [first])
         (second,) = pool.pids
-        wait_for(lambda: service.store.job(job.job_id).status is JobStatus.SUCCEEDED)
+        wait_for(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
     assert not Path(f"/proc/{second}").exists()
 
 
@@ -315,7 +315,7 @@ def test_workers_end_with_a_parent_that_is_killed(service: Service) -> None:
     ) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        wait_for(lambda: service.store.job(job.job_id).status is JobStatus.SUCCEEDED)
+        wait_for(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
         parent.kill()
     wait_for(lambda: not _alive(child))
 
@@ -342,5 +342,5 @@ def test_a_store_that_does_not_answer_is_waited_for(service: Service, monkeypatc
     stop = threading.Event()
     worker = replace(service.worker(), on_job=lambda _job, what: stop.set() if what == "succeeded" else None)
     worker.work(stop)
-    assert service.store.job(job.job_id).status is JobStatus.SUCCEEDED
+    assert service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED
     assert len(calls) == 3

@@ -69,7 +69,7 @@ class FailingStore:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace, ended=ended)
+        self._store.runs.append(run_id, sample, replace=replace, ended=ended)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
@@ -79,15 +79,15 @@ def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store,
     failing = FailingStore(store, samples=3)
     with pytest.raises(StoreError, match="the run stops here") as caught:
         measure(failing, tmp_path / "runs", spec)  # type: ignore[arg-type]
-    run_id = store.find_run("last")
+    run_id = store.runs.find("last")
     assert f"dyno resume {run_id}" in str(caught.value)
-    assert len(store.recorded(run_id)) == 3
+    assert len(store.runs.recorded(run_id)) == 3
     folder = tmp_path / "runs" / run_id
     assert len((folder / UNSAVED).read_text().splitlines()) == 1
 
     result = go_on(store, tmp_path / "runs")
     assert result.status is RunStatus.COMPLETE
-    assert len(store.recorded(run_id)) == 8
+    assert len(store.runs.recorded(run_id)) == 8
     assert not (folder / UNSAVED).exists()
 
 
@@ -98,7 +98,7 @@ def test_an_unwritable_output_folder_fails_before_anything_is_measured(
     with pytest.raises(RunError, match="cannot write there") as caught:
         measure(store, tmp_path / "file" / "runs", spec)
     assert "output_dir" in str(caught.value)
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 def test_a_complete_run_has_nothing_to_resume(store: Store, spec: Spec, tmp_path: Path) -> None:
@@ -133,4 +133,4 @@ def test_the_result_file_is_what_the_store_holds(store: Store, spec: Spec, tmp_p
     from agentdyno.findings.comparison.ask import read_result
 
     result = measure(store, tmp_path / "runs", spec)
-    assert read_result(run_folder(result.spec, result.run_id)) == store.load_run(result.run_id) == result
+    assert read_result(run_folder(result.spec, result.run_id)) == store.runs.load(result.run_id) == result

@@ -108,7 +108,7 @@ def begin(
     arms: Sequence[Arm] = ARMS,
     planned: Mapping[str, int] | None = None,
 ) -> str:
-    store.begin_run(header(identity, name=name, started_at=started_at), arms, planned or {})
+    store.runs.begin(header(identity, name=name, started_at=started_at), arms, planned or {})
     return identity
 
 

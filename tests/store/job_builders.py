@@ -24,6 +24,6 @@ def job(number: int = 1, **changes: object) -> Job:
 
 def lease(store: Store, now_ms: int = NOW, worker: str = "w1") -> Job:
     """The next job, which has to be there."""
-    taken = store.lease_job(worker, OFFERS, now_ms=now_ms, lease_ms=LEASE_MS)
+    taken = store.service.lease_job(worker, OFFERS, now_ms=now_ms, lease_ms=LEASE_MS)
     assert taken is not None
     return taken

@@ -20,13 +20,13 @@ def main(url: str, worker: str) -> None:
         sys.stdin.readline()
         idle = 0
         while idle < 3:
-            job = store.lease_job(worker, OFFERS, now_ms=NOW, lease_ms=10**9)
+            job = store.service.lease_job(worker, OFFERS, now_ms=NOW, lease_ms=10**9)
             if job is None:
                 idle += 1
                 continue
             idle = 0
-            assert not store.heartbeat_job(job.job_id, job.attempt, now_ms=NOW, lease_ms=10**9)
-            store.finish_job(job.job_id, job.attempt, JobStatus.SUCCEEDED, now_ms=NOW)
+            assert not store.service.heartbeat_job(job.job_id, job.attempt, now_ms=NOW, lease_ms=10**9)
+            store.service.finish_job(job.job_id, job.attempt, JobStatus.SUCCEEDED, now_ms=NOW)
             print(job.job_id)
 
 

@@ -117,7 +117,7 @@ def arm_result(arm: Arm, *, accuracy: float | None = 0.5, planned: int = 1, **ch
 def begin_suite(store: Store, header: RunResult, agents: Sequence[str] = AGENTS, planned: int = 1) -> tuple[Arm, ...]:
     assert header.suite is not None
     arms = tuple(arm_of(item.benchmark_id, agent) for item in header.suite.benchmarks for agent in agents)
-    store.begin_run(header, arms, {arm.arm_id: planned for arm in arms})
+    store.runs.begin(header, arms, {arm.arm_id: planned for arm in arms})
     return arms
 
 
@@ -133,12 +133,12 @@ def run_suite(
     arms = begin_suite(store, header, tuple(accuracies))
     for arm in arms:
         for epoch in range(samples):
-            store.append(header.run_id, answer(arm.arm_id, "one", epoch))
+            store.runs.append(header.run_id, answer(arm.arm_id, "one", epoch))
     result = replace(
         header,
         status=RunStatus.COMPLETE,
         finished_at=header.started_at + 1_000 if finished_at is None else finished_at,
         arms=tuple(arm_result(arm, accuracy=accuracies[arm.agent or ""]) for arm in arms),
     )
-    store.finish_run(result)
+    store.runs.finish(result)
     return result

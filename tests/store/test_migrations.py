@@ -168,11 +168,11 @@ def test_the_migrations_and_the_schema_in_code_do_not_drift_apart(store_url: str
 def test_a_migrated_store_works(store_url: str) -> None:
     with Store.open(migrated(store_url), must_exist=True) as store:
         run = begin(store)
-        store.append(run, sample(0))
-        assert store.load_run(run).arms[0].samples == (sample(0),)
+        store.runs.append(run, sample(0))
+        assert store.runs.load(run).arms[0].samples == (sample(0),)
         if store_url.startswith("sqlite"):
-            with store._link as link:
-                assert link.connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+            with store.session as session:
+                assert session.connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
 def test_a_store_of_the_first_revision_keeps_everything_when_it_is_migrated(store_url: str) -> None:
@@ -182,14 +182,14 @@ def test_a_store_of_the_first_revision_keeps_everything_when_it_is_migrated(stor
         Store.open(store_url)
     assert Store.migrate(store_url) == ("0001", HEAD)
     with Store.open(store_url, must_exist=True) as store:
-        run = store.load_run(FIRST_ID)
+        run = store.runs.load(FIRST_ID)
         assert (run.name, run.notes, run.tags, run.spec) == ("old", "kept", ("a",), SPEC)
         assert (run.workspace, run.suite, run.pricing, run.targets) == ("default", None, {}, {})
         assert run.arms[0].scores == {"speed": 0.5}
         assert run.arms[0].samples[0].output == "out"
         assert run.arms[0].artifacts[0].path == "artifacts/a.txt"
-        store.append(FIRST_ID, sample(1))
-        assert len(store.recorded(FIRST_ID)) == 2
+        store.runs.append(FIRST_ID, sample(1))
+        assert len(store.runs.recorded(FIRST_ID)) == 2
 
 
 def test_a_store_of_the_second_revision_keeps_its_executions_and_knows_no_errors(store_url: str) -> None:
@@ -200,18 +200,18 @@ def test_a_store_of_the_second_revision_keeps_its_executions_and_knows_no_errors
         Store.open(store_url)
     assert Store.migrate(store_url) == ("0002", HEAD)
     with Store.open(store_url, must_exist=True) as store:
-        run = store.load_run(FIRST_ID)
+        run = store.runs.load(FIRST_ID)
         assert (run.name, run.origin, run.arms[0].score_errors, run.suite) == ("old", {}, {}, SUITE)
-        (row,) = store.executions()
+        (row,) = store.boards.executions()
         assert (row.run_id, row.accuracy, row.accuracy_error, row.reliability_error) == (FIRST_ID, 0.5, None, None)
-        (cell,) = store.matrix_rows(suite="daily-work")
+        (cell,) = store.boards.matrix_rows(suite="daily-work")
         assert (cell.accuracy, cell.accuracy_error, cell.cost_error) == (0.5, None, None)
-        (entry,) = store.leaderboard_rows(days=1, now_ms=1700000002000)
+        (entry,) = store.boards.leaderboard_rows(days=1, now_ms=1700000002000)
         assert (entry.accuracy, entry.benchmarks, entry.errors) == (0.5, 1, (None,) * 5)
-        assert [point.run_id for point in store.series("quick")] == [FIRST_ID]
-        assert store.baselines() == []
-        store.rebuild_summaries()
-        assert store.matrix_rows() == [cell]
+        assert [point.run_id for point in store.boards.series("quick")] == [FIRST_ID]
+        assert store.boards.baselines() == []
+        store.boards.rebuild_summaries()
+        assert store.boards.matrix_rows() == [cell]
 
 
 def test_a_store_of_the_third_revision_keeps_everything_and_takes_jobs_and_keys(store_url: str) -> None:
@@ -222,19 +222,24 @@ def test_a_store_of_the_third_revision_keeps_everything_and_takes_jobs_and_keys(
         Store.open(store_url)
     assert Store.migrate(store_url) == ("0003", HEAD)
     with Store.open(store_url, must_exist=True) as store:
-        run = store.load_run(FIRST_ID)
+        run = store.runs.load(FIRST_ID)
         assert (run.name, run.origin, run.suite) == ("old", {"format": "inspect"}, SUITE)
         assert run.arms[0].samples[0].output == "out"
-        (row,) = store.executions()
+        (row,) = store.boards.executions()
         assert (row.accuracy, row.accuracy_error) == (0.5, 0.25)
-        (kept,) = store.baselines()
+        (kept,) = store.boards.baselines()
         assert (kept.agent, kept.version, kept.note) == ("quick", "1", "kept")
-        assert (store.jobs(), store.keys(), store.audit(), store.acknowledgements()) == ([], [], [], {})
-        assert store.has_keys() is False
-        store.add_job(job())
+        assert (
+            store.service.jobs(),
+            store.service.keys(),
+            store.service.audit(),
+            store.service.acknowledgements(),
+        ) == ([], [], [], {})
+        assert store.service.has_keys() is False
+        store.service.add_job(job())
         assert lease(store).attempt == 1
-        _, secret = store.add_key("ci", Scope.RUN, NOW)
-        assert store.find_key(secret, NOW) is not None
+        _, secret = store.service.add_key("ci", Scope.RUN, NOW)
+        assert store.service.find_key(secret, NOW) is not None
         store.ping()
 
 
@@ -246,22 +251,22 @@ def test_samples_of_the_fifth_revision_were_whole_trials_and_read_the_same(store
         Store.open(store_url)
     assert Store.migrate(store_url) == ("0005", HEAD)
     with Store.open(store_url, must_exist=True) as store:
-        (kept,) = store.load_run(FIRST_ID).arms[0].samples
+        (kept,) = store.runs.load(FIRST_ID).arms[0].samples
         assert (kept.output, kept.readings, kept.seed, kept.part) == ("out", {"duration_s": 0.25}, 3, 0)
-        assert store.recorded(FIRST_ID) == {kept.key: Status.OK}
+        assert store.runs.recorded(FIRST_ID) == {kept.key: Status.OK}
         assert store.unfinished(FIRST_ID) == {}
-        assert list(store.iter_samples(FIRST_ID, details=True)) == [kept]
+        assert list(store.runs.iter_samples(FIRST_ID, details=True)) == [kept]
         with pytest.raises(StoreError, match="is recorded already"):
-            store.append(FIRST_ID, kept)
-        store.append(FIRST_ID, replace(kept, part=1))
-        assert [item.part for item in store.iter_samples(FIRST_ID)] == [0, 1]
+            store.runs.append(FIRST_ID, kept)
+        store.runs.append(FIRST_ID, replace(kept, part=1))
+        assert [item.part for item in store.runs.iter_samples(FIRST_ID)] == [0, 1]
 
 
 def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_each_trial(store_url: str) -> None:
     with Store.open(migrated(store_url)) as store:
         run = begin(store)
         for part in range(3):
-            store.append(run, replace(sample(0), part=part), ended=part == 2)
+            store.runs.append(run, replace(sample(0), part=part), ended=part == 2)
     config = Config()
     config.set_main_option("script_location", "agentdyno.store:migrations")
     config.set_main_option("path_separator", "os")
@@ -270,7 +275,7 @@ def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_ea
         command.downgrade(config, "0005")
     assert Store.migrate(store_url) == ("0005", HEAD)
     with Store.open(store_url) as store:
-        assert store.load_run(run).arms[0].samples == (sample(0),)
+        assert store.runs.load(run).arms[0].samples == (sample(0),)
 
 
 def test_a_migrated_store_can_be_taken_back_to_the_first_revision(store_url: str) -> None:
@@ -291,7 +296,7 @@ def test_migrating_a_store_that_is_up_to_date_changes_nothing(store_url: str) ->
         run = begin(store)
     assert Store.migrate(store_url) == (HEAD, HEAD)
     with Store.open(store_url) as store:
-        assert store.load_run(run).name == "sorting"
+        assert store.runs.load(run).name == "sorting"
 
 
 def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(

@@ -24,7 +24,7 @@ def remedy_of(caught: pytest.ExceptionInfo[StoreError]) -> str:
 
 def test_a_missing_store_is_created_with_its_folder(tmp_path: Path) -> None:
     with Store.open(tmp_path / "deep" / "er" / "dyno.db") as store:
-        assert store.list_runs() == []
+        assert store.runs.newest() == []
         assert store.url.startswith("sqlite:///")
 
 
@@ -37,7 +37,7 @@ def test_a_store_is_named_by_path_or_url(tmp_path: Path, form: str) -> None:
         begin(store)
     assert path.is_file()
     with Store.open(path, must_exist=True) as store:
-        assert len(store.list_runs()) == 1
+        assert len(store.runs.newest()) == 1
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
@@ -112,11 +112,11 @@ def test_a_truncated_store_is_called_damaged(path: Path, keep: float) -> None:
     with Store.open(path) as store:
         run = begin(store)
         for i in range(500):
-            store.append(run, sample(i))
+            store.runs.append(run, sample(i))
     size = path.stat().st_size
     os.truncate(path, int(size * keep))
     with pytest.raises(StoreError, match="damaged") as caught, Store.open(path) as store:
-        store.load_run(store.find_run("last"))
+        store.runs.load(store.runs.find("last"))
     assert "dyno store backup" in remedy_of(caught)
 
 
@@ -127,16 +127,16 @@ def test_a_store_that_lost_a_table_is_called_damaged(path: Path) -> None:
     with Store.open(path) as store:
         run = begin(store)
         with pytest.raises(StoreError, match="damaged: no such table: samples"):
-            store.append(run, sample(0))
+            store.runs.append(run, sample(0))
 
 
 def test_writing_to_a_read_only_store_is_explained_and_reading_works(path: Path) -> None:
     with Store.open(path) as store:
         run = begin(store)
     with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true", must_exist=True) as store:
-        assert store.load_run(run).name == "sorting"
+        assert store.runs.load(run).name == "sorting"
         with pytest.raises(StoreError, match="read-only") as caught:
-            store.append(run, sample(0))
+            store.runs.append(run, sample(0))
         assert "writable" in remedy_of(caught)
 
 
@@ -152,30 +152,30 @@ def test_a_store_locked_by_another_process_is_explained(path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with Store.open(path, busy_timeout_s=0.01) as store:
-            assert store.load_run(run).name == "sorting"
+            assert store.runs.load(run).name == "sorting"
             with pytest.raises(StoreError, match="locked: another process") as caught:
-                store.append(run, sample(0))
+                store.runs.append(run, sample(0))
             assert "Wait for the other dyno" in remedy_of(caught)
             with pytest.raises(StoreError, match="locked: another process"):
-                store.reopen_run(run)
+                store.runs.reopen(run)
             holder.communicate("")
-            store.append(run, sample(0))
-            store.commit()
-            assert len(store.recorded(run)) == 1
+            store.runs.append(run, sample(0))
+            store.runs.commit()
+            assert len(store.runs.recorded(run)) == 1
 
 
 def test_a_full_disk_is_explained_and_what_was_committed_stays(path: Path) -> None:
     with Store.open(path) as store:
         run = begin(store)
-        store.append(run, sample(0))
-        store.commit()
-        with store._link as link:
-            pages = link.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            link.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        store.runs.append(run, sample(0))
+        store.runs.commit()
+        with store.session as session:
+            pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            session.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreError, match="disk is full") as caught:
-            store.append(run, replace(sample(1), output="x" * 100_000))
+            store.runs.append(run, replace(sample(1), output="x" * 100_000))
         assert "resume the run" in remedy_of(caught)
-        assert len(store.recorded(run)) == 1
+        assert len(store.runs.recorded(run)) == 1
 
 
 @pytest.mark.parametrize(
@@ -199,14 +199,14 @@ def test_a_url_that_names_no_usable_store_is_refused(url: str, message: str) -> 
 def test_a_closed_store_says_so(path: Path) -> None:
     store = Store.open(path)
     run = begin(store)
-    store.append(run, sample(0))
+    store.runs.append(run, sample(0))
     store.close()
     store.close()
-    for use in (lambda: store.append(run, sample(1)), store.list_runs, lambda: store.reopen_run(run)):
+    for use in (lambda: store.runs.append(run, sample(1)), store.runs.newest, lambda: store.runs.reopen(run)):
         with pytest.raises(StoreError, match="the store is closed"):
             use()
     with Store.open(path) as again:
-        assert len(again.recorded(run)) == 1
+        assert len(again.runs.recorded(run)) == 1
 
 
 def test_opening_a_store_that_is_up_to_date_does_not_load_alembic(path: Path) -> None:

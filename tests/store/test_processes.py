@@ -35,7 +35,7 @@ def go(writer: subprocess.Popen[str]) -> None:
 
 
 def iterations(store: Store, run: str) -> list[int]:
-    return [s.iteration for arm in store.load_run(run).arms for s in arm.samples]
+    return [s.iteration for arm in store.runs.load(run).arms for s in arm.samples]
 
 
 def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(store_url: str) -> None:
@@ -46,8 +46,8 @@ def test_a_writer_killed_right_after_a_commit_loses_nothing_that_was_committed(s
     assert writer.returncode == -signal.SIGKILL
     with Store.open(store_url, must_exist=True) as store:
         assert iterations(store, run) == list(range(50))
-        store.append(run, sample(50))
-        store.commit()
+        store.runs.append(run, sample(50))
+        store.runs.commit()
 
 
 def test_two_processes_write_at_the_same_time(store_url: str) -> None:
@@ -60,8 +60,8 @@ def test_two_processes_write_at_the_same_time(store_url: str) -> None:
             go(one)
             go(two)
             for iteration in range(1_000, 1_100):
-                store.append(first, sample(iteration))
-                store.commit()
+                store.runs.append(first, sample(iteration))
+                store.runs.commit()
         assert (one.returncode, two.returncode) == (0, 0)
         assert iterations(store, first) == [*range(400), *range(1_000, 1_100)]
         assert iterations(store, second) == list(range(400))
@@ -94,8 +94,8 @@ def test_threads_share_a_store(store: Store) -> None:
     def write(first: int) -> None:
         try:
             for iteration in range(first, first + 200):
-                store.append(run, sample(iteration))
-                store.commit()
+                store.runs.append(run, sample(iteration))
+                store.runs.commit()
         except StoreError as error:
             failures.append(error)
 
@@ -111,16 +111,16 @@ def test_threads_share_a_store(store: Store) -> None:
 def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, store_url: str) -> None:
     run = begin(store)
     with Store.open(store_url) as other:
-        store.append(run, sample(0))
-        assert other.recorded(run) == {}
-        store.commit()
-        assert len(other.recorded(run)) == 1
+        store.runs.append(run, sample(0))
+        assert other.runs.recorded(run) == {}
+        store.runs.commit()
+        assert len(other.runs.recorded(run)) == 1
 
 
 def test_samples_appended_before_an_interruption_are_kept(store_url: str) -> None:
     def interrupted() -> None:
         with Store.open(store_url) as store:
-            store.append(begin(store), sample(0))
+            store.runs.append(begin(store), sample(0))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -132,19 +132,19 @@ def test_samples_appended_before_an_interruption_are_kept(store_url: str) -> Non
 def test_headers_are_synced_to_the_disk_and_samples_are_not(path: Path) -> None:
     seen: list[str] = []
     store = Store.open(path)
-    with store._link as link:
-        driver = cast(sqlite3.Connection, link.connection.connection.dbapi_connection)
+    with store.session as session:
+        driver = cast(sqlite3.Connection, session.connection.connection.dbapi_connection)
     driver.set_trace_callback(lambda sql: seen.append(sql) if sql.startswith(("PRAGMA", "BEGIN", "COMMIT")) else None)
     durable = ["PRAGMA synchronous = FULL", "BEGIN IMMEDIATE", "COMMIT", "PRAGMA synchronous = NORMAL"]
     run = begin(store)
     assert seen == durable
     seen.clear()
-    store.append(run, sample(0))
-    store.append(run, sample(1))
-    store.commit()
+    store.runs.append(run, sample(0))
+    store.runs.append(run, sample(1))
+    store.runs.commit()
     assert seen == ["BEGIN IMMEDIATE", "COMMIT"]
     seen.clear()
-    store.finish_run(finished())
+    store.runs.finish(finished())
     assert seen == durable
     store.close()
 
@@ -154,9 +154,9 @@ def test_a_backup_taken_while_others_write_is_a_whole_store(path: Path, tmp_path
     with Store.open(path) as store:
         run = begin(store)
         for iteration in range(1_000, 3_000):
-            store.append(run, sample(iteration))
+            store.runs.append(run, sample(iteration))
         with start_writer(path, run, "arm-a", 0, 300) as writer:
-            store.commit()
+            store.runs.commit()
             go(writer)
             store.backup(copy)
         assert writer.returncode == 0
@@ -164,7 +164,7 @@ def test_a_backup_taken_while_others_write_is_a_whole_store(path: Path, tmp_path
     with closing(sqlite3.connect(copy)) as check:
         assert check.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     with Store.open(copy, must_exist=True) as kept:
-        arm_z, arm_a = kept.load_run(run).arms
+        arm_z, arm_a = kept.runs.load(run).arms
         assert len(arm_z.samples) == 2_000
         assert [s.iteration for s in arm_a.samples] == list(range(len(arm_a.samples)))
     assert total == 2_300
@@ -184,10 +184,10 @@ def test_vacuum_gives_space_back_and_says_how_much(path: Path) -> None:
     with Store.open(path) as store:
         run = begin(store)
         for iteration in range(5_000):
-            store.append(run, sample(iteration))
-        store.commit()
-        with store._link as link:
-            link.connection.exec_driver_sql("DELETE FROM samples")
+            store.runs.append(run, sample(iteration))
+        store.runs.commit()
+        with store.session as session:
+            session.connection.exec_driver_sql("DELETE FROM samples")
         before, after = store.vacuum()
         assert after < before / 3
-        assert store.load_run(run).name == "sorting"
+        assert store.runs.load(run).name == "sorting"

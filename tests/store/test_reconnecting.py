@@ -41,23 +41,23 @@ def end_sessions(postgres: Postgres, url: str) -> None:
 
 
 def iterations(store: Store, run: str) -> list[int]:
-    return [one.iteration for one in store.iter_samples(run)]
+    return [one.iteration for one in store.runs.iter_samples(run)]
 
 
 def test_a_store_works_again_after_the_server_was_restarted(own_server: Postgres) -> None:
     log = str(own_server.folder / "second-log")
     with Store.open(own_server.url(own_server.create_database())) as store:
         run = begin(store)
-        store.add_job(job())
+        store.service.add_job(job())
         taken = lease(store)
-        store.append(run, sample(0))
-        store.commit()
+        store.runs.append(run, sample(0))
+        store.runs.commit()
         control(own_server, "restart", "-m", "fast", "-l", log)
         with pytest.raises(StoreError, match=LOST):
-            store.heartbeat_job(taken.job_id, 1, now_ms=NOW, lease_ms=LEASE_MS)
-        assert store.heartbeat_job(taken.job_id, 1, now_ms=NOW, lease_ms=LEASE_MS) is False
-        store.append(run, sample(1))
-        store.commit()
+            store.service.heartbeat_job(taken.job_id, 1, now_ms=NOW, lease_ms=LEASE_MS)
+        assert store.service.heartbeat_job(taken.job_id, 1, now_ms=NOW, lease_ms=LEASE_MS) is False
+        store.runs.append(run, sample(1))
+        store.runs.commit()
         assert iterations(store, run) == [0, 1]
         control(own_server, "stop", "-m", "immediate")
         for _ in range(3):
@@ -66,7 +66,9 @@ def test_a_store_works_again_after_the_server_was_restarted(own_server: Postgres
             assert caught.value.__cause__ is not None
         control(own_server, "restart", "-l", log)
         store.ping()
-        assert store.finish_job(taken.job_id, 1, JobStatus.SUCCEEDED, now_ms=NOW).status is JobStatus.SUCCEEDED
+        assert (
+            store.service.finish_job(taken.job_id, 1, JobStatus.SUCCEEDED, now_ms=NOW).status is JobStatus.SUCCEEDED
+        )
 
 
 def test_a_store_can_be_closed_while_the_server_is_away(own_server: Postgres) -> None:
@@ -84,26 +86,26 @@ def test_a_store_can_be_closed_while_the_server_is_away(own_server: Postgres) ->
 def test_every_kind_of_use_recovers_by_itself(postgres: Postgres, postgres_url: str) -> None:
     with Store.open(postgres_url) as store:
         run = begin(store)
-        _, secret = store.add_key("ci", Scope.RUN, NOW)
-        store.append(run, sample(0))
-        store.commit()
+        _, secret = store.service.add_key("ci", Scope.RUN, NOW)
+        store.runs.append(run, sample(0))
+        store.runs.commit()
         uses = (
             store.ping,
-            store.list_runs,
-            store.generation,
-            lambda: store.load_run(run),
-            lambda: store.add_job(job(1)),
-            lambda: store.find_key(secret, NOW),
-            lambda: store.reopen_run(run),
-            lambda: list(store.iter_samples(run)),
-            lambda: store.append(run, sample(1)),
+            store.runs.newest,
+            store.boards.generation,
+            lambda: store.runs.load(run),
+            lambda: store.service.add_job(job(1)),
+            lambda: store.service.find_key(secret, NOW),
+            lambda: store.runs.reopen(run),
+            lambda: list(store.runs.iter_samples(run)),
+            lambda: store.runs.append(run, sample(1)),
         )
         for use in uses:
             end_sessions(postgres, postgres_url)
             with pytest.raises(StoreError, match=LOST):
                 use()
             use()
-        assert [item.job_id for item in store.jobs()] == [job_id(1)]
+        assert [item.job_id for item in store.service.jobs()] == [job_id(1)]
         assert iterations(store, run) == [0, 1]
 
 
@@ -113,11 +115,11 @@ def test_what_is_written_after_a_lost_connection_is_synced_to_the_disk_as_before
     with Store.open(postgres_url) as store:
         end_sessions(postgres, postgres_url)
         with pytest.raises(StoreError, match=LOST):
-            store.add_job(job(1))
-        store.add_job(job(1))
-        with store._link as link:
-            assert link.connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "off"
-            assert link.connection.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
+            store.service.add_job(job(1))
+        store.service.add_job(job(1))
+        with store.session as session:
+            assert session.connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "off"
+            assert session.connection.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
 
 
 @pytest.mark.parametrize("writes", ["append", "commit", "finish"])
@@ -126,52 +128,52 @@ def test_samples_that_were_lost_are_not_passed_over_because_another_thread_met_t
 ) -> None:
     with Store.open(postgres_url) as store:
         run = begin(store)
-        store.append(run, sample(0))
+        store.runs.append(run, sample(0))
         end_sessions(postgres, postgres_url)
         with pytest.raises(StoreError, match=LOST):
             store.ping()
         store.ping()
-        store.add_job(job(1))
+        store.service.add_job(job(1))
         uses: dict[str, Callable[[], None]] = {
-            "append": lambda: store.append(run, sample(1)),
-            "commit": store.commit,
-            "finish": lambda: store.finish_run(finished()),
+            "append": lambda: store.runs.append(run, sample(1)),
+            "commit": store.runs.commit,
+            "finish": lambda: store.runs.finish(finished()),
         }
         use = uses[writes]
         with pytest.raises(StoreError, match=GONE) as caught:
             use()
         assert "Resume the run" in (caught.value.remedy or "")
         use()
-        store.append(run, sample(2))
-        store.commit()
+        store.runs.append(run, sample(2))
+        store.runs.commit()
         assert iterations(store, run) == ([1, 2] if writes == "append" else [2])
 
 
 def test_who_appends_is_told_once_that_the_connection_was_lost(postgres: Postgres, postgres_url: str) -> None:
     with Store.open(postgres_url) as store:
         run = begin(store)
-        store.append(run, sample(0))
+        store.runs.append(run, sample(0))
         end_sessions(postgres, postgres_url)
         with pytest.raises(StoreError, match=LOST):
-            store.append(run, sample(1))
+            store.runs.append(run, sample(1))
         for iteration in (0, 1):
-            store.append(run, sample(iteration))
-        store.commit()
+            store.runs.append(run, sample(iteration))
+        store.runs.commit()
         assert iterations(store, run) == [0, 1]
-        store.append(run, sample(2))
+        store.runs.append(run, sample(2))
         end_sessions(postgres, postgres_url)
         with pytest.raises(StoreError, match=LOST):
-            store.commit()
-        store.commit()
+            store.runs.commit()
+        store.runs.commit()
         assert iterations(store, run) == [0, 1]
 
 
 def test_closing_says_that_samples_are_lost_where_nobody_was_told(postgres: Postgres, postgres_url: str) -> None:
     store = Store.open(postgres_url)
-    store.append(begin(store), sample(0))
+    store.runs.append(begin(store), sample(0))
     end_sessions(postgres, postgres_url)
     with pytest.raises(StoreError, match=LOST):
-        store.list_runs()
+        store.runs.newest()
     with pytest.raises(StoreError, match=GONE):
         store.close()
     store.close()
@@ -179,14 +181,14 @@ def test_closing_says_that_samples_are_lost_where_nobody_was_told(postgres: Post
 
 def test_threads_that_share_a_store_all_go_on_after_a_lost_connection(postgres: Postgres, postgres_url: str) -> None:
     with Store.open(postgres_url) as store:
-        store.add_job(job(1))
+        store.service.add_job(job(1))
         refused: list[str] = []
         answers: list[int] = []
 
         def ask() -> None:
             for _ in range(20):
                 try:
-                    answers.append(len(store.jobs()))
+                    answers.append(len(store.service.jobs()))
                 except StoreError as error:
                     refused.append(error.message)
 
@@ -202,7 +204,12 @@ def test_threads_that_share_a_store_all_go_on_after_a_lost_connection(postgres: 
 
 def test_a_store_that_was_closed_does_not_connect_again(store: Store) -> None:
     store.close()
-    for use in (store.ping, store.jobs, lambda: store.add_job(job()), lambda: store.find_key("dyno_x", NOW)):
+    for use in (
+        store.ping,
+        store.service.jobs,
+        lambda: store.service.add_job(job()),
+        lambda: store.service.find_key("dyno_x", NOW),
+    ):
         with pytest.raises(StoreError, match="the store is closed"):
             use()
 
@@ -212,15 +219,15 @@ def test_a_store_that_answers_is_ready(store: Store) -> None:
 
 
 def test_a_store_that_was_brought_to_another_revision_is_not_ready(store: Store) -> None:
-    with store._link as link:
-        link.connection.exec_driver_sql("UPDATE agentdyno_version SET version_num = '9999'")
+    with store.session as session:
+        session.connection.exec_driver_sql("UPDATE agentdyno_version SET version_num = '9999'")
     with pytest.raises(StoreError, match="revision 9999, which is newer"):
         store.ping()
 
 
 def test_a_file_that_is_damaged_is_not_ready(path: Path) -> None:
     with Store.open(path) as store:
-        with store._link as link:
-            link.connection.exec_driver_sql("DROP TABLE agentdyno_version")
+        with store.session as session:
+            session.connection.exec_driver_sql("DROP TABLE agentdyno_version")
         with pytest.raises(StoreError, match="the store is damaged"):
             store.ping()

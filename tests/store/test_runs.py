@@ -14,96 +14,96 @@ from .builders import FIRST_ID, begin, finished, header, run_id, sample
 
 def test_a_trial_is_recorded_once(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0, duration_s=1.0))
+    store.runs.append(run, sample(0, duration_s=1.0))
     with pytest.raises(StoreError, match=r"arm-z/measured/0// .* recorded already"):
-        store.append(run, sample(0, duration_s=2.0))
-    assert store.load_run(run).arms[0].samples == (sample(0, duration_s=1.0),)
+        store.runs.append(run, sample(0, duration_s=2.0))
+    assert store.runs.load(run).arms[0].samples == (sample(0, duration_s=1.0),)
 
 
 def test_samples_differ_by_case_and_by_instrument(store: Store) -> None:
     run = begin(store)
     for case_id, instrument in (("", ""), ("a", ""), ("", "a"), ("a", "a")):
-        store.append(run, replace(sample(0), case_id=case_id, instrument=instrument))
-    assert len(store.recorded(run)) == 4
+        store.runs.append(run, replace(sample(0), case_id=case_id, instrument=instrument))
+    assert len(store.runs.recorded(run)) == 4
 
 
 def test_a_cancelled_sample_is_replaced(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0, status=Status.CANCELLED))
-    store.append(run, sample(0))
-    assert [s.status for s in store.load_run(run).arms[0].samples] == [Status.OK]
+    store.runs.append(run, sample(0, status=Status.CANCELLED))
+    store.runs.append(run, sample(0))
+    assert [s.status for s in store.runs.load(run).arms[0].samples] == [Status.OK]
 
 
 @pytest.mark.parametrize("status", [Status.ERROR, Status.TIMEOUT, Status.LIMIT])
 def test_a_failure_is_replaced_only_on_request(store: Store, status: Status) -> None:
     run = begin(store)
-    store.append(run, replace(sample(0, status=status), output="old", scores={"a": 1.0}))
+    store.runs.append(run, replace(sample(0, status=status), output="old", scores={"a": 1.0}))
     with pytest.raises(StoreError, match="recorded already"):
-        store.append(run, sample(0))
-    store.append(run, sample(0), replace=True)
-    assert store.load_run(run).arms[0].samples == (sample(0),)
+        store.runs.append(run, sample(0))
+    store.runs.append(run, sample(0), replace=True)
+    assert store.runs.load(run).arms[0].samples == (sample(0),)
 
 
 @pytest.mark.parametrize("status", [Status.OK, Status.FAILED])
 def test_an_answer_is_never_replaced(store: Store, status: Status) -> None:
     run = begin(store)
-    store.append(run, sample(0, status=status))
+    store.runs.append(run, sample(0, status=status))
     with pytest.raises(StoreError, match="recorded already"):
-        store.append(run, sample(0), replace=True)
+        store.runs.append(run, sample(0), replace=True)
 
 
 def test_warm_ups_may_be_repeated_and_are_not_among_the_recorded_trials(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0, phase=Phase.WARMUP, duration_s=9.0))
-    store.append(run, sample(0, phase=Phase.WARMUP))
-    assert store.load_run(run).arms[0].samples == (sample(0, phase=Phase.WARMUP),)
-    assert store.recorded(run) == {}
+    store.runs.append(run, sample(0, phase=Phase.WARMUP, duration_s=9.0))
+    store.runs.append(run, sample(0, phase=Phase.WARMUP))
+    assert store.runs.load(run).arms[0].samples == (sample(0, phase=Phase.WARMUP),)
+    assert store.runs.recorded(run) == {}
 
 
 def test_recorded_trials_are_known_by_the_keys_of_the_plan(store: Store) -> None:
     run = begin(store)
     done = Sample("arm-a", Phase.INSTRUMENTED, 3, Status.ERROR, 0, case_id="c/1", instrument="memory")
-    store.append(run, done)
+    store.runs.append(run, done)
     trial = Trial("arm-a", Phase.INSTRUMENTED, 3, "c/1", "memory")
-    assert store.recorded(run) == {trial.key: Status.ERROR}
+    assert store.runs.recorded(run) == {trial.key: Status.ERROR}
 
 
 def test_a_trial_of_several_samples_is_recorded_when_it_has_ended_and_unfinished_before(store: Store) -> None:
     run, parts = begin(store), [replace(sample(0), part=number) for number in range(3)]
-    store.append(run, parts[0], ended=False)
-    store.append(run, parts[1], ended=False)
-    assert (store.recorded(run), store.unfinished(run)) == ({}, {sample(0).key: 2})
-    store.append(run, parts[2])
-    assert (store.recorded(run), store.unfinished(run)) == ({sample(0).key: Status.OK}, {})
-    assert store.load_run(run).arms[0].samples == tuple(parts)
-    assert list(store.iter_samples(run)) == parts
+    store.runs.append(run, parts[0], ended=False)
+    store.runs.append(run, parts[1], ended=False)
+    assert (store.runs.recorded(run), store.unfinished(run)) == ({}, {sample(0).key: 2})
+    store.runs.append(run, parts[2])
+    assert (store.runs.recorded(run), store.unfinished(run)) == ({sample(0).key: Status.OK}, {})
+    assert store.runs.load(run).arms[0].samples == tuple(parts)
+    assert list(store.runs.iter_samples(run)) == parts
 
 
 def test_a_trial_may_end_after_its_last_sample_and_survives_in_another_process(store: Store) -> None:
     run = begin(store)
     for part in range(2):
-        store.append(run, replace(sample(4), part=part, status=list(Status)[part]), ended=False)
+        store.runs.append(run, replace(sample(4), part=part, status=list(Status)[part]), ended=False)
     store.end_trial(run, Trial("arm-z", Phase.MEASURED, 4))
     store.end_trial(run, Trial("arm-z", Phase.MEASURED, 5))
-    store.commit()
+    store.runs.commit()
     with Store.open(store.url) as other:
-        assert other.recorded(run) == {sample(4).key: Status.FAILED}
+        assert other.runs.recorded(run) == {sample(4).key: Status.FAILED}
         assert other.unfinished(run) == {}
 
 
 def test_parts_of_a_trial_that_has_not_ended_may_be_measured_again(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0), ended=False)
-    store.append(run, replace(sample(0), seed=9), ended=False)
-    assert [item.seed for item in store.iter_samples(run)] == [9]
+    store.runs.append(run, sample(0), ended=False)
+    store.runs.append(run, replace(sample(0), seed=9), ended=False)
+    assert [item.seed for item in store.runs.iter_samples(run)] == [9]
 
 
 def test_a_reopened_run_is_running_and_keeps_its_samples(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0))
-    store.finish_run(finished())
-    store.reopen_run(run)
-    loaded = store.load_run(run)
+    store.runs.append(run, sample(0))
+    store.runs.finish(finished())
+    store.runs.reopen(run)
+    loaded = store.runs.load(run)
     assert (loaded.status, loaded.finished_at, loaded.stopped_because) == (RunStatus.RUNNING, None, None)
     assert len(loaded.arms[0].samples) == 1
 
@@ -118,7 +118,7 @@ def test_a_begin_that_fails_leaves_nothing_behind(store: Store) -> None:
     twice = finished().arms[0]
     with pytest.raises(StoreError, match="refused"):
         begin(store, arms=[arm_of(twice.arm_id), arm_of(twice.arm_id)])
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
     begin(store)
 
 
@@ -129,60 +129,60 @@ def arm_of(arm_id: str) -> Arm:
 def test_a_sample_of_an_unknown_run_or_arm_is_refused(store: Store) -> None:
     run = begin(store)
     with pytest.raises(StoreError, match="begun without arm nobody"):
-        store.append(run, sample(0, arm_id="nobody"))
+        store.runs.append(run, sample(0, arm_id="nobody"))
     with pytest.raises(StoreError, match="there is no run"):
-        store.append(run_id(77), sample(0))
+        store.runs.append(run_id(77), sample(0))
     with pytest.raises(StoreError, match="is not a run id"):
-        store.append("seventy-seven", sample(0))
+        store.runs.append("seventy-seven", sample(0))
 
 
 def test_a_result_with_an_arm_that_was_never_begun_is_refused(store: Store) -> None:
     begin(store, arms=[arm_of("arm-z")])
     with pytest.raises(StoreError, match="begun without sort size=100"):
-        store.finish_run(finished())
-    assert store.load_run(FIRST_ID).status is RunStatus.RUNNING
+        store.runs.finish(finished())
+    assert store.runs.load(FIRST_ID).status is RunStatus.RUNNING
 
 
 def test_runs_are_listed_newest_first_with_their_counts(store: Store) -> None:
     begin(store, run_id(1), name="old", started_at=100)
     begin(store, run_id(2), name="newest", started_at=300)
     begin(store, run_id(3), name="middle", started_at=200, arms=())
-    store.append(run_id(1), sample(0))
-    store.append(run_id(1), sample(1, status=Status.ERROR))
-    store.append(run_id(1), sample(0, arm_id="arm-a", status=Status.TIMEOUT))
-    store.append(run_id(1), sample(1, arm_id="arm-a", status=Status.FAILED))
-    rows = store.list_runs()
+    store.runs.append(run_id(1), sample(0))
+    store.runs.append(run_id(1), sample(1, status=Status.ERROR))
+    store.runs.append(run_id(1), sample(0, arm_id="arm-a", status=Status.TIMEOUT))
+    store.runs.append(run_id(1), sample(1, arm_id="arm-a", status=Status.FAILED))
+    rows = store.runs.newest()
     assert [row.name for row in rows] == ["newest", "middle", "old"]
     assert rows[2] == RunRow(
         run_id(1), "experiment", "old", RunStatus.RUNNING, 100, None, arms=2, samples=4, errors=2
     )
     assert (rows[1].arms, rows[1].samples) == (0, 0)
-    assert [row.name for row in store.list_runs(limit=1)] == ["newest"]
+    assert [row.name for row in store.runs.newest(limit=1)] == ["newest"]
 
 
 def test_the_store_knows_which_runs_it_holds(store: Store) -> None:
     begin(store, run_id(1))
-    assert store.has_run(run_id(1))
-    assert not store.has_run(run_id(2))
-    assert not store.has_run("last")
+    assert store.runs.has(run_id(1))
+    assert not store.runs.has(run_id(2))
+    assert not store.runs.has("last")
 
 
 def test_tags_are_listed(store: Store) -> None:
-    store.begin_run(replace(header(), tags=("a", "b")), (), {})
-    assert store.list_runs()[0].tags == ("a", "b")
+    store.runs.begin(replace(header(), tags=("a", "b")), (), {})
+    assert store.runs.newest()[0].tags == ("a", "b")
 
 
 def test_last_and_its_predecessors_count_from_the_run_that_started_last(store: Store) -> None:
     for number, started_at in ((1, 100), (2, 300), (3, 200)):
         begin(store, run_id(number), started_at=started_at)
-    assert [store.find_run(r) for r in ("last", "last~0", "last~1", "last~2")] == [
+    assert [store.runs.find(r) for r in ("last", "last~0", "last~1", "last~2")] == [
         run_id(2),
         run_id(2),
         run_id(3),
         run_id(1),
     ]
     with pytest.raises(StoreError, match=r"there is no last~3: the store holds 3 runs[\s\S]*last~2"):
-        store.find_run("last~3")
+        store.runs.find("last~3")
 
 
 @pytest.mark.parametrize("reference", ["0190aaaa", "0190AAAA-0", "0190aaaa0000", " 0190a "])
@@ -190,15 +190,15 @@ def test_a_unique_beginning_of_an_id_is_enough(store: Store, reference: str) -> 
     wanted = "0190aaaa-0000-7000-8000-000000000001"
     begin(store, wanted)
     begin(store, "0190bbbb-0000-7000-8000-000000000001")
-    assert store.find_run(reference) == wanted
-    assert store.find_run(wanted) == wanted
+    assert store.runs.find(reference) == wanted
+    assert store.runs.find(wanted) == wanted
 
 
 def test_an_ambiguous_beginning_names_the_candidates(store: Store) -> None:
     for number in (1, 2):
         begin(store, run_id(number), name=f"run {number}")
     with pytest.raises(StoreError) as caught:
-        store.find_run("0190")
+        store.runs.find("0190")
     assert "more than one run" in caught.value.message
     assert f"{run_id(1)} (run 1)" in (caught.value.remedy or "")
     assert f"{run_id(2)} (run 2)" in (caught.value.remedy or "")
@@ -208,20 +208,20 @@ def test_an_ambiguous_beginning_names_the_candidates(store: Store) -> None:
 def test_an_unknown_run_names_what_is_known(store: Store, reference: str) -> None:
     begin(store)
     with pytest.raises(StoreError, match="there is no run") as caught:
-        store.find_run(reference)
+        store.runs.find(reference)
     assert FIRST_ID in (caught.value.remedy or "")
 
 
 def test_the_name_of_a_run_is_answered_with_its_id(store: Store) -> None:
     begin(store)
     with pytest.raises(StoreError, match=f"named 'sorting' is {FIRST_ID}"):
-        store.find_run("sorting")
+        store.runs.find("sorting")
 
 
 @pytest.mark.parametrize("reference", ["last", "last~4", "0190", "name"])
 def test_an_empty_store_says_so(store: Store, reference: str) -> None:
     with pytest.raises(StoreError, match=r"no run yet[\s\S]*dyno run"):
-        store.find_run(reference)
+        store.runs.find(reference)
 
 
 def test_appending_ten_thousand_samples_needs_no_more_memory_than_one_thousand(store: Store) -> None:
@@ -229,9 +229,9 @@ def test_appending_ten_thousand_samples_needs_no_more_memory_than_one_thousand(s
 
     def append(first: int, count: int) -> None:
         for iteration in range(first, first + count):
-            store.append(run, sample(iteration))
+            store.runs.append(run, sample(iteration))
             if iteration % 100 == 0:
-                store.commit()
+                store.runs.commit()
 
     append(0, 1_000)
     tracemalloc.start()
@@ -243,4 +243,4 @@ def test_appending_ten_thousand_samples_needs_no_more_memory_than_one_thousand(s
         tracemalloc.stop()
     assert after - before < 100_000
     assert peak - before < 200_000
-    assert store.list_runs()[0].samples == 11_000
+    assert store.runs.newest()[0].samples == 11_000

@@ -48,8 +48,8 @@ COLUMNS = [
 
 def view(store: Store, where: str = "1 = 1") -> list[dict[str, Any]]:
     sql = f"SELECT * FROM benchmark_executions WHERE {where} ORDER BY created_at, agent_version, id"
-    with store._link as link:
-        return [dict(row._mapping) for row in link.connection.exec_driver_sql(sql)]
+    with store.session as session:
+        return [dict(row._mapping) for row in session.connection.exec_driver_sql(sql)]
 
 
 def execution(agent: str, accuracy: float | None, at: int = 0, **changes: Any) -> Execution:
@@ -57,14 +57,14 @@ def execution(agent: str, accuracy: float | None, at: int = 0, **changes: Any) -
 
 
 def test_the_view_has_every_column_of_the_requirement(store: Store) -> None:
-    with store._link as link:
-        found = link.connection.exec_driver_sql("SELECT * FROM benchmark_executions")
+    with store.session as session:
+        found = session.connection.exec_driver_sql("SELECT * FROM benchmark_executions")
         assert list(found.keys()) == COLUMNS
 
 
 def test_the_view_shows_milliseconds_mebibytes_and_percent(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions(
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions(
         [
             execution(
                 "a",
@@ -98,14 +98,14 @@ def test_times_and_ids_read_the_same_on_every_database(store: Store) -> None:
         assert isinstance(row["id"], uuid.UUID)
     versions = [uuid.UUID(str(row[name])).version for name in [*COLUMNS[:4], "workspace_id"]]
     assert versions == [7, 5, 5, 5, 5]
-    assert str(row["id"]) in {execution.uid for execution in store.executions()}
-    assert str(row["agent_id"]) == store.agents()[0].uid
-    assert str(row["suite_id"]) == store.suites()[0].uid
+    assert str(row["id"]) in {execution.uid for execution in store.boards.executions()}
+    assert str(row["agent_id"]) == store.boards.agents()[0].uid
+    assert str(row["suite_id"]) == store.boards.suites()[0].uid
 
 
 def test_the_percentile_rank_counts_the_other_agents_latest_successes(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions(
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions(
         [
             execution("a", 0.9, 0),  # its own later success does not count against it
             execution("a", 0.2, 1),
@@ -132,14 +132,14 @@ def test_the_percentile_rank_counts_the_other_agents_latest_successes(store: Sto
 
 
 def test_an_agent_alone_has_no_rank(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions([execution("a", 0.9), execution("a", 0.8, 1)])
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions([execution("a", 0.9), execution("a", 0.8, 1)])
     assert [row["percentile_rank"] for row in view(store)] == [None, None]
 
 
 def test_the_deviation_is_relative_to_the_declared_baseline(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions([execution("a", 0.6), execution("b", 1.0, 1), execution("c", None, 2)])
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions([execution("a", 0.6), execution("b", 1.0, 1), execution("c", None, 2)])
     deviations = [row["deviation_from_baseline"] for row in view(store)]
     assert deviations == [pytest.approx(-0.25), pytest.approx(0.25), None]
 
@@ -147,8 +147,8 @@ def test_the_deviation_is_relative_to_the_declared_baseline(store: Store) -> Non
 @pytest.mark.parametrize("named", ["quick", "quick@quick"])
 def test_without_a_declared_score_the_first_success_of_the_baseline_agent_counts(store: Store, named: str) -> None:
     suite = replace(SUITE, baseline_scores=(BaselineScores(named, {"speed": 1.0}),))
-    store.add_suite(suite, now_ms=MONDAY)
-    store.add_executions(
+    store.boards.add_suite(suite, now_ms=MONDAY)
+    store.boards.add_executions(
         [
             execution("quick", 0.1, 0, status="partial"),
             execution("quick", 0.5, 1),
@@ -160,13 +160,13 @@ def test_without_a_declared_score_the_first_success_of_the_baseline_agent_counts
 
 
 def test_a_later_declaration_of_the_baseline_counts_and_without_one_there_is_no_deviation(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions([execution("a", 0.6)])
-    store.add_suite(replace(SUITE, baseline_scores=(BaselineScores("x", {"accuracy": 0.3}),)), now_ms=MONDAY)
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions([execution("a", 0.6)])
+    store.boards.add_suite(replace(SUITE, baseline_scores=(BaselineScores("x", {"accuracy": 0.3}),)), now_ms=MONDAY)
     assert view(store)[0]["deviation_from_baseline"] == pytest.approx(1.0)
-    store.add_suite(replace(SUITE, baseline_scores=()), now_ms=MONDAY)
+    store.boards.add_suite(replace(SUITE, baseline_scores=()), now_ms=MONDAY)
     assert view(store)[0]["deviation_from_baseline"] is None
-    store.add_suite(replace(SUITE, baseline_scores=(BaselineScores("x", {"accuracy": 0.0}),)), now_ms=MONDAY)
+    store.boards.add_suite(replace(SUITE, baseline_scores=(BaselineScores("x", {"accuracy": 0.0}),)), now_ms=MONDAY)
     assert view(store)[0]["deviation_from_baseline"] is None
 
 
@@ -177,8 +177,8 @@ def test_the_peak_of_memory_is_the_largest_that_was_measured(store: Store) -> No
 
     header = suite_header(run_id(4))
     arm, *_ = begin_suite(store, header)
-    store.append(header.run_id, answer(arm.arm_id, "one"))
+    store.runs.append(header.run_id, answer(arm.arm_id, "one"))
     peak: MetricSummary = replace(SUMMARY, unit="bytes", maximum=2.0 * 1024 * 1024)
     done = arm_result(arm, metrics={"peak_rss_bytes": peak})
-    store.finish_run(replace(header, status=RunStatus.COMPLETE, arms=(done,)))
+    store.runs.finish(replace(header, status=RunStatus.COMPLETE, arms=(done,)))
     assert [row["memory_peak_mb"] for row in view(store)] == [2.0]

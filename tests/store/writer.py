@@ -19,10 +19,12 @@ def main(url: str, run_id: str, arm_id: str, first: str, count: str, *rest: str)
     print("ready", flush=True)
     sys.stdin.readline()
     for iteration in range(int(first), int(first) + int(count)):
-        store.append(run_id, Sample(arm_id, Phase.MEASURED, iteration, Status.OK, iteration, {"duration_s": 0.5}))
-        store.commit()
+        store.runs.append(
+            run_id, Sample(arm_id, Phase.MEASURED, iteration, Status.OK, iteration, {"duration_s": 0.5})
+        )
+        store.runs.commit()
     if rest:
-        store.append(run_id, Sample(arm_id, Phase.MEASURED, 10**6, Status.OK, 0))  # never committed
+        store.runs.append(run_id, Sample(arm_id, Phase.MEASURED, 10**6, Status.OK, 0))  # never committed
         os.kill(os.getpid(), signal.SIGKILL)
     store.close()
 

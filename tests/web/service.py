@@ -56,7 +56,7 @@ class Bench:
     def key(self, scope: Scope, name: str = "") -> str:
         """The secret of a new key."""
         with self.store() as store:
-            return store.add_key(name or f"{scope.value}-key", scope, NOW)[1]
+            return store.service.add_key(name or f"{scope.value}-key", scope, NOW)[1]
 
     @contextmanager
     def client(self, secret: str = "", *, host: str = "127.0.0.1:8321") -> Iterator[TestClient]:

@@ -49,7 +49,7 @@ def test_the_audit_log_is_paged(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
         for number in range(5):
-            store.add_audit(AuditEntry(NOW, "ci", "run", f"job {number}"))
+            store.service.add_audit(AuditEntry(NOW, "ci", "run", f"job {number}"))
     with bench.client(bench.key(Scope.ADMIN)) as client:
         seen: list[str] = []
         cursor: str | None = ""

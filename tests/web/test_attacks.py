@@ -161,7 +161,7 @@ def test_a_body_that_is_made_to_hurt_is_refused(tmp_path: Path, path: str, body:
     assert answer.headers["content-type"] == "application/problem+json"
     assert len(answer.content) < 20_000, "what was sent is not sent back in full"
     with bench.store() as store:
-        assert store.queue_depth() == 0
+        assert store.service.queue_depth() == 0
     bench.app.state.services.close()
 
 
@@ -185,7 +185,7 @@ def test_a_file_that_is_made_to_hurt_is_not_taken_in(room: Room, name: str) -> N
     client = client_of(room, Scope.ADMIN)
     problem = refused(client.send("POST", f"/api/import?name={name}", content=IMPORTS[name]), 422)
     assert len(json.dumps(problem)) < 20_000
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
     client.app.state.services.close()
     room.store.close()
 

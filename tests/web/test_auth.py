@@ -42,7 +42,7 @@ def test_once_a_key_exists_every_endpoint_but_health_asks_for_one_of_the_right_s
     secrets = {scope: bench.key(scope) for scope in Scope}
     revoked = bench.key(Scope.ADMIN, "gone")
     with bench.store() as store:
-        store.revoke_key("gone", NOW)
+        store.service.revoke_key("gone", NOW)
     smaller = {Scope.READ: None, Scope.RUN: Scope.READ, Scope.ADMIN: Scope.RUN}
     checked = 0
     with bench.client() as client:
@@ -86,7 +86,7 @@ def test_the_first_key_closes_the_service_at_once_and_revoking_it_opens_nothing(
         assert client.get("/api/session").status_code == 401
         assert client.get("/api/session", headers=bearer(secret)).json()["who"] == "read-key"
         with bench.store() as store:
-            store.revoke_key("read-key", NOW)
+            store.service.revoke_key("read-key", NOW)
         assert client.get("/api/session").status_code == 401
         assert client.get("/api/session", headers=bearer(secret)).status_code == 401
 

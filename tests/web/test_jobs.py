@@ -28,7 +28,7 @@ def test_jobs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
         for number in range(7):
-            store.add_job(job(number))
+            store.service.add_job(job(number))
     with bench.client() as client:
         seen, cursor = [], ""
         while True:
@@ -45,28 +45,30 @@ def test_jobs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None:
 def test_a_job_that_no_worker_offers_says_what_the_workers_lack(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
-        store.add_job(replace(job(1), created_at=NOW - 60_000))
-        store.note_worker("w", ["other"], ["s"], NOW)
+        store.service.add_job(replace(job(1), created_at=NOW - 60_000))
+        store.service.note_worker("w", ["other"], ["s"], NOW)
     told = "no worker offers it: none of 1 has agent echo@1 with the content that was asked for"
     with bench.client() as client:
         assert client.get("/api/jobs/job-001").json()["waits_because"] == told
         assert [item["waits_because"] for item in client.get("/api/jobs").json()["items"]] == [told]
         assert [found.waits_because for found in bench.app.state.services.jobs(["job-001"])] == [told]
         with bench.store() as store:
-            store.note_worker("w", ["a"], ["s"], NOW)
+            store.service.note_worker("w", ["a"], ["s"], NOW)
         assert client.get("/api/jobs/job-001").json()["waits_because"] == ""
 
 
 def test_a_job_is_cancelled_once_and_that_is_noted(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
-        store.add_job(job(1))
+        store.service.add_job(job(1))
     with bench.client(bench.key(Scope.RUN, "ci")) as client:
         assert client.post("/api/jobs/job-001/cancel").json()["status"] == "cancelled"
         assert client.post("/api/jobs/job-001/cancel").json()["finished_at"] == NOW
         assert client.post("/api/jobs/job-9/cancel").status_code == 404
     with bench.store() as store:
-        assert [(entry.who, entry.action, entry.subject) for entry in store.audit()] == [("ci", "cancel", "job-001")]
+        assert [(entry.who, entry.action, entry.subject) for entry in store.service.audit()] == [
+            ("ci", "cancel", "job-001")
+        ]
 
 
 def test_a_stream_follows_a_job_to_its_end(tmp_path: Path) -> None:
@@ -80,8 +82,8 @@ def test_a_stream_follows_a_job_to_its_end(tmp_path: Path) -> None:
         with bench.store() as store:
             until(lambda: watch.followers == 1)
             taken = take(store)
-            store.heartbeat_job(taken.job_id, taken.attempt, now_ms=NOW, lease_ms=9999, progress={"done": 1})
-            store.finish_job(taken.job_id, taken.attempt, JobStatus.SUCCEEDED, now_ms=NOW + 5)
+            store.service.heartbeat_job(taken.job_id, taken.attempt, now_ms=NOW, lease_ms=9999, progress={"done": 1})
+            store.service.finish_job(taken.job_id, taken.attempt, JobStatus.SUCCEEDED, now_ms=NOW + 5)
         following.join(20)
         assert watch.followers == 0
     (text,) = streamed
@@ -97,7 +99,7 @@ def test_a_stream_follows_a_job_to_its_end(tmp_path: Path) -> None:
 def test_the_stream_of_a_job_that_has_ended_says_so_and_ends(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
-        store.add_job(job(1, JobStatus.FAILED))
+        store.service.add_job(job(1, JobStatus.FAILED))
     with bench.client() as client:
         answer = client.get("/api/jobs/job-001/events")
         assert answer.headers["content-type"].startswith("text/event-stream")

@@ -97,8 +97,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str
     bench = Bench(folder)
     with Store.open(folder / "dyno.db") as store:
         seed(Room(folder, store))
-        secret = store.add_key("used by the requests", Scope.ADMIN, 1)[1]
-        store.add_key("spare", Scope.READ, 1)
+        secret = store.service.add_key("used by the requests", Scope.ADMIN, 1)[1]
+        store.service.add_key("spare", Scope.READ, 1)
     app = create_app(Settings(bench.url, folder, rate_per_minute=0, queue_limit=1_000_000, static=folder / "static"))
     yield app, secret, ended_job(bench)
     app.state.services.close()

@@ -23,8 +23,8 @@ ASKED = {"agent_id": "echo", "suite_id": "sums", "async_execution": True}
 
 def take(store: Store) -> Job:
     """The next job, as a worker takes it."""
-    queued = store.jobs(status=JobStatus.QUEUED)[-1]
-    found = store.lease_job("w", [(queued.agent_digest, queued.suite_digest)], now_ms=NOW, lease_ms=60_000)
+    queued = store.service.jobs(status=JobStatus.QUEUED)[-1]
+    found = store.service.lease_job("w", [(queued.agent_digest, queued.suite_digest)], now_ms=NOW, lease_ms=60_000)
     assert found is not None
     return found
 
@@ -40,7 +40,7 @@ def test_a_run_is_queued_with_a_place_to_look_and_an_entry_in_the_audit_log(tmp_
         assert (job["created_by"], job["created_at"], job["options"]) == ("ci", NOW, {"epochs": 2})
         assert client.get(answer.headers["location"]).json() == job
     with bench.store() as store:
-        (entry,) = store.audit()
+        (entry,) = store.service.audit()
         assert (entry.who, entry.action, entry.subject) == ("ci", "run", job["job_id"])
 
 
@@ -62,7 +62,7 @@ def test_the_same_idempotency_key_gives_the_same_job_and_another_request_a_confl
         assert job_id in detail
         assert ask(second)[1] != job_id, "keys of others are others"
     with bench.store() as store:
-        assert store.queue_depth() == 2
+        assert store.service.queue_depth() == 2
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with bench.client(bench.key(Scope.RUN)) as client:
         yield client
     with bench.store() as store:
-        assert store.queue_depth() == 0
+        assert store.service.queue_depth() == 0
 
 
 @pytest.mark.parametrize("key", [b"with space", b"tab\tbed", b"x" * 201, b"caf\xe9"])
@@ -142,14 +142,14 @@ def test_a_run_that_no_worker_offers_is_not_waited_for(tmp_path: Path) -> None:
         waiting = threading.Thread(target=lambda: answers.append(client.post("/benchmarks/run", json=body)))
         waiting.start()
         with bench.store() as store:
-            until(store.queue_depth)
+            until(store.service.queue_depth)
             passed.append(60_000)
             waiting.join(20)
             (answer,) = answers
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
             assert answer.json()["detail"].startswith("no worker offers it: none is running")
             job_id = answer.headers["location"].rpartition("/")[2]
-            assert store.job(job_id).status is JobStatus.QUEUED
+            assert store.service.job(job_id).status is JobStatus.QUEUED
 
 
 def test_a_run_that_is_waited_for_answers_when_its_job_has_ended(tmp_path: Path) -> None:
@@ -165,12 +165,12 @@ def test_a_run_that_is_waited_for_answers_when_its_job_has_ended(tmp_path: Path)
         waiting = threading.Thread(target=ask)
         waiting.start()
         with bench.store() as store:
-            until(store.queue_depth)
+            until(store.service.queue_depth)
             job = take(store)
             assert not answers
             result = run_suite(store, suite_header(), {"echo@1": 0.5})
-            store.heartbeat_job(job.job_id, job.attempt, now_ms=NOW, lease_ms=9_999, run_id=result.run_id)
-            store.finish_job(job.job_id, job.attempt, JobStatus.SUCCEEDED, now_ms=NOW + 5)
+            store.service.heartbeat_job(job.job_id, job.attempt, now_ms=NOW, lease_ms=9_999, run_id=result.run_id)
+            store.service.finish_job(job.job_id, job.attempt, JobStatus.SUCCEEDED, now_ms=NOW + 5)
         waiting.join(20)
     (answer,) = answers
     assert answer.pop("status") == 200

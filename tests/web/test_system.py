@@ -56,7 +56,7 @@ def test_other_origins_are_answered_only_where_listed(tmp_path: Path) -> None:
 def test_metrics_are_by_route_and_not_by_what_was_typed(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with bench.store() as store:
-        store.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
+        store.service.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
     with bench.client() as client:
         for path in ("/api/jobs/job-1", "/api/jobs/job-2", "/api/none%22%0A", "/some/page"):
             client.get(path)

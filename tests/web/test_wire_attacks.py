@@ -102,13 +102,13 @@ def test_a_header_that_stops_is_told_why_and_a_silent_connection_is_closed(tmp_p
 def test_an_answer_may_take_longer_than_the_header_and_the_connection_is_kept(tmp_path: Path) -> None:
     bench = Bench(tmp_path, header_timeout_s=0.2)
     with bench.store() as store:
-        store.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
+        store.service.add_job(Job("job-1", "echo@1", "a", "sums", "s", NOW))
     head = request("GET", "/api/jobs/job-1/events")
     with listening(bench.app) as service, service.connected() as connection:
         connection.sendall(head)
         time.sleep(0.5)
         with bench.store() as store:
-            store.cancel_job("job-1", NOW)
+            store.service.cancel_job("job-1", NOW)
         status, told = heard(connection)
         assert (status, b"cancelled" in told) == (200, True)
 

@@ -79,7 +79,7 @@ def test_a_store_may_be_open_a_path_a_url_or_the_one_of_the_project(
     monkeypatch.setenv("DYNO_STORE", str(path))
     answers = [asking.matrix(store=store) for store in (filled.store, path, str(path), f"sqlite:///{path}", None)]
     assert all(answer == answers[0] for answer in answers)
-    assert filled.store.list_runs(), "a store that was given stays open"
+    assert filled.store.runs.newest(), "a store that was given stays open"
 
 
 def test_a_store_that_is_not_there_is_not_made_by_asking(tmp_path: Path) -> None:

@@ -33,15 +33,15 @@ def stored(store: Store, p99_ms: float, *warnings: RunWarning) -> RunResult:
     """A load run of 24 windows around that latency."""
     header = replace(result_of([]), run_id=new_run_id(), status=RunStatus.RUNNING, finished_at=None)
     arm = Arm("spike", "spike_load", "spike_load", {"target": "t"}, agent="t")
-    store.begin_run(header, (arm,), {arm.arm_id: 0})
+    store.runs.begin(header, (arm,), {arm.arm_id: 0})
     for number in range(24):
         readings = {"latency_p99_s": (p99_ms + number % 5 / 10) / 1000, "error_rate": 0.0}
-        store.append(header.run_id, Sample(arm.arm_id, Phase.MEASURED, number, Status.OK, number, readings))
-    store.commit()
-    open_run = store.load_run(header.run_id)
+        store.runs.append(header.run_id, Sample(arm.arm_id, Phase.MEASURED, number, Status.OK, number, readings))
+    store.runs.commit()
+    open_run = store.runs.load(header.run_id)
     arms = tuple(replace(item, metrics=summarise(item.samples, LOAD_METRICS)) for item in open_run.arms)
     closed = replace(open_run, status=RunStatus.COMPLETE, finished_at=1, warnings=tuple(warnings), arms=arms)
-    store.finish_run(closed)
+    store.runs.finish(closed)
     return closed
 
 

@@ -69,7 +69,7 @@ def test_functions_and_objects_answer_and_each_is_an_arm() -> None:
 def test_the_result_is_what_the_store_and_the_file_hold(folder: Path) -> None:
     result = evaluate(DOCUMENT, shout, tags=("nightly",), notes="first")
     with Store.open(folder / ".dyno" / "dyno.db") as store:
-        assert store.load_run(result.run_id) == result
+        assert store.runs.load(result.run_id) == result
     assert read_result(run_folder(result.spec, result.run_id)) == result
     assert (result.tags, result.notes) == (("nightly",), "first")
 

@@ -52,7 +52,7 @@ def verdicts(result: RunResult, baseline: str, candidate: str, pairs: int) -> di
 def test_of_200_resamples_of_one_version_against_itself_at_most_two_block(room: Room) -> None:
     (room.folder / "agent.py").write_text(AGENT)
     rows = [{"id": str(number), "input": str(number), "target": "yes"} for number in range(64)]
-    result = room.store.load_run(
+    result = room.store.runs.load(
         room.run(room.suite(dataset={"cases": rows}, epochs=5), "agent.py@steady", "agent.py@worse").run_id
     )
     assert verdicts(result, "steady", "steady", PAIRS)[GateVerdict.BLOCK] <= 2

@@ -40,12 +40,12 @@ def test_every_file_is_stored_with_its_samples_and_origin(store: Store) -> None:
     assert seen == [PYPERF, HYPERFINE]
     assert [(item.importer, item.known) for item in done] == [("pyperf", False), ("hyperfine", False)]
     for item in done:
-        stored = store.load_run(item.result.run_id)
+        stored = store.runs.load(item.result.run_id)
         assert stored.status is RunStatus.COMPLETE
         assert stored.origin["tool"] == item.importer
         assert [arm.metrics for arm in stored.arms] == [arm.metrics for arm in item.result.arms]
         assert [len(arm.samples) for arm in stored.arms] == [len(arm.samples) for arm in item.result.arms]
-    assert len(store.list_runs()) == 2
+    assert len(store.runs.newest()) == 2
 
 
 def test_one_file_that_cannot_be_read_leaves_nothing_behind(store: Store, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_one_file_that_cannot_be_read_leaves_nothing_behind(store: Store, tmp_pa
     cut.write_bytes(PYPERF.read_bytes()[:-200])
     with pytest.raises(ImportFailed, match=r"cut\.json"):
         import_files(store, [HYPERFINE, PYPERF, cut])
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 def test_what_is_imported_twice_is_known_the_second_time(store: Store, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_what_is_imported_twice_is_known_the_second_time(store: Store, tmp_path:
     assert [item.known for item in (*first, *again)] == [False, True]
     assert [item.known for item in import_files(store, [HYPERFINE, HYPERFINE])] == [False, True]
     assert [item.known for item in import_files(store, [copy])] == [True], "the content counts, not the name"
-    assert len(store.list_runs()) == 2
+    assert len(store.runs.newest()) == 2
     text = render_console(import_table([*first, *again]))
     assert "new" in text
     assert "known" in text
@@ -74,12 +74,12 @@ def test_an_import_that_was_killed_is_finished_by_the_next(store: Store) -> None
     _, (result,) = read_file(PYPERF)
     _begin(store, result)
     for sample in result.arms[0].samples[:-2]:
-        store.append(result.run_id, sample)
-    store.commit()
-    assert store.load_run(result.run_id).status is RunStatus.RUNNING
+        store.runs.append(result.run_id, sample)
+    store.runs.commit()
+    assert store.runs.load(result.run_id).status is RunStatus.RUNNING
     (item,) = import_files(store, [PYPERF])
     assert not item.known
-    whole = store.load_run(result.run_id)
+    whole = store.runs.load(result.run_id)
     assert whole.status is RunStatus.COMPLETE
     assert [len(arm.samples) for arm in whole.arms] == [len(arm.samples) for arm in result.arms]
     assert [item.known for item in import_files(store, [PYPERF])] == [True]
@@ -89,20 +89,20 @@ def test_an_import_that_began_and_stored_nothing_is_finished_too(store: Store) -
     _, (result,) = read_file(HYPERFINE)
     _begin(store, result)
     assert [item.known for item in import_files(store, [HYPERFINE])] == [False]
-    assert store.load_run(result.run_id).arms[0].metrics == result.arms[0].metrics
+    assert store.runs.load(result.run_id).arms[0].metrics == result.arms[0].metrics
 
 
 def test_reading_stores_nothing(store: Store) -> None:
     name, results = read_file(PYPERF)
     assert (name, len(results)) == ("pyperf", 1)
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 def test_a_folder_of_asv_gives_a_history(store: Store) -> None:
     done = import_files(store, [ASV])
     assert len(done) > 1
     assert {item.importer for item in done} == {"asv"}
-    row = store.arm_series()[0]
+    row = store.boards.arm_series()[0]
     history = Histories(store).of(row.name, next(iter(row.metrics)))
     assert history.points
     assert [point.at for point in history.points] == sorted(point.at for point in history.points)
@@ -114,7 +114,7 @@ def test_an_unknown_format_answers_with_the_nearest_and_the_wrong_one_says_what_
     with pytest.raises(ImportFailed) as caught:
         import_files(store, [PYPERF], format_name="hyperfine")
     assert "words.json" in str(caught.value)
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1, 2]", b"\x00\xff", b"not json at all"])
@@ -179,4 +179,4 @@ def _begin(store: Store, result: RunResult) -> None:
     """What a killed import leaves: a run that has begun."""
     arms = [Arm(arm.arm_id, arm.name, arm.experiment, arm.params) for arm in result.arms]
     header = replace(result, status=RunStatus.RUNNING, finished_at=None)
-    store.begin_run(header, arms, {arm.arm_id: arm.planned for arm in result.arms})
+    store.runs.begin(header, arms, {arm.arm_id: arm.planned for arm in result.arms})

@@ -30,8 +30,8 @@ def test_another_scorer_gives_a_new_run_and_leaves_the_old_one(room: Room) -> No
     flipped = rescore(room.store, before.run_id, Workspace(), [ScorerUse("regex", options={"pattern": "^no$"})])
     assert (flipped.now_right, flipped.now_wrong) == (8, 8)
     assert statuses(flipped.result) == {"good": {"failed": 8}, "bad": {"ok": 8}}
-    assert room.store.load_run(before.run_id) == before
-    assert room.store.load_run(flipped.result.run_id) == flipped.result
+    assert room.store.runs.load(before.run_id) == before
+    assert room.store.runs.load(flipped.result.run_id) == flipped.result
     assert len(room.calls()) == 8
     assert flipped.result.status is RunStatus.COMPLETE
     assert flipped.result.tags == (f"rescored:{before.run_id[:13]}",)
@@ -93,4 +93,4 @@ def test_a_scorer_that_cannot_judge_leaves_no_run_behind(room: Room) -> None:
     for use in (ScorerUse("numeric"), ScorerUse("exat")):
         with pytest.raises(DynoError):
             rescore(room.store, before.run_id, Workspace(), [use])
-    assert [run.run_id for run in room.store.list_runs()] == [before.run_id]
+    assert [run.run_id for run in room.store.runs.newest()] == [before.run_id]

@@ -17,7 +17,7 @@ def test_an_answer_is_a_sample_with_its_time_and_without_a_score(room: Room) -> 
     assert (attempt.agent, attempt.uses, len(attempt.version)) == ("bad", "agent.py@bad", 12)
     assert (attempt.sample.status, attempt.sample.output, attempt.sample.scores) == (Status.OK, "no", {})
     assert attempt.sample.readings["duration_s"] > 0
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
 
 
 def test_a_function_of_this_process_can_be_tried() -> None:

@@ -87,7 +87,7 @@ class Heart:
 
     def release(self) -> None:
         """Puts the job back into the queue, in good order. Raises as ``finish`` does."""
-        self._last(lambda store: store.release_job(self._job.job_id, self._job.attempt, now_ms=now_ms()))
+        self._last(lambda store: store.service.release_job(self._job.job_id, self._job.attempt, now_ms=now_ms()))
 
     def finish(self, status: JobStatus, error: str = "", *, final: bool = False) -> None:
         """Ends the attempt, the job with it where a failure is ``final``; tries for as long as a lease lasts where
@@ -97,7 +97,7 @@ class Heart:
         next attempt then finds everything done.
         """
         mine = (self._job.job_id, self._job.attempt, status)
-        self._last(lambda store: store.finish_job(*mine, now_ms=now_ms(), error=error, final=final))
+        self._last(lambda store: store.service.finish_job(*mine, now_ms=now_ms(), error=error, final=final))
 
     def _last(self, write: Callable[[Store], object]) -> None:
         with suppress(StoreError):
@@ -142,7 +142,7 @@ class Heart:
 
     def _beat(self, *, run_id: str | None = None, lease_ms: int | None = None) -> bool:
         with self._lock:
-            return self._opened().heartbeat_job(
+            return self._opened().service.heartbeat_job(
                 self._job.job_id,
                 self._job.attempt,
                 now_ms=now_ms(),

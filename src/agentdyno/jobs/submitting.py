@@ -105,17 +105,17 @@ def submit(
         created_by=who,
         idempotency_key=idempotency_key,
     )
-    known = store.job_asked(who, idempotency_key)
-    if known is None and store.queue_depth() >= queue_limit:
+    known = store.service.job_asked(who, idempotency_key)
+    if known is None and store.service.queue_depth() >= queue_limit:
         raise QueueFull(
             f"{queue_limit} jobs wait already", remedy="Try again later, or start more workers: dyno worker."
         )
-    kept = known or store.add_job(job)
+    kept = known or store.service.add_job(job)
     if kept.job_id != job.job_id:
         _require_same(kept, job)
         return kept
     details = {"agent": job.agent, "suite": job.suite_id, "options": job.options, "configuration": settings}
-    store.add_audit(AuditEntry(now_ms, who, "run", job.job_id, details))
+    store.service.add_audit(AuditEntry(now_ms, who, "run", job.job_id, details))
     return kept
 
 

@@ -19,7 +19,7 @@ def explained(store: Store, jobs: Iterable[Job], now_ms: int) -> list[Job]:
     rows = list(jobs)
     if not any(_waits(job, now_ms) for job in rows):
         return rows
-    workers = store.seen_workers(since_ms=now_ms - SEEN_MS, now_ms=now_ms)
+    workers = store.service.seen_workers(since_ms=now_ms - SEEN_MS, now_ms=now_ms)
     return [replace(job, waits_because=reason(job, workers)) if _waits(job, now_ms) else job for job in rows]
 
 

@@ -92,7 +92,7 @@ class Worker:
             finally:
                 if self._store is not None:
                     with suppress(StoreError):
-                        self._store.forget_worker(self.name)
+                        self._store.service.forget_worker(self.name)
                 self._told = None
                 self._let_go()
         return count
@@ -101,11 +101,13 @@ class Worker:
         try:
             if self._store is None:
                 self._store = Store.open(self.store_url)
-            if self._store.queue_depth() and time.monotonic() - self._loaded_at > REFRESH_S:
+            if self._store.service.queue_depth() and time.monotonic() - self._loaded_at > REFRESH_S:
                 self._refresh()
             assert self._catalogue is not None, "loaded before the first job"
             self._tell(self._store, self._catalogue)
-            return self._store.lease_job(self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms)
+            return self._store.service.lease_job(
+                self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms
+            )
         except StoreError as error:
             log.warning("no job: %s", error)
             self._let_go()
@@ -116,7 +118,7 @@ class Worker:
         offered = ({item.digest for item in catalogue.agents.values()}, {x.digest for x in catalogue.suites.values()})
         if offered == self._told and time.monotonic() - self._told_at < TELL_S:
             return
-        store.note_worker(self.name, *offered, now_ms())
+        store.service.note_worker(self.name, *offered, now_ms())
         self._told, self._told_at = offered, time.monotonic()
 
     def _refresh(self, *, required: bool = False) -> None:
@@ -239,8 +241,8 @@ class _Attempt:
         )
         with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heart.name_run) as store:
             tools = replace(tools, store=store)
-            if job.run_id and store.has_run(job.run_id):
-                header = store.load_run(job.run_id, samples=False)
+            if job.run_id and store.runs.has(job.run_id):
+                header = store.runs.load(job.run_id, samples=False)
                 if header.status is RunStatus.COMPLETE:
                     return header
                 tools = replace(tools, choices=Choices(max_cost_usd=chosen.max_cost_usd))

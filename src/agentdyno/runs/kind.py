@@ -167,7 +167,7 @@ class Ended:
     def whole(self, header: RunResult) -> RunResult:
         """The run as it is stored, with all its samples, and with what ``header`` says about its end."""
         return replace(
-            self.store.load_run(header.run_id),
+            self.store.runs.load(header.run_id),
             warnings=header.warnings,
             overhead_s=header.overhead_s,
             stopped_because=header.stopped_because,

@@ -47,7 +47,7 @@ def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
     with _closed_on_error(executor):
         make_folder(place.folder)
         header = _header(kind.name, run_id, prepared)
-        tools.kept_in.begin_run(header, prepared.plan.arms, planned_samples(prepared))
+        tools.kept_in.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
     log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
     return _Run(kind, prepared, executor, place, tools).execute(header, {})
 
@@ -65,8 +65,8 @@ def resume(
     header of a run that was begun on another.
     """
     store = tools.kept_in
-    run_id = store.find_run(reference)
-    header = store.load_run(run_id, samples=False)
+    run_id = store.runs.find(reference)
+    header = store.runs.load(run_id, samples=False)
     if header.status is RunStatus.COMPLETE and not retry_errors:
         raise RunError(
             f"run {run_id} is complete: there is nothing to resume",
@@ -86,9 +86,9 @@ def resume(
         executor.open()
         with _closed_on_error(executor):
             make_folder(place.folder)
-            store.reopen_run(run_id)
+            store.runs.reopen(run_id)
             again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
-            done = {key: status for key, status in store.recorded(run_id).items() if status not in again}
+            done = {key: status for key, status in store.runs.recorded(run_id).items() if status not in again}
             if not kind.continuable:
                 done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
@@ -182,7 +182,7 @@ class _Run(Generic[W]):
         closed = self.kind.close(header, prepared, outcome)
         closed = replace(closed, status=run_status(closed))
         write_result(closed, self.place.folder / "result.json")
-        store.finish_run(closed, folder=self.place.folder)
+        store.runs.finish(closed, folder=self.place.folder)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)
         self._raise_fatal(closed)
         return closed
@@ -202,7 +202,7 @@ class _Run(Generic[W]):
         """What was spent and what failed before a resume counts."""
         if not recorded:
             return
-        for sample in self.tools.kept_in.iter_samples(self.place.run_id, details=True):
+        for sample in self.tools.kept_in.runs.iter_samples(self.place.run_id, details=True):
             if sample.key in recorded:
                 for rule in rules:
                     rule.observe(sample)

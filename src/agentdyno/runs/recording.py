@@ -51,7 +51,7 @@ class Recording:
         started, new = self.clock(), 0
         self.on_progress(Progress(self.run_id, done, total, 0, 0.0, None, "starting"))
         names = {arm.arm_id: arm.name for arm in schedule.plan.arms}
-        self._writer = _Writer(self.store.commit) if self.shares_commits else None
+        self._writer = _Writer(self.store.runs.commit) if self.shares_commits else None
         steps = schedule.steps()
         try:
             for step in steps:
@@ -96,13 +96,13 @@ class Recording:
         unsaved = self.folder / UNSAVED
         if not unsaved.is_file():
             return
-        recorded = self.store.recorded(self.run_id)
+        recorded = self.store.runs.recorded(self.run_id)
         for line in unsaved.read_text().splitlines():
             plain = json.loads(line)
             sample = from_plain(Sample, plain)
             if recorded.get(sample.key) not in (Status.OK, Status.FAILED):
-                self.store.append(self.run_id, sample, replace=True, ended=plain.get("ended", True))
-        self.store.commit()
+                self.store.runs.append(self.run_id, sample, replace=True, ended=plain.get("ended", True))
+        self.store.runs.commit()
         unsaved.unlink()
 
     def record(self, step: TrialStep) -> None:
@@ -113,11 +113,11 @@ class Recording:
         self._uncommitted.append(step)
         try:
             if sample is not None:
-                self.store.append(self.run_id, sample, replace=True, ended=step.ended)
+                self.store.runs.append(self.run_id, sample, replace=True, ended=step.ended)
             elif step.trial is not None:
                 self.store.end_trial(self.run_id, step.trial)
             if self._writer is None:
-                self.store.commit()
+                self.store.runs.commit()
                 self._uncommitted.clear()
             else:
                 unsaved = self._writer.appended(at_once=sample is None or not is_quick(sample))

@@ -16,7 +16,7 @@ from agentdyno.store.boards import imports as execution_imports
 from agentdyno.store.boards.repository import Questions
 from agentdyno.store.database import revision
 from agentdyno.store.database.backend import Backend, backend_for
-from agentdyno.store.database.session import Link, Statement
+from agentdyno.store.database.session import DatabaseSession, Statement
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
 from agentdyno.store.runs import queries, schema, suites, writes
 from agentdyno.store.runs import samples as sample_pages
@@ -42,12 +42,12 @@ class Store(Questions, Service):
     ``StoreError``. A lost connection is one such error; the next call connects anew.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, session: DatabaseSession) -> None:
         """Use ``Store.open``."""
-        super().__init__(link)
+        super().__init__(session)
         self._arms: dict[tuple[str, str], int] = {}
         self._inserts: dict[bool, Statement] = {}
-        self.url = link.backend.url
+        self.url = session.backend.url
 
     @classmethod
     def open(cls, url: str | Path, *, must_exist: bool = False, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Store:
@@ -60,20 +60,20 @@ class Store(Questions, Service):
             raise _missing(backend)
         if not must_exist:
             backend.make_room()
-        link = Link(backend, busy_timeout_s)
+        session = DatabaseSession(backend, busy_timeout_s)
         try:
-            with link:
-                found = revision.current(link)
+            with session:
+                found = revision.current(session)
                 if found is None:
                     if must_exist:
                         raise _missing(backend)
-                    revision.create(link)
-                    found = revision.current(link) or ""
+                    revision.create(session)
+                    found = revision.current(session) or ""
                 revision.require_current(found, backend.where)
         except BaseException:
-            link.close()
+            session.close()
             raise
-        return cls(link)
+        return cls(session)
 
     @classmethod
     def migrate(cls, url: str | Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> tuple[str | None, str]:
@@ -81,12 +81,12 @@ class Store(Questions, Service):
         backend = backend_for(url)
         if not backend.exists():
             raise _missing(backend)
-        link = Link(backend, busy_timeout_s)
+        session = DatabaseSession(backend, busy_timeout_s)
         try:
-            with link:
-                return revision.upgrade(link)
+            with session:
+                return revision.upgrade(session)
         finally:
-            link.close()
+            session.close()
 
     @classmethod
     def copy(cls, url: str | Path, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -94,22 +94,22 @@ class Store(Questions, Service):
         backend = backend_for(url)
         if not backend.exists():
             raise _missing(backend)
-        link = Link(backend, busy_timeout_s)
+        session = DatabaseSession(backend, busy_timeout_s)
         try:
-            with link:
-                if revision.current(link) is None:
+            with session:
+                if revision.current(session) is None:
                     raise _missing(backend)
                 backend.backup(path)
         finally:
-            link.close()
+            session.close()
 
     def begin_run(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
         """Records a run and its arms before anything runs; ``planned`` gives each arm's samples by arm id.
 
         Survives a loss of power once it returns. The spec in ``header`` and its seed are what a resume plans from.
         """
-        with self._link as link, link.transaction(durable=True):
-            writes.begin_run(link, header, arms, planned)
+        with self._session as session, session.transaction(durable=True):
+            writes.begin_run(session, header, arms, planned)
 
     def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         """Adds a sample to the group that the next ``commit`` makes permanent; its trial has ``ended`` with it.
@@ -117,28 +117,30 @@ class Store(Questions, Service):
         The sample of a trial that is recorded already is refused, unless the recorded one was cancelled, is a
         warm-up or did not end its trial, or it is an error and ``replace`` is set.
         """
-        with self._link as link, link.group():
+        with self._session as session, session.group():
             arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
             row = sample_row(arm, sample, ended)
             statement = self._inserts.get(replace)
             if statement is None:
-                target = link.backend.insert_or_replace(schema.samples, SAMPLE_KEY, _REPLACEABLE[replace])
-                statement = self._inserts[replace] = link.prepare(target, SAMPLE_COLUMNS)
-            link.begin()
+                target = session.backend.insert_or_replace(schema.samples, SAMPLE_KEY, _REPLACEABLE[replace])
+                statement = self._inserts[replace] = session.prepare(target, SAMPLE_COLUMNS)
+            session.begin()
             if statement.run(row) != 1:
-                raise StoreError(f"trial {sample.key} of run {run_id} is recorded already", where=link.backend.where)
+                raise StoreError(
+                    f"trial {sample.key} of run {run_id} is recorded already", where=session.backend.where
+                )
 
     def end_trial(self, run_id: str, trial: Trial) -> None:
         """Adds to the group that a trial has ended with the last of its samples; one without any leaves no trace."""
-        with self._link as link, link.group():
+        with self._session as session, session.group():
             arm = self._arms.get((run_id, trial.arm_id)) or self._arm(run_id, trial.arm_id)
-            link.begin()
-            writes.end_trial(link, arm, trial)
+            session.begin()
+            writes.end_trial(session, arm, trial)
 
     def commit(self) -> None:
         """Makes every appended sample permanent: from here on it survives the death of this process."""
-        with self._link as link, link.group():
-            link.commit()
+        with self._session as session, session.group():
+            session.commit()
 
     def finish_run(self, result: RunResult, *, folder: Path | None = None) -> None:
         """Closes a run: status, end, warnings, and what was concluded about each arm; survives a loss of power.
@@ -147,75 +149,75 @@ class Store(Questions, Service):
         same run bring up to date. Artifacts replace those recorded before; where ``folder`` is the
         run's folder, the small ones are kept in the store as well.
         """
-        with self._link as link, link.group(), link.transaction(durable=True):
-            writes.finish_run(link, result, folder)
+        with self._session as session, session.group(), session.transaction(durable=True):
+            writes.finish_run(session, result, folder)
 
     def reopen_run(self, run_id: str) -> None:
         """Marks a run as running again; its samples stay. Survives a loss of power."""
-        with self._link as link, link.transaction(durable=True):
-            link.execute(
-                update(runs).where(runs.c.id == queries.run_key(link, run_id)),
+        with self._session as session, session.transaction(durable=True):
+            session.execute(
+                update(runs).where(runs.c.id == queries.run_key(session, run_id)),
                 {"status": RunStatus.RUNNING.value, "finished_at": None, "stopped_because": None},
             )
 
     def find_run(self, reference: str) -> str:
         """The full id for an id, a unique beginning of one, ``last`` or ``last~N``."""
-        with self._link as link, link.snapshot():
-            return queries.find_run(link, reference)
+        with self._session as session, session.snapshot():
+            return queries.find_run(session, reference)
 
     def has_run(self, run_id: str) -> bool:
         """Whether the store holds a run of that full id."""
-        with self._link as link:
-            return queries.has_run(link, run_id)
+        with self._session as session:
+            return queries.has_run(session, run_id)
 
     def load_run(self, run_id: str, *, samples: bool = True) -> RunResult:
         """A run by its full id: arms in the order of the plan, all their samples by phase, iteration and case."""
-        with self._link as link, link.snapshot():
-            return queries.load_run(link, run_id, samples)
+        with self._session as session, session.snapshot():
+            return queries.load_run(session, run_id, samples)
 
     def load_artifact(self, run_id: str, path: str) -> bytes | None:
         """The content of an artifact by its path below the run's folder; ``None`` where the store has none."""
-        with self._link as link, link.snapshot():
-            run = queries.run_key(link, run_id)
+        with self._session as session, session.snapshot():
+            run = queries.run_key(session, run_id)
             wanted = select(artifacts.c.content).where(artifacts.c.run == run, artifacts.c.path == path)
-            return link.execute(wanted.limit(1)).scalar()
+            return session.execute(wanted.limit(1)).scalar()
 
     def recorded(self, run_id: str) -> dict[str, Status]:
         """What a resume may skip: the status of every planned trial that has ended, by trial key (no warm-ups)."""
-        with self._link as link, link.snapshot():
-            return queries.recorded(link, run_id)
+        with self._session as session, session.snapshot():
+            return queries.recorded(session, run_id)
 
     def unfinished(self, run_id: str) -> dict[str, int]:
         """How many samples each planned trial has that was begun and has not ended, by trial key."""
-        with self._link as link, link.snapshot():
-            return queries.unfinished(link, run_id)
+        with self._session as session, session.snapshot():
+            return queries.unfinished(session, run_id)
 
     def list_runs(self, limit: int = 20) -> list[RunRow]:
         """At most ``limit`` runs, newest first."""
-        with self._link as link, link.snapshot():
-            return queries.list_runs(link, limit)
+        with self._session as session, session.snapshot():
+            return queries.list_runs(session, limit)
 
     def iter_samples(self, run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
         """The samples of a run, or of one of its arms, in the order of ``load_run``, a few at a time.
 
         Without ``details``, those of each sample are empty. The store may be used in between, also for writing.
         """
-        return sample_pages.iter_samples(self._link, run_id, arm_id, details)
+        return sample_pages.iter_samples(self._session, run_id, arm_id, details)
 
     def find_samples(self, run_id: str, case_id: str) -> list[Sample]:
         """Every sample of one case, with all details."""
-        with self._link as link, link.snapshot():
-            return sample_pages.find_samples(link, run_id, case_id)
+        with self._session as session, session.snapshot():
+            return sample_pages.find_samples(session, run_id, case_id)
 
     def update_scores(self, run_id: str, samples: Iterable[Sample]) -> int:
         """Replaces scores, status and details of samples that are recorded, all of them or none; how many."""
-        with self._link as link, link.transaction(durable=True):
-            return sample_pages.update_scores(link, run_id, samples)
+        with self._session as session, session.transaction(durable=True):
+            return sample_pages.update_scores(session, run_id, samples)
 
     def add_suite(self, suite: Suite, *, now_ms: int) -> str:
         """Makes a suite known, with its benchmarks, before executions of it are added; its digest."""
-        with self._link as link, link.transaction(durable=True):
-            suites.keep_suite(link, suite, now_ms)
+        with self._session as session, session.transaction(durable=True):
+            suites.keep_suite(session, suite, now_ms)
         return suite.digest
 
     def add_executions(self, rows: Iterable[Execution]) -> int:
@@ -224,58 +226,58 @@ class Store(Questions, Service):
         Made for many rows: they are taken one by one. Agents and workspaces that are new are made, a suite has to
         be known (``add_suite``).
         """
-        with self._link as link:
-            with link.transaction(durable=True):
-                count = execution_imports.add_executions(link, rows)
-            link.backend.settle(link.connection, summaries.TABLES)
+        with self._session as session:
+            with session.transaction(durable=True):
+                count = execution_imports.add_executions(session, rows)
+            session.backend.settle(session.connection, summaries.TABLES)
         return count
 
     def rebuild_summaries(self) -> None:
         """Works all summaries out anew from the executions; what boards show stays the same."""
-        with self._link as link:
-            with link.transaction(durable=True):
-                summaries.rebuild(link)
-            link.backend.settle(link.connection, summaries.TABLES)
+        with self._session as session:
+            with session.transaction(durable=True):
+                summaries.rebuild(session)
+            session.backend.settle(session.connection, summaries.TABLES)
 
     def set_baseline(self, row: BaselineRow) -> None:
         """Makes this the baseline of an agent in a suite, in place of any before; survives a loss of power."""
-        with self._link as link, link.transaction(durable=True):
-            baselines.set_baseline(link, row)
+        with self._session as session, session.transaction(durable=True):
+            baselines.set_baseline(session, row)
 
     def clear_baseline(self, agent: str, suite_id: str | None = None, workspace: str = "default") -> int:
         """Forgets the baseline of an agent in a suite, or in all suites; how many there were. Survives as above."""
-        with self._link as link, link.transaction(durable=True):
-            return baselines.clear_baseline(link, agent, suite_id, workspace)
+        with self._session as session, session.transaction(durable=True):
+            return baselines.clear_baseline(session, agent, suite_id, workspace)
 
     def save_calibration(self, calibration: Calibration) -> None:
-        with self._link as link, link.transaction(durable=True):
-            link.execute(insert(calibrations), to_plain(calibration))
+        with self._session as session, session.transaction(durable=True):
+            session.execute(insert(calibrations), to_plain(calibration))
 
     def latest_calibration(self, machine_id: str) -> Calibration | None:
         """The newest calibration of a machine by the time it was measured."""
         columns = [column for column in calibrations.columns if not column.primary_key]
         newest = (calibrations.c.measured_at.desc(), calibrations.c.id.desc())
-        with self._link as link:
+        with self._session as session:
             wanted = select(*columns).where(calibrations.c.machine_id == machine_id).order_by(*newest).limit(1)
-            row = link.execute(wanted).one_or_none()
+            row = session.execute(wanted).one_or_none()
         return None if row is None else Calibration(**row._mapping)
 
     def backup(self, path: Path) -> None:
         """Writes a consistent copy of everything committed, while others may go on writing; never overwrites."""
-        with self._link as link:
-            link.commit()
-            link.backend.backup(path)
+        with self._session as session:
+            session.commit()
+            session.backend.backup(path)
 
     def vacuum(self) -> tuple[int, int]:
         """Gives unused space back; bytes on disk before and after."""
-        with self._link as link:
-            link.commit()
-            return link.backend.vacuum(link.connection)
+        with self._session as session:
+            session.commit()
+            return session.backend.vacuum(session.connection)
 
     def close(self) -> None:
         """Commits what was appended and lets go of the database."""
         try:
-            self._link.close()
+            self._session.close()
         finally:
             self._inserts.clear()
 
@@ -288,11 +290,11 @@ class Store(Questions, Service):
         self.close()
 
     def _arm(self, run_id: str, arm_id: str) -> int:
-        run = queries.run_key(self._link, run_id)
+        run = queries.run_key(self._session, run_id)
         wanted = select(schema.arms.c.id).where(schema.arms.c.run == run, schema.arms.c.arm_id == arm_id)
-        found = self._link.execute(wanted).scalar()
+        found = self._session.execute(wanted).scalar()
         if found is None:
-            raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=self._link.backend.where)
+            raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=self._session.backend.where)
         self._arms[run_id, arm_id] = int(found)
         return int(found)
 

@@ -60,12 +60,12 @@ def authenticate(services: Services, connection: Connection) -> Caller:
     store = services.store
     if given:
         secret = _secret(given)
-        key = store.find_key(secret, services.now_ms()) if secret else None
+        key = store.service.find_key(secret, services.now_ms()) if secret else None
         if key is None:
             raise unknown_caller("this key is not known, or was revoked")
         return Caller(key.name, key.scope, key.key_id)
     settings = services.settings
-    if not settings.loopback or not settings.keyless_read or store.has_keys():
+    if not settings.loopback or not settings.keyless_read or store.service.has_keys():
         raise unknown_caller("this needs a key")
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1 or not is_loopback(_host_name(hosts[0])):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.record.ask_names import AgentName, UnknownName, agent_named, run_named, suite_named
-from agentdyno.store.boards.pages import After
+from agentdyno.store.runs.pages import After
 from agentdyno.web.cursors import decode_cursor, encode_cursor
 from agentdyno.web.problems import FieldProblem, Refused, finding
 from agentdyno.web.state import Services
@@ -26,7 +26,7 @@ def find_agent(services: Services, reference: str, field: str = "agent_id") -> A
             try:
                 found = catalogue.find_agent(reference)
             except SpecError:
-                known = {*catalogue.agents, *(row.name for row in store.agents())}
+                known = {*catalogue.agents, *(row.name for row in store.boards.agents())}
                 if reference.rpartition("@")[0] in known:
                     raise error from None
                 raise UnknownName.of("agent", reference, known) from None
@@ -46,14 +46,14 @@ def find_suite(services: Services, reference: str | None, field: str = "suite_id
             try:
                 return catalogue.find_suite(reference).suite_id
             except SpecError:
-                known = {*catalogue.suites, *(row.suite_id for row in store.suites())}
+                known = {*catalogue.suites, *(row.suite_id for row in store.boards.suites())}
                 raise UnknownName.of("suite", reference, known) from None
 
 
 def find_stored_suite(services: Services, reference: str | None, field: str = "suite_id") -> str | None:
     """Like ``find_suite``, for questions about runs: a suite that was never run is a 404 too."""
     found = find_suite(services, reference, field)
-    if found is not None and not any(found in (row.suite_id, row.digest) for row in services.store.suites()):
+    if found is not None and not any(found in (row.suite_id, row.digest) for row in services.store.boards.suites()):
         message = f"the suite {found!r} has not been run yet"
         remedy = f"`dyno run {found} --agent AGENT` does."
         raise Refused(404, message, remedy, errors=(FieldProblem(field, message),))

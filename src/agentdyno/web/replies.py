@@ -13,8 +13,8 @@ from fastapi import Request
 from starlette.responses import Response
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.model.codec import encode
+from agentdyno.store.answers import Answers
 from agentdyno.web.problems import FieldProblem, Refused, near
 from agentdyno.web.state import Services
 
@@ -34,7 +34,7 @@ class Lasting:
     until_ms: float = inf
 
 
-_kept: WeakKeyDictionary[Services, BoardCache[Lasting]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Services, Answers[Lasting]] = WeakKeyDictionary()
 
 
 def answer(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -49,7 +49,7 @@ def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callab
     """
     cache = _kept.get(services)
     if cache is None:
-        cache = _kept.setdefault(services, BoardCache(MOST_KEPT))
+        cache = _kept.setdefault(services, Answers(MOST_KEPT))
     long: list[bytes] = []
 
     def made() -> Lasting:
@@ -61,7 +61,7 @@ def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callab
             raise _TooLong
         return Lasting(body, lasting.until_ms)
 
-    generation = services.store.generation()
+    generation = services.store.boards.generation()
     try:
         found = cache.get(generation, question, made)
         if found.until_ms < services.now_ms():

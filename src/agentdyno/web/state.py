@@ -13,10 +13,10 @@ from fastapi import Request
 
 from agentdyno.errors import DynoError, StoreError, Unknown
 from agentdyno.findings.board.ask import Boards
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.model import Leaderboard, Matrix
 from agentdyno.model.job import Job
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 from agentdyno.web.fresh import Fresh
 from agentdyno.web.settings import Settings
 
@@ -100,8 +100,8 @@ class Services:
         self.settings = settings
         self._clock = clock or _wall_clock
         self._stores = Stores(settings.store_url)
-        self._leaderboards: BoardCache[Leaderboard] = BoardCache(64)
-        self._matrices: BoardCache[Matrix] = BoardCache(64)
+        self._leaderboards: Answers[Leaderboard] = Answers(64)
+        self._matrices: Answers[Matrix] = Answers(64)
         self._catalogue = Fresh(self._load_catalogue, FRESH_S)
         self._workspace = Fresh(self._load_workspace, FRESH_S)
 
@@ -142,7 +142,7 @@ class Services:
         store, found = self.store, []
         for job_id in job_ids:
             with suppress(Unknown):
-                found.append(store.job(job_id))
+                found.append(store.service.job(job_id))
         return explained(store, found, self.now_ms())
 
     def renew_stores(self) -> None:

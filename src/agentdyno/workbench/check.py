@@ -114,7 +114,7 @@ class SuiteCheck:
             known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
         by_run = {result.run_id: result for result in runs}
         for label, record in known.items():
-            own = [by_run.get(run) or self.store.load_run(run, samples=False) for run in record.run_ids]
+            own = [by_run.get(run) or self.store.runs.load(run, samples=False) for run in record.run_ids]
             reports[label] = self._judge(baselines[label], record, own)
         reused = tuple(run for record in known.values() for run in record.run_ids if run not in by_run)
         return Checked(tuple(reports[entrant.label] for entrant in entrants), runs, tuple(dict.fromkeys(reused)))
@@ -145,7 +145,7 @@ class SuiteCheck:
         try:
             records.agent_named(against)
         except StoreError:
-            known = {*(row.name for row in self.store.agents()), *self.workspace.agents}
+            known = {*(row.name for row in self.store.boards.agents()), *self.workspace.agents}
             if not runnable and against.rpartition("@")[0] in known:
                 raise StoreError(
                     f"no results of {against} are here, and no agent of that version is",
@@ -156,7 +156,7 @@ class SuiteCheck:
         for digest in (suite.digest, None if runnable else suite.suite_id):
             if digest is not None and any(
                 row.run_id and row.status != "failed"
-                for row in self.store.agent_executions(*records.agent_named(against), digest)
+                for row in self.store.boards.agent_executions(*records.agent_named(against), digest)
             ):
                 return records.newest(against, digest)
         if runnable:

@@ -79,9 +79,9 @@ def import_files(
 
 def _is_whole(store: Store, run_id: str) -> bool:
     """Whether the store holds the run to its end; an import that was killed half-way is done again."""
-    if not store.has_run(run_id):
+    if not store.runs.has(run_id):
         return False
-    return store.load_run(run_id, samples=False).status is not RunStatus.RUNNING
+    return store.runs.load(run_id, samples=False).status is not RunStatus.RUNNING
 
 
 def _keep(store: Store, result: RunResult) -> None:
@@ -97,13 +97,13 @@ def _keep(store: Store, result: RunResult) -> None:
         )
         for arm in result.arms
     ]
-    begun = store.has_run(result.run_id)
+    begun = store.runs.has(result.run_id)
     if not begun:
         header = replace(result, status=RunStatus.RUNNING, finished_at=None)
-        store.begin_run(header, arms, {arm.arm_id: arm.planned for arm in result.arms})
-    recorded = {sample.key for sample in store.iter_samples(result.run_id)} if begun else set()
+        store.runs.begin(header, arms, {arm.arm_id: arm.planned for arm in result.arms})
+    recorded = {sample.key for sample in store.runs.iter_samples(result.run_id)} if begun else set()
     for arm in result.arms:
         for sample in arm.samples:
             if sample.key not in recorded:
-                store.append(result.run_id, sample)
-    store.finish_run(result)
+                store.runs.append(result.run_id, sample)
+    store.runs.finish(result)

@@ -73,7 +73,7 @@ def rescore(
     say: Say = lambda _: None,
 ) -> Rescored:
     """A new run with the answers of an old one and new judgements; the old run stays as it is."""
-    before = store.load_run(run_id, samples=False)
+    before = store.runs.load(run_id, samples=False)
     if before.suite is None:
         raise SpecError("it measured an experiment; there are no answers to judge", where=f"run {run_id[:13]}")
     suite = _with_scorers(before.suite, scorers)
@@ -101,18 +101,18 @@ def _record(store: Store, before: RunResult, suite: Suite, jury: _Jury) -> Resco
     header, arms = _header(before, suite)
     folder = run_folder(header.spec, header.run_id)
     make_folder(folder)
-    store.begin_run(header, list(arms.values()), {arms[arm.arm_id].arm_id: arm.planned for arm in before.arms})
+    store.runs.begin(header, list(arms.values()), {arms[arm.arm_id].arm_id: arm.planned for arm in before.arms})
     tally = [0, 0, 0]
     for count, sample in enumerate(_judged(store, before, arms, jury, tally), 1):
-        store.append(header.run_id, sample)
+        store.runs.append(header.run_id, sample)
         if count % COMMIT_EVERY == 0:
-            store.commit()
-    store.commit()
+            store.runs.commit()
+    store.runs.commit()
     observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in before.arms}
     closed = close_run(store, replace(header, finished_at=now_ms()), observed=observed)
     closed = replace(closed, status=run_status(closed))
     write_result(closed, folder / "result.json")
-    store.finish_run(closed, folder=folder)
+    store.runs.finish(closed, folder=folder)
     return Rescored(closed, *tally)
 
 
@@ -163,7 +163,7 @@ def _judged(store: Store, before: RunResult, arms: dict[str, Arm], jury: _Jury, 
     suite = before.suite
     assert suite is not None
     cases = {item.benchmark_id: {case.id: case for case in item.cases} for item in suite.benchmarks}
-    for sample in store.iter_samples(before.run_id, details=True):
+    for sample in store.runs.iter_samples(before.run_id, details=True):
         arm = arms[sample.arm_id]
         benchmark = suite.benchmark(arm.benchmark or "")
         moved = replace(sample, arm_id=arm.arm_id)

@@ -56,7 +56,7 @@ def find_artifact(store: Store, header: RunResult, path: str) -> RunFile:
     if found is None:
         raise UnknownName.of("artifact", path, listed)
     name = Path(found.path).name
-    kept = store.load_artifact(header.run_id, found.path)
+    kept = store.runs.load_artifact(header.run_id, found.path)
     if kept is not None:
         return RunFile(name, found.media_type, kept)
     folder = run_folder(header.spec, header.run_id).resolve()
@@ -68,14 +68,14 @@ def find_artifact(store: Store, header: RunResult, path: str) -> RunFile:
 
 def write_report(store: Store, run_id: str, format_name: str) -> RunFile:
     """A report of a run (a full id) as one file: several of them, as those of ``csv`` and ``png`` are, in a zip."""
-    header = store.load_run(run_id, samples=False)
+    header = store.runs.load(run_id, samples=False)
     total = sum(arm.samples_total for arm in header.arms)
     if total > MOST_SAMPLES:
         raise NotComparable(
             f"this run has {total:,} samples, too many for a report from here",
             remedy=f"`dyno report {run_id} --format {format_name}` writes it where the store is.",
         )
-    result = store.load_run(run_id)
+    result = store.runs.load(run_id)
     findings = findings_for(result, store)
     with TemporaryDirectory(prefix="dyno-report-") as folder:
         with _drawing:

@@ -113,7 +113,7 @@ def load_run(reference: str, *, store: str | None = None) -> RunResult:
     """A run of the store with all its samples: by its id, the beginning of it, ``last`` or ``last~1``."""
     url = store or project_store(Path.cwd(), os.environ)
     with Store.open(url, must_exist=True) as opened:
-        return opened.load_run(opened.find_run(reference))
+        return opened.runs.load(opened.runs.find(reference))
 
 
 def output_root(url: str) -> Path:

@@ -35,14 +35,14 @@ def test_a_version_can_be_chosen_that_is_not_the_newest(room: Room) -> None:
     row, _ = set_baseline(room.store, "a@1.0")
     assert row.version == "1.0"
     set_baseline(room.store, "a")
-    assert [item.version for item in room.store.baselines()] == ["1.1"]
+    assert [item.version for item in room.store.boards.baselines()] == ["1.1"]
 
 
 def test_a_baseline_from_several_runs_keeps_every_benchmark(room: Room) -> None:
     loaded = two_benchmarks(room)
     put(room, loaded, Answerer("a"))
     second = put(room, loaded, Answerer("a"))
-    room.store.finish_run(replace(second, arms=_cut(second.arms)))
+    room.store.runs.finish(replace(second, arms=_cut(second.arms)))
     row, record = set_baseline(room.store, "a")
     assert len(record.run_ids) == 2
     found = find_baseline(room.store, "a", "pair")
@@ -57,7 +57,7 @@ def test_what_never_ran_cannot_be_a_baseline(room: Room) -> None:
     run(room, Answerer("a", fails=ids(0, 4)))
     with pytest.raises(NotComparable, match="a gave no usable answer in any run"):
         set_baseline(room.store, "a")
-    assert room.store.baselines() == []
+    assert room.store.boards.baselines() == []
 
 
 def test_clearing_names_what_it_took_back(room: Room) -> None:
@@ -69,7 +69,7 @@ def test_clearing_names_what_it_took_back(room: Room) -> None:
         clear_baseline(room.store, "a@2.0")
     assert clear_baseline(room.store, "a", suite="elsewhere") == 1
     assert clear_baseline(room.store, "a@1.0") == 1
-    assert [row.agent for row in room.store.baselines()] == ["b"]
+    assert [row.agent for row in room.store.boards.baselines()] == ["b"]
     with pytest.raises(StoreError, match="no baseline of a is set"):
         clear_baseline(room.store, "a")
 

@@ -34,7 +34,7 @@ def execution(agent: str, day: float = 0, **changes: object) -> Execution:
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "dyno.db") as opened:
         for suite in (SUITE, OTHER):
-            opened.add_suite(suite, now_ms=MONDAY)
+            opened.boards.add_suite(suite, now_ms=MONDAY)
         yield opened
 
 
@@ -47,7 +47,7 @@ def names(board: Leaderboard) -> list[str]:
 
 
 def test_a_category_a_window_and_a_suite_each_leave_the_rest_out(store: Store) -> None:
-    store.add_executions(
+    store.boards.add_executions(
         [
             execution("old", -40, accuracy=0.5, overall=0.5),
             execution("sums", accuracy=0.5, overall=0.5),
@@ -66,7 +66,7 @@ def test_a_category_a_window_and_a_suite_each_leave_the_rest_out(store: Store) -
 
 
 def test_the_order_follows_the_metric_and_the_limit_cuts_only_what_is_shown(store: Store) -> None:
-    store.add_executions(
+    store.boards.add_executions(
         [
             execution("right", accuracy=0.9, speed=0.2),
             execution("fast", accuracy=0.3, speed=0.9),
@@ -82,7 +82,9 @@ def test_the_order_follows_the_metric_and_the_limit_cuts_only_what_is_shown(stor
 
 
 def test_weights_decide_who_is_first(store: Store) -> None:
-    store.add_executions([execution("right", accuracy=0.9, speed=0.2), execution("fast", accuracy=0.1, speed=0.6)])
+    store.boards.add_executions(
+        [execution("right", accuracy=0.9, speed=0.2), execution("fast", accuracy=0.1, speed=0.6)]
+    )
     assert names(boards(store).leaderboard()) == ["right", "fast"]  # 0.62 and 0.3 of accuracy and speed
     weighed = boards(store, weights=WEIGHTS)
     assert names(weighed.leaderboard()) == ["fast", "right"]
@@ -93,7 +95,7 @@ def test_weights_decide_who_is_first(store: Store) -> None:
 
 
 def test_simulated_results_are_on_no_board(store: Store) -> None:
-    store.add_executions([execution("real", accuracy=0.1), execution("pretend", accuracy=1.0, simulated=True)])
+    store.boards.add_executions([execution("real", accuracy=0.1), execution("pretend", accuracy=1.0, simulated=True)])
     asked = boards(store)
     assert names(asked.leaderboard()) == ["real"]
     assert [entry.name for entry in asked.matrix().entries] == ["real"]
@@ -135,7 +137,7 @@ def test_a_board_is_made_once_until_an_execution_changes_it(room: Room) -> None:
 
 
 def test_a_cached_board_ends_when_it_is_asked_for(store: Store) -> None:
-    store.add_executions([execution("a", accuracy=0.5)])
+    store.boards.add_executions([execution("a", accuracy=0.5)])
     asked = boards(store)
     asked.leaderboard()
     asked.now_ms = MONDAY + 60_000
@@ -145,7 +147,7 @@ def test_a_cached_board_ends_when_it_is_asked_for(store: Store) -> None:
 
 
 def test_agents_that_were_not_benchmarked_in_these_days_are_stale(store: Store) -> None:
-    store.add_executions(
+    store.boards.add_executions(
         [
             execution("fresh", -29),
             execution("late", -31),

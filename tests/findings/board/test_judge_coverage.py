@@ -5,9 +5,9 @@ from threading import Event
 from typing import NamedTuple
 
 import pytest
+from agentdyno.store.answers import Answers
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.judge_coverage import coverage
 
 DAY = 86_400_000
@@ -63,7 +63,7 @@ def test_no_days_are_refused() -> None:
 
 
 def test_the_same_question_to_an_unchanged_store_is_answered_once() -> None:
-    cache: BoardCache[str] = BoardCache()
+    cache: Answers[str] = Answers()
     made: list[str] = []
 
     def make(answer: str) -> str:
@@ -80,18 +80,18 @@ def test_the_same_question_to_an_unchanged_store_is_answered_once() -> None:
 
 
 def test_only_the_last_answers_are_kept() -> None:
-    cache: BoardCache[int] = BoardCache(most=2)
+    cache: Answers[int] = Answers(most=2)
     for question in (1, 2, 1, 3):
         cache.get(0, question, lambda: 0)
     assert cache.get(0, 1, lambda: 9) == 0
     assert cache.get(0, 2, lambda: 9) == 9
     assert len(cache) == 2
     with pytest.raises(ValueError, match="at least 1"):
-        BoardCache(most=0)
+        Answers(most=0)
 
 
 def test_an_answer_that_failed_or_that_a_write_overtook_is_not_kept() -> None:
-    cache: BoardCache[str] = BoardCache()
+    cache: Answers[str] = Answers()
 
     def overtaken() -> str:
         cache.get(2, "other", lambda: "new")
@@ -118,7 +118,7 @@ class Slow:
 
 
 def test_of_many_who_ask_the_same_at_once_one_makes_the_answer() -> None:
-    cache: BoardCache[int] = BoardCache()
+    cache: Answers[int] = Answers()
     make = Slow()
     with ThreadPoolExecutor(6) as threads:
         asked = [threads.submit(cache.get, 1, "board", make) for _ in range(6)]
@@ -130,7 +130,7 @@ def test_of_many_who_ask_the_same_at_once_one_makes_the_answer() -> None:
 
 
 def test_who_asks_a_newer_store_does_not_wait_for_the_answer_of_the_older_one() -> None:
-    cache: BoardCache[int] = BoardCache()
+    cache: Answers[int] = Answers()
     make = Slow()
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(cache.get, 1, "board", make)
@@ -142,7 +142,7 @@ def test_who_asks_a_newer_store_does_not_wait_for_the_answer_of_the_older_one() 
 
 
 def test_an_answer_that_fails_is_made_by_the_next_who_asks_and_one_that_is_forgotten_too() -> None:
-    cache: BoardCache[int] = BoardCache()
+    cache: Answers[int] = Answers()
     with pytest.raises(ZeroDivisionError):
         cache.get(1, "board", lambda: 1 // 0)
     assert cache.get(1, "board", lambda: 3) == 3

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agentdyno.store.answers import Answers
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.baseline.ask import set_baseline
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.ask import Answer, Changing
 from agentdyno.findings.change.ask_memo import ChangeMemo, Kept
 from agentdyno.findings.change.model import ChangeRow, Changes
@@ -51,12 +51,12 @@ def only(room: Room) -> ChangeRow:
 @pytest.fixture
 def totals(tmp_path: Path) -> Store:
     store = Store.open(tmp_path / "totals.db")
-    store.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
     return store
 
 
 def imported(store: Store, *rows: Execution) -> None:
-    store.add_executions(rows)
+    store.boards.add_executions(rows)
 
 
 def one(name: str, version: str, at: int, **fields: object) -> Execution:
@@ -229,7 +229,7 @@ def test_an_earlier_version_is_found_however_much_was_run_since(totals: Store) -
 def test_the_answer_is_kept_until_an_execution_or_a_baseline_changes(room: Room) -> None:
     run(room, Answerer("a", "1.0"), count=4)
     run(room, Answerer("a", "1.1"), count=4)
-    shared: BoardCache[Answer] = BoardCache()
+    shared: Answers[Answer] = Answers()
     first = Changing(room.store, cache=shared).changes()
     assert Changing(room.store, cache=shared).changes() is first
     set_baseline(room.store, "a@1.1")
@@ -250,7 +250,7 @@ def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytes
     alerts = Changing(room.store, memo=memo).alerts()
     assert (len(memo.compared), len(memo.watched)) == (2, 2)
     last = run(room, Answerer("b", "1.2"), count=8)
-    read, kept = [], room.store.iter_samples
+    read, kept = [], room.store.runs.iter_samples
 
     def spying(run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
         read.append(run_id)
@@ -273,12 +273,13 @@ def test_a_run_that_was_judged_anew_is_compared_anew(room: Room) -> None:
     memo = ChangeMemo()
     assert Changing(room.store, memo=memo).changes().rows[0].verdict == "inconclusive"
     samples = [
-        replace(item, status=Status.FAILED, scores={"score": 0.0}) for item in room.store.iter_samples(last.run_id)
+        replace(item, status=Status.FAILED, scores={"score": 0.0})
+        for item in room.store.runs.iter_samples(last.run_id)
     ]
-    room.store.update_scores(last.run_id, samples)
-    header = room.store.load_run(last.run_id, samples=False)
+    room.store.runs.update_scores(last.run_id, samples)
+    header = room.store.runs.load(last.run_id, samples=False)
     later = replace(header, finished_at=(header.finished_at or 0) + 1)
-    room.store.finish_run(close_run(room.store, later, observed={}))
+    room.store.runs.finish(close_run(room.store, later, observed={}))
     assert Changing(room.store, memo=memo).changes().rows[0].verdict == "worse"
 
 
@@ -311,11 +312,11 @@ def test_a_regression_is_an_alert_until_somebody_acknowledges_it(room: Room) -> 
     assert alert.regression.detector is Detector.VERSION
     assert (alert.run_id, alert.baseline_run_id) == (new.run_id, old.run_id)
     assert alert.acknowledged_at is None
-    room.store.acknowledge(alert.alert_id, "ada", "known", NOW)
+    room.store.service.acknowledge(alert.alert_id, "ada", "known", NOW)
     assert alert.alert_id not in {item.alert_id for item in asked.alerts()}
     told = next(item for item in asked.alerts(all=True) if item.alert_id == alert.alert_id)
     assert (told.acknowledged_by, told.acknowledged_at, told.note) == ("ada", NOW, "known")
-    room.store.unacknowledge(alert.alert_id)
+    room.store.service.unacknowledge(alert.alert_id)
     assert alert in asked.alerts()
     run(room, Answerer("b"), count=4)
     assert alert.alert_id in {item.alert_id for item in Changing(room.store).alerts()}, "it stays the same"
@@ -345,10 +346,10 @@ def test_a_level_that_fell_is_an_alert_with_the_run_since_which_it_is_so(totals:
 
 def went(room: Room, name: str, *levels: tuple[str, float, int], last: int = 12) -> None:
     """A month of daily totals, so many days at each level, that came from outside."""
-    (suite,) = room.store.suites()
+    (suite,) = room.store.boards.suites()
     draw, today = random.Random(4), time.time_ns() // 1_000_000 - last * DAY_MS
     days = [(version, level) for version, level, count in levels for _ in range(count)]
-    room.store.add_executions(
+    room.store.boards.add_executions(
         [
             Execution(name, version, suite.digest, "room", today - ago * DAY_MS, accuracy=level + draw.gauss(0, 0.01))
             for ago, (version, level) in zip(range(len(days), 0, -1), days, strict=True)
@@ -441,7 +442,7 @@ def test_a_baseline_whose_run_no_longer_holds_it_is_named(room: Room) -> None:
 def set_baseline_of_nothing(room: Room) -> ChangeRow:
     run(room, Answerer("a", "1.0"), count=4)
     kept, _ = set_baseline(room.store, "a@1.0")
-    room.store.set_baseline(replace(kept, run_id="00000000-0000-7000-8000-000000000000"))
+    room.store.boards.set_baseline(replace(kept, run_id="00000000-0000-7000-8000-000000000000"))
     run(room, Answerer("a", "1.1"), count=4)
     return only(room)
 

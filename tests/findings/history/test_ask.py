@@ -33,7 +33,7 @@ NEXT = replace(SUITE, benchmarks=SUITE.benchmarks[:1])
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "dyno.db") as opened:
         for suite in (SUITE, NEXT):
-            opened.add_suite(suite, now_ms=MONDAY)
+            opened.boards.add_suite(suite, now_ms=MONDAY)
         yield opened
 
 
@@ -44,7 +44,7 @@ def series(store: Store, values: list[float], **changes: object) -> None:
         Execution("a", "1" if day < half else "2", SUITE.digest, "sums", MONDAY + day * DAY_MS, accuracy=value)
         for day, value in enumerate(values)
     ]
-    store.add_executions(replace(row, overall=row.accuracy, **changes) for row in rows)  # type: ignore[arg-type]
+    store.boards.add_executions(replace(row, overall=row.accuracy, **changes) for row in rows)  # type: ignore[arg-type]
 
 
 def noisy(*levels: tuple[float, int], spread: float = 0.01) -> list[float]:
@@ -87,7 +87,7 @@ def test_a_change_of_the_suite_is_no_regression(store: Store) -> None:
         Execution("a", "1", NEXT.digest, "sums", MONDAY + (12 + day) * DAY_MS, accuracy=value, overall=value)
         for day, value in enumerate(values[12:])
     ]
-    store.add_executions(rows)
+    store.boards.add_executions(rows)
     found = Histories(store).of("a", "accuracy")
     (change,) = found.changes
     assert "the suite changed" in change.cause
@@ -221,8 +221,8 @@ def _again(store: Store, made: RunResult, day: int, metrics: dict[str, MetricSum
     at = made.started_at + (1 + day) * DAY_MS
     arm = replace(made.arms[0], metrics=metrics, samples=(), artifacts=())
     header = replace(made, run_id=new_run_id(), started_at=at, finished_at=None, arms=(), status=RunStatus.RUNNING)
-    store.begin_run(header, [Arm(arm.arm_id, arm.name, arm.experiment, arm.params)], {arm.arm_id: 3})
-    store.finish_run(replace(header, status=RunStatus.COMPLETE, finished_at=at + 1_000, arms=(arm,)))
+    store.runs.begin(header, [Arm(arm.arm_id, arm.name, arm.experiment, arm.params)], {arm.arm_id: 3})
+    store.runs.finish(replace(header, status=RunStatus.COMPLETE, finished_at=at + 1_000, arms=(arm,)))
 
 
 def test_an_experiment_has_a_history_over_its_runs(room: Room) -> None:

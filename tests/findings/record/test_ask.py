@@ -18,8 +18,8 @@ from ...workbench.answering import Answerer, cases, ids, put, run, two_benchmark
 def imported(room: Room, agent: str, **changes: object) -> None:
     """An execution of which only totals are known."""
     row = Execution(agent, "1.0", room.suite().suite.digest, "room", 1_700_000_000_000, accuracy=0.5)
-    room.store.add_suite(room.suite().suite, now_ms=1)
-    room.store.add_executions([replace(row, **changes)])  # type: ignore[arg-type]
+    room.store.boards.add_suite(room.suite().suite, now_ms=1)
+    room.store.boards.add_executions([replace(row, **changes)])  # type: ignore[arg-type]
 
 
 def test_a_name_means_the_version_that_was_run_last(room: Room) -> None:
@@ -53,7 +53,7 @@ def test_one_version_that_was_defined_in_two_ways_is_still_one_version(room: Roo
     for use in ("agent.py@good", "agent.py@bad"):
         workspace = room.workspace(f"agents: {{x: {{use: {use}, version: '1'}}}}")
         room.run(room.suite(), "x", workspace=workspace)
-    assert [row.version for row in room.store.agents() if row.name == "x"] == ["1", "1"]
+    assert [row.version for row in room.store.boards.agents() if row.name == "x"] == ["1", "1"]
     record = Records(room.store).newest("x@1")
     assert [case.score for case in record.cases] == [0.0] * 4
 
@@ -138,15 +138,15 @@ def test_a_failed_run_does_not_hide_the_success_before_it(room: Room) -> None:
 def test_complete_results_come_before_newer_partial_ones(room: Room) -> None:
     whole = run(room, Answerer("a"))
     cut = run(room, Answerer("a", fails=ids(1, 4)), retries=0)
-    room.store.finish_run(replace(cut, arms=tuple(replace(arm, planned=9) for arm in cut.arms)))
-    statuses = [row.status for row in room.store.executions()]
+    room.store.runs.finish(replace(cut, arms=tuple(replace(arm, planned=9) for arm in cut.arms)))
+    statuses = [row.status for row in room.store.boards.executions()]
     assert statuses == ["partial", "success"], statuses
     assert Records(room.store).newest("a").run_ids == (whole.run_id,)
 
 
 def test_a_partial_run_is_used_where_there_is_no_other_and_said_to_be_one(room: Room) -> None:
     cut = run(room, Answerer("a"), Answerer("b"))
-    room.store.finish_run(replace(cut, arms=tuple(replace(arm, planned=9) for arm in cut.arms)))
+    room.store.runs.finish(replace(cut, arms=tuple(replace(arm, planned=9) for arm in cut.arms)))
     found = Records(room.store).together(["a", "b"])
     text = " ".join(warning.message for warning in duel(*found).warnings if warning.code == "partial-run")
     assert "a@1.0 made 4 of 9 planned executions" in text
@@ -157,7 +157,7 @@ def test_benchmarks_of_several_runs_make_one_record(room: Room) -> None:
     first = put(room, suite, Answerer("a"))
     second = put(room, suite, Answerer("a", wrong=[*ids(0, 3), *ids(10, 13)]))
     cut = tuple(replace(arm, planned=9 if arm.benchmark == "sums" else 3) for arm in second.arms)
-    room.store.finish_run(replace(second, arms=cut))
+    room.store.runs.finish(replace(second, arms=cut))
     record = Records(room.store).newest("a")
     assert {item.benchmark_id: item.run_id for item in record.benchmarks} == {
         "sums": first.run_id,

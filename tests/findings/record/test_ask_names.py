@@ -14,7 +14,7 @@ from ...workbench.answering import Answerer, run
 
 def test_an_agent_is_found_by_name_version_and_uuid(room: Room) -> None:
     run(room, Answerer("a", "1.0"), Answerer("b@home", "2.0"))
-    uid = {row.name: row.uid for row in room.store.agents()}
+    uid = {row.name: row.uid for row in room.store.boards.agents()}
     assert agent_named(room.store, "a") == AgentName("a")
     assert agent_named(room.store, "a@1.0").label == "a@1.0"
     assert agent_named(room.store, "b@home") == AgentName("b@home")
@@ -39,7 +39,7 @@ def test_what_nothing_is_called_comes_back_with_the_nearest_names(room: Room) ->
 
 def test_a_suite_is_an_id_for_all_versions_and_a_digest_for_one(room: Room) -> None:
     run(room, Answerer("a"), version="3")
-    (row,) = room.store.suites()
+    (row,) = room.store.boards.suites()
     assert suite_named(room.store, "room") == "room"
     assert {suite_named(room.store, name) for name in (row.digest, row.uid, "room@3")} == {row.digest}
 

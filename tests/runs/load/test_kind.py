@@ -86,7 +86,7 @@ def test_a_rate_leaves_one_sample_a_window_and_a_report(store: Store, tmp_path: 
     (arm,) = result.arms
     assert (arm.name, arm.agent) == ("custom", server.openai_url)
     assert [sample.iteration for sample in arm.samples] == [0, 1, 2, 3]
-    report = stress_report(store.load_run(result.run_id))
+    report = stress_report(store.runs.load(result.run_id))
     (scenario,) = report.scenarios
     served = len(server.log())
     assert scenario.asked == sum(scenario.outcomes.values()) > 20
@@ -212,7 +212,7 @@ def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(
 def test_an_endpoint_that_is_down_leaves_no_run_behind(store: Store, tmp_path: Path) -> None:
     with pytest.raises(DynoError):
         run(store, tmp_path, {"target": "http://127.0.0.1:9/v1", "model": "m", "rate": 5})
-    assert store.list_runs() == []
+    assert store.runs.newest() == []
 
 
 def test_a_public_address_needs_a_promise(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_of_many_samples_some_are_at_hand_and_all_are_counted(room: Room, monkey
     assert dict(arm.statuses) == {"ok": 30, "failed": 10}
     assert arm.metrics["duration_s"].n == 40
     assert all("events" not in sample.details for sample in arm.samples)
-    stored = list(room.store.iter_samples(result.run_id, details=True))
+    stored = list(room.store.runs.iter_samples(result.run_id, details=True))
     assert len(stored) == 40
     assert all("events" in sample.details for sample in stored)
     findings = findings_for(result, room.store)

@@ -25,7 +25,7 @@ def test_every_case_of_every_agent_is_recorded_and_the_result_is_what_the_store_
     result = room.run(room.suite(epochs=2), "agent.py@good", "agent.py@bad")
     assert statuses(result) == {"good": {"ok": 8}, "bad": {"failed": 8}}
     assert result.status is RunStatus.COMPLETE
-    assert room.store.load_run(result.run_id) == result == read_result(run_folder(result.spec, result.run_id))
+    assert room.store.runs.load(result.run_id) == result == read_result(run_folder(result.spec, result.run_id))
     assert [progress.done for progress in room.seen] == list(range(17))
     assert room.seen[-1].pass_rate == 0.5
 
@@ -67,7 +67,7 @@ def test_an_agent_that_cannot_start_leaves_no_run_behind(room: Room) -> None:
     (room.folder / "late.py").write_text("import absent_module\n")
     with pytest.raises(PluginError, match="absent_module"):
         room.run(room.suite(), "agent.py@good", "late.py@answer")
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
     assert not (room.folder / "calls.log").exists()
 
 
@@ -80,7 +80,7 @@ def test_a_key_that_is_refused_ends_the_run_with_its_answers_kept(room: Room) ->
         with pytest.raises(RunError, match=r"(?s)room · model.*401 Unauthorized: revoked.*dyno resume"):
             room.run(room.suite(), "model", workspace=workspace)
         assert len(server.asked) == 3
-    kept = room.store.load_run(room.store.find_run("last"))
+    kept = room.store.runs.load(room.store.runs.find("last"))
     assert statuses(kept) == {"model": {"ok": 2, "cancelled": 1}}
     assert kept.status is RunStatus.PARTIAL
 
@@ -131,7 +131,7 @@ class FailingStore:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        self._store.append(run_id, sample, replace=replace, ended=ended)
+        self._store.runs.append(run_id, sample, replace=replace, ended=ended)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
@@ -142,7 +142,7 @@ def test_an_answer_that_cannot_be_saved_is_kept_beside_and_saved_on_resume(room:
     with pytest.raises(StoreError, match="the disk is full; the run stops here"):
         room.run(room.suite(), "agent.py@good")
     room.store = whole
-    begun = room.store.load_run(room.store.find_run("last"))
+    begun = room.store.runs.load(room.store.runs.find("last"))
     unsaved = room.folder / "runs" / begun.run_id / UNSAVED
     assert {json.loads(line)["status"] for line in unsaved.read_text().splitlines()} == {"ok"}
     result = room.resume(begun)

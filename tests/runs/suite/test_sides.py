@@ -138,7 +138,7 @@ def test_what_has_not_changed_is_not_measured(repository: Room) -> None:
     with pytest.raises(Unchanged, match="nothing to measure: a@") as caught:
         measure(repository, "main")
     assert caught.value.sides.entrants == ()
-    assert repository.store.list_runs() == []
+    assert repository.store.runs.newest() == []
     write(repository, {"other.py": WHISPER})
     write(repository, {"dyno.yaml": "agents: {a: {use: shout.py@answer}, b: {use: other.py@answer}}"})
     commit(repository)

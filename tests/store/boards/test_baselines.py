@@ -13,16 +13,16 @@ FIRST = BaselineRow(
 
 def test_a_baseline_comes_back_as_it_was_set(store_url: str) -> None:
     with Store.open(store_url) as store:
-        store.set_baseline(FIRST)
+        store.boards.set_baseline(FIRST)
     with Store.open(store_url, must_exist=True) as store:
-        assert store.baselines() == [FIRST]
+        assert store.boards.baselines() == [FIRST]
 
 
 def test_a_later_baseline_takes_the_place_of_the_one_before(store: Store) -> None:
-    store.set_baseline(FIRST)
+    store.boards.set_baseline(FIRST)
     later = BaselineRow("quick", "daily-work", "1.5.0", set_at=FIRST.set_at + 1)
-    store.set_baseline(later)
-    assert store.baselines() == [later]
+    store.boards.set_baseline(later)
+    assert store.boards.baselines() == [later]
 
 
 def test_agents_suites_and_workspaces_have_their_own(store: Store) -> None:
@@ -33,26 +33,26 @@ def test_agents_suites_and_workspaces_have_their_own(store: Store) -> None:
         replace(FIRST, workspace="team"),
     ]
     for row in reversed(rows):
-        store.set_baseline(row)
-    assert store.baselines() == rows
-    assert store.baselines("team") == rows[3:]
-    assert store.baselines("nobody") == []
+        store.boards.set_baseline(row)
+    assert store.boards.baselines() == rows
+    assert store.boards.baselines("team") == rows[3:]
+    assert store.boards.baselines("nobody") == []
 
 
 def test_clearing_says_how_many_there_were(store: Store) -> None:
     others = [replace(FIRST, agent="slow"), replace(FIRST, workspace="team")]
     for row in (FIRST, replace(FIRST, suite_id="other"), replace(FIRST, suite_id="third"), *others):
-        store.set_baseline(row)
-    assert store.clear_baseline("quick", "daily-work") == 1
-    assert store.clear_baseline("quick", "daily-work") == 0
-    assert store.clear_baseline("quick") == 2
-    assert store.baselines() == others
-    assert store.clear_baseline("quick", None, "team") == 1
+        store.boards.set_baseline(row)
+    assert store.boards.clear_baseline("quick", "daily-work") == 1
+    assert store.boards.clear_baseline("quick", "daily-work") == 0
+    assert store.boards.clear_baseline("quick") == 2
+    assert store.boards.baselines() == others
+    assert store.boards.clear_baseline("quick", None, "team") == 1
 
 
 def test_baselines_are_synced_to_the_disk(store: Store) -> None:
     seen: list[bool] = []
-    set_durable = store._link.backend.set_durable
+    set_durable = store.session.backend.set_durable
 
     def watch(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if statement == "COMMIT":
@@ -64,8 +64,8 @@ def test_baselines_are_synced_to_the_disk(store: Store) -> None:
         levels.append(durable)
         set_durable(connection, durable)  # type: ignore[arg-type]
 
-    store._link.backend.set_durable = note  # type: ignore[method-assign]
-    event.listen(store._link.connection, "before_cursor_execute", watch)
-    store.set_baseline(FIRST)
-    store.clear_baseline("quick")
+    store.session.backend.set_durable = note  # type: ignore[method-assign]
+    event.listen(store.session.connection, "before_cursor_execute", watch)
+    store.boards.set_baseline(FIRST)
+    store.boards.clear_baseline("quick")
     assert seen == [True, True]

@@ -22,16 +22,18 @@ def execution(day: float, **changes: object) -> Execution:
 @pytest.fixture
 def filled(store: Store) -> Store:
     for suite in (SUITE, OTHER):
-        store.add_suite(suite, now_ms=MONDAY)
+        store.boards.add_suite(suite, now_ms=MONDAY)
     return store
 
 
 def board(store: Store, day: float, days: int = 2, **asked: str) -> list[LeaderboardRow]:
-    return store.leaderboard_rows(days=days, now_ms=MONDAY + int(day * DAY_MS), **asked)  # type: ignore[arg-type]
+    return store.boards.leaderboard_rows(days=days, now_ms=MONDAY + int(day * DAY_MS), **asked)  # type: ignore[arg-type]
 
 
 def test_what_came_after_the_window_is_not_in_it(filled: Store) -> None:
-    filled.add_executions([execution(0, accuracy=0.25), execution(1, accuracy=0.75), execution(2, accuracy=1.0)])
+    filled.boards.add_executions(
+        [execution(0, accuracy=0.25), execution(1, accuracy=0.75), execution(2, accuracy=1.0)]
+    )
     assert [row.accuracy for row in board(filled, 1)] == [0.5]
     assert [row.accuracy for row in board(filled, 2, 1)] == [1.0]
     assert [(row.accuracy, row.attempts) for row in board(filled, 0)] == [(0.25, 1)]
@@ -41,24 +43,24 @@ def test_what_came_after_the_window_is_not_in_it(filled: Store) -> None:
 def test_a_window_ends_with_its_day_and_not_with_the_moment(filled: Store) -> None:
     midnight = (MONDAY // DAY_MS + 1) * DAY_MS
     early, late = midnight - 1, midnight
-    filled.add_executions(
+    filled.boards.add_executions(
         [execution(0, created_at=early, accuracy=0.25), execution(0, created_at=late, accuracy=0.5)]
     )
-    (row,) = filled.leaderboard_rows(days=1, now_ms=early - 60_000)
+    (row,) = filled.boards.leaderboard_rows(days=1, now_ms=early - 60_000)
     assert (row.accuracy, row.benchmarks) == (0.25, 0)
-    (row,) = filled.leaderboard_rows(days=1, now_ms=late)
+    (row,) = filled.boards.leaderboard_rows(days=1, now_ms=late)
     assert (row.accuracy, row.benchmarks, row.last_success_at) == (0.5, 1, late)
 
 
 def test_a_past_window_counts_the_benchmarks_without_a_later_success(filled: Store) -> None:
-    filled.add_executions([execution(0), execution(0, benchmark="talks"), execution(5)])
+    filled.boards.add_executions([execution(0), execution(0, benchmark="talks"), execution(5)])
     (accuracy, speed) = board(filled, 0)
     assert (accuracy.n, accuracy.benchmarks, accuracy.last_success_at, accuracy.errors) == (1, 0, None, NOTHING)
     assert (speed.n, speed.benchmarks, speed.last_success_at) == (1, 1, MONDAY)
 
 
 def test_the_error_of_a_mean_is_the_root_of_the_squares_over_the_number(filled: Store) -> None:
-    filled.add_executions(
+    filled.boards.add_executions(
         [
             execution(0, accuracy=0.5, accuracy_error=9.0, speed=0.5, speed_error=9.0),  # replaced by the next
             execution(1, accuracy=0.5, accuracy_error=0.3, speed=0.5, speed_error=0.1, cost=1.0, cost_error=0.0),
@@ -75,7 +77,7 @@ def test_the_error_of_a_mean_is_the_root_of_the_squares_over_the_number(filled: 
 
 
 def test_a_board_of_one_suite_is_made_of_the_last_executions_in_it(filled: Store) -> None:
-    filled.add_executions(
+    filled.boards.add_executions(
         [
             execution(0, accuracy=0.9, passed=9, samples=10),
             execution(1, accuracy=0.25, speed=0.5, cost_usd=0.5, passed=1, samples=4, accuracy_error=0.1),
@@ -103,12 +105,14 @@ def test_a_board_of_one_suite_is_made_of_the_last_executions_in_it(filled: Store
 
 def test_a_suite_whose_benchmarks_ran_once_has_the_same_board_from_either_source(filled: Store) -> None:
     figures = {"accuracy": 1 / 3, "overall": 0.7, "scored": 3, "case_mean": 1 / 3, "case_variance": 0.3}
-    filled.add_executions([execution(0, **figures), execution(0, benchmark="talks", **figures, passed=2, samples=5)])
+    filled.boards.add_executions(
+        [execution(0, **figures), execution(0, benchmark="talks", **figures, passed=2, samples=5)]
+    )
     assert board(filled, 0, suite="daily-work") == board(filled, 0)
 
 
 def test_errors_are_finite_for_any_number_of_benchmarks(filled: Store) -> None:
-    filled.add_executions(
+    filled.boards.add_executions(
         [execution(0, accuracy=0.5, accuracy_error=1e-12), execution(0, agent="b", accuracy=1.0, accuracy_error=0.0)]
     )
     errors = [row.errors[0] for row in board(filled, 0)]
@@ -117,11 +121,11 @@ def test_errors_are_finite_for_any_number_of_benchmarks(filled: Store) -> None:
 
 
 def test_brief_rows_hold_the_same_mean_scores(filled: Store) -> None:
-    filled.add_executions([execution(0.5, accuracy=0.4, speed=0.5), execution(1.2, accuracy=0.7, speed=None)])
+    filled.boards.add_executions([execution(0.5, accuracy=0.4, speed=0.5), execution(1.2, accuracy=0.7, speed=None)])
 
     def told(*, brief: bool) -> set[object]:
         scores = ("accuracy", "speed", "efficiency", "cost", "reliability")
-        rows = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, brief=brief)
+        rows = filled.boards.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, brief=brief)
         return {(row.agent, row.category, row.n, *(getattr(row, name) for name in scores)) for row in rows}
 
     assert told(brief=True) == told(brief=False) != set()
@@ -129,9 +133,9 @@ def test_brief_rows_hold_the_same_mean_scores(filled: Store) -> None:
 
 def test_all_categories_together_are_the_means_over_all_executions(filled: Store) -> None:
     made = [execution(day, accuracy=day / 4, benchmark=name) for day in (0.2, 1.1) for name in ("sums", "talks")]
-    filled.add_executions([*made, execution(1.3, accuracy=1.0, accuracy_error=0.1)])
-    apart = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS)
-    (row,) = filled.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, together=True)
+    filled.boards.add_executions([*made, execution(1.3, accuracy=1.0, accuracy_error=0.1)])
+    apart = filled.boards.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS)
+    (row,) = filled.boards.leaderboard_rows(days=5, now_ms=MONDAY + 2 * DAY_MS, together=True)
     assert len(apart) == 2, "the two benchmarks are of different categories"
     assert row.category == ""
     assert (row.n, row.attempts) == (sum(item.n for item in apart), sum(item.attempts for item in apart))

@@ -28,14 +28,14 @@ def fill(store: Store, run: str, count: int) -> None:
     made += [sample(0, phase=Phase.WARMUP), replace(sample(0, phase=Phase.INSTRUMENTED), case_id="ä\x00")]
     Random(1).shuffle(made)
     for one in made:
-        store.append(run, one)
-    store.commit()
+        store.runs.append(run, one)
+    store.runs.commit()
 
 
 def walk(store: Store, run: str, wanted: SampleFilter, limit: int) -> list[Sample]:
     found: list[Sample] = []
     after: AfterSample | None = None
-    while page := store.sample_page(run, wanted, after, limit=limit):
+    while page := store.runs.sample_page(run, wanted, after, limit=limit):
         assert len(page) <= limit
         found += page
         last = page[-1]
@@ -47,7 +47,7 @@ def walk(store: Store, run: str, wanted: SampleFilter, limit: int) -> list[Sampl
 def test_pages_of_samples_are_the_whole_run_in_its_order(store: Store, limit: int) -> None:
     run = begin(store)
     fill(store, run, 20)
-    whole = [one for arm in store.load_run(run).arms for one in arm.samples]
+    whole = [one for arm in store.runs.load(run).arms for one in arm.samples]
     assert walk(store, run, SampleFilter(), limit) == whole
     measured = [one for one in whole if one.phase is Phase.MEASURED]
     assert walk(store, run, SampleFilter(phase=Phase.MEASURED), limit) == measured
@@ -56,8 +56,8 @@ def test_pages_of_samples_are_the_whole_run_in_its_order(store: Store, limit: in
 def test_samples_are_found_by_what_they_are(store: Store) -> None:
     run = begin(store)
     fill(store, run, 6)
-    store.append(run, replace(sample(9, status=Status.ERROR), case_id="case-000"))
-    store.commit()
+    store.runs.append(run, replace(sample(9, status=Status.ERROR), case_id="case-000"))
+    store.runs.commit()
 
     def count(**wanted: object) -> int:
         return len(walk(store, run, SampleFilter(**wanted), 2))  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def test_a_place_that_is_not_in_the_run_is_refused(store: Store) -> None:
     run = begin(store)
     for after in (AfterSample("arm-q", "measured", 0, "", ""), AfterSample("arm-z", "asleep", 0, "", "")):
         with pytest.raises(SpecError, match="no place in the samples"):
-            store.sample_page(run, SampleFilter(), after, limit=5)
+            store.runs.sample_page(run, SampleFilter(), after, limit=5)
 
 
 def test_pages_of_runs_hold_those_of_one_moment_and_leave_out_newer_ones(store: Store) -> None:
@@ -85,23 +85,23 @@ def test_pages_of_runs_hold_those_of_one_moment_and_leave_out_newer_ones(store: 
         begin(store, run_id(number), name="odd" if number % 2 else "even")
     seen: list[str] = []
     after = None
-    while page := store.run_page(after=after, limit=3):
+    while page := store.runs.page(after=after, limit=3):
         seen += [row.run_id for row in page]
         after = After(page[-1].started_at, page[-1].run_id)
         begin(store, run_id(100 + len(seen)), started_at=1_800_000_000_000)
     assert seen == [run_id(number) for number in range(7, 0, -1)]
-    assert [row.run_id for row in store.run_page(name="even", limit=2)] == [run_id(6), run_id(4)]
-    assert store.run_page(kind="suite", limit=5) == []
+    assert [row.run_id for row in store.runs.page(name="even", limit=2)] == [run_id(6), run_id(4)]
+    assert store.runs.page(kind="suite", limit=5) == []
 
 
 def test_runs_are_found_by_how_they_stand(store: Store) -> None:
     for number in range(1, 5):
         begin(store, run_id(number))
     for number, status in ((2, RunStatus.COMPLETE), (3, RunStatus.PARTIAL)):
-        store.finish_run(replace(store.load_run(run_id(number)), status=status))
+        store.runs.finish(replace(store.runs.load(run_id(number)), status=status))
 
     def found(*statuses: RunStatus) -> list[str]:
-        return [row.run_id for row in store.run_page(statuses=statuses, limit=5)]
+        return [row.run_id for row in store.runs.page(statuses=statuses, limit=5)]
 
     assert found(RunStatus.RUNNING) == [run_id(4), run_id(1)]
     assert found(RunStatus.PARTIAL, RunStatus.COMPLETE) == [run_id(3), run_id(2)]
@@ -112,10 +112,10 @@ def test_runs_are_found_by_how_they_stand(store: Store) -> None:
 def test_pages_of_executions_hold_every_one_once(store: Store) -> None:
     for number in range(1, 5):
         run_suite(store, suite_header(run_id(number), started_at=MONDAY), dict.fromkeys(AGENTS, 0.5))
-    known = [row.uid for row in store.executions() if row.agent == NAME]
+    known = [row.uid for row in store.boards.executions() if row.agent == NAME]
     seen: list[str] = []
     after = None
-    while page := store.execution_page(ResultFilter(NAME), after, limit=3):
+    while page := store.boards.execution_page(ResultFilter(NAME), after, limit=3):
         seen += [row.uid for row in page]
         after = After(page[-1].created_at, page[-1].uid)
     assert seen == known
@@ -125,10 +125,10 @@ def test_the_newest_execution_of_each_benchmark_is_found(store: Store) -> None:
     for number in (1, 2, 3):
         header = suite_header(run_id(number), started_at=MONDAY + number)
         run_suite(store, header, {AGENTS[0]: number / 10}, finished_at=MONDAY + 10 * number)
-    found = store.execution_page(ResultFilter(NAME, latest=True), limit=50)
+    found = store.boards.execution_page(ResultFilter(NAME, latest=True), limit=50)
     assert {row.accuracy for row in found} == {0.3}
     assert len({row.benchmark for row in found}) == len(found) > 1
-    earlier = store.execution_page(ResultFilter(NAME, since=MONDAY + 20), limit=50)
+    earlier = store.boards.execution_page(ResultFilter(NAME, since=MONDAY + 20), limit=50)
     assert {row.accuracy for row in earlier} == {0.2, 0.3}
-    assert store.execution_page(ResultFilter(NAME, version="0"), limit=5) == []
-    assert store.execution_page(ResultFilter(NAME, suite="nothing"), limit=5) == []
+    assert store.boards.execution_page(ResultFilter(NAME, version="0"), limit=5) == []
+    assert store.boards.execution_page(ResultFilter(NAME, suite="nothing"), limit=5) == []

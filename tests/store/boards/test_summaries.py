@@ -86,16 +86,16 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def emptied(store: Store) -> Store:
-    with store._link as link:
+    with store.session as session:
         for table in reversed(metadata.sorted_tables):
-            link.connection.exec_driver_sql(f"DELETE FROM {table.name}")
+            session.connection.exec_driver_sql(f"DELETE FROM {table.name}")
     return store
 
 
 def summaries(store: Store) -> dict[str, list[tuple[object, ...]]]:
-    with store._link as link:
+    with store.session as session:
         return {
-            table: sorted(tuple(row) for row in link.connection.exec_driver_sql(f"SELECT * FROM {table}"))
+            table: sorted(tuple(row) for row in session.connection.exec_driver_sql(f"SELECT * FROM {table}"))
             for table in ("latest", "agg_day")
         }
 
@@ -104,51 +104,51 @@ def play(store: Store, agent: str, workspace: str, endings: list[Ending]) -> Non
     """A run that ends and is taken up again, as often as there are endings."""
     header = suite_header(new_run_id(), workspace=workspace)
     arms = [arm_of(benchmark, agent) for benchmark in ("sums", "talks")]
-    store.begin_run(header, arms, {arm.arm_id: 3 for arm in arms})
+    store.runs.begin(header, arms, {arm.arm_id: 3 for arm in arms})
     recorded = [0, 0]
     for ending in endings:
         results = []
         for place, arm in enumerate(arms):
             while recorded[place] < ending.samples[place]:
                 sample = answer(arm.arm_id, "one", recorded[place], status=Status.OK)
-                store.append(header.run_id, replace(sample, details={"simulated": ending.simulated}))
+                store.runs.append(header.run_id, replace(sample, details={"simulated": ending.simulated}))
                 recorded[place] += 1
             figures = CaseFigures(3, recorded[place], ending.case_mean, ending.case_mean, 1, recorded[place])
             results.append(arm_result(arm, accuracy=ending.accuracy, planned=3, case_figures=figures))
         finished_at = MONDAY + ending.day * DAY_MS
-        store.finish_run(replace(header, status=RunStatus.PARTIAL, finished_at=finished_at, arms=tuple(results)))
-        store.reopen_run(header.run_id)
+        store.runs.finish(replace(header, status=RunStatus.PARTIAL, finished_at=finished_at, arms=tuple(results)))
+        store.runs.reopen(header.run_id)
 
 
 @settings(deadline=None, max_examples=40)
 @given(HISTORIES)
 def test_building_anew_gives_what_was_kept_in_step(shared: Store, history: list[Step]) -> None:
     store = emptied(shared)
-    store.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
     for step in history:
         if isinstance(step, list):
-            store.add_executions(step)
+            store.boards.add_executions(step)
         else:
             play(store, *step)
     kept = summaries(store)
     assert all(isinstance(value, int) for row in kept["agg_day"] for value in row[1:])
-    store.rebuild_summaries()
+    store.boards.rebuild_summaries()
     assert summaries(store) == kept
     check_against_executions(store)
 
 
 def check_against_executions(store: Store) -> None:
     """What boards show is what the executions themselves say."""
-    rows = [row for row in store.executions(limit=None) if not row.simulated]
+    rows = [row for row in store.boards.executions(limit=None) if not row.simulated]
     cells = {(row.agent, row.agent_version, row.benchmark) for row in rows if row.agent in "ab"}
-    shown = store.matrix_rows()
+    shown = store.boards.matrix_rows()
     assert {(row.agent, row.agent_version, row.benchmark) for row in shown} >= cells
     for cell in shown:
         # Runs make agents that are configured otherwise than imported ones, under the same name.
         own = [row for row in rows if (row.agent, row.agent_version, row.benchmark) == key_of(cell)]
         assert max(row.created_at for row in own) >= cell.attempt_at
         assert cell.success_at is None or cell.success_at in {r.created_at for r in own if r.status == "success"}
-    board = store.leaderboard_rows(days=10, now_ms=MONDAY + 5 * DAY_MS)
+    board = store.boards.leaderboard_rows(days=10, now_ms=MONDAY + 5 * DAY_MS)
     assert sum(row.attempts for row in board) == len(rows)
     assert sum(row.n for row in board) == sum(row.status == "success" for row in rows)
     known = [row.accuracy for row in rows if row.status == "success" and row.accuracy is not None]
@@ -166,8 +166,8 @@ def execution(agent: str, day: int, **changes: object) -> Execution:
 
 
 def test_the_matrix_tells_the_last_success_and_the_last_attempt_apart(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions(
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions(
         [
             execution("a", 1, accuracy=0.5, case_mean=0.5, case_variance=0.1, scored=9),
             execution("a", 2, accuracy=0.1, status="partial"),
@@ -175,19 +175,19 @@ def test_the_matrix_tells_the_last_success_and_the_last_attempt_apart(store: Sto
             execution("b", 0, accuracy=0.2, status="failed"),
         ]
     )
-    first, second = store.matrix_rows(suite="daily-work")
+    first, second = store.boards.matrix_rows(suite="daily-work")
     assert (first.agent, first.accuracy, first.scored, first.case_variance) == ("a", 0.5, 9, 0.1)
     assert (first.success_at, first.attempt_at) == (MONDAY + DAY_MS, MONDAY + 2 * DAY_MS)
     assert first.attempt_status == "partial"
     assert (second.agent, second.accuracy, second.success_at, second.attempt_status) == ("b", None, None, "failed")
     assert second.execution_uid is None
-    assert store.matrix_rows(category="speed") == []
-    assert len(store.matrix_rows(category="accuracy")) == 2
+    assert store.boards.matrix_rows(category="speed") == []
+    assert len(store.boards.matrix_rows(category="accuracy")) == 2
 
 
 def test_the_leaderboard_averages_what_is_known_over_the_asked_days(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions(
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions(
         [
             execution("a", 0, accuracy=0.9, workspace="team"),
             execution("a", 1, accuracy=0.25, speed=0.5, cost_usd=0.5, scored=2, case_mean=0.25, case_variance=0.125),
@@ -197,35 +197,35 @@ def test_the_leaderboard_averages_what_is_known_over_the_asked_days(store: Store
             execution("a", 2, accuracy=1.0, simulated=True),
         ]
     )
-    (row,) = store.leaderboard_rows(days=2, now_ms=MONDAY + 2 * DAY_MS)
+    (row,) = store.boards.leaderboard_rows(days=2, now_ms=MONDAY + 2 * DAY_MS)
     assert (row.attempts, row.n, row.benchmarks, row.last_success_at) == (4, 3, 1, MONDAY + 2 * DAY_MS)
     assert (row.accuracy, row.speed, row.efficiency, row.cost_usd) == (0.5, 0.5, None, 0.5)
     assert (row.scored, row.case_mean) == (4, 0.5)
     # Cases 0, 0.5 and 0.5, 1: their variance about the common mean.
     assert row.case_variance == pytest.approx(0.5 / 3)
-    (all_days,) = store.leaderboard_rows(days=3, now_ms=MONDAY + 2 * DAY_MS, category="accuracy")
+    (all_days,) = store.boards.leaderboard_rows(days=3, now_ms=MONDAY + 2 * DAY_MS, category="accuracy")
     assert all_days.accuracy == pytest.approx((0.9 + 0.25 + 0.75) / 3)
-    assert store.leaderboard_rows(days=3, now_ms=MONDAY + 2 * DAY_MS, category="speed") == []
-    assert store.leaderboard_rows(days=3, now_ms=MONDAY + 9 * DAY_MS) == []
+    assert store.boards.leaderboard_rows(days=3, now_ms=MONDAY + 2 * DAY_MS, category="speed") == []
+    assert store.boards.leaderboard_rows(days=3, now_ms=MONDAY + 9 * DAY_MS) == []
 
 
 def test_every_change_counts_one_generation_and_reading_none(store: Store) -> None:
-    assert store.generation() == 0
-    store.add_suite(SUITE, now_ms=MONDAY)
-    store.add_executions([execution("a", 0)])
+    assert store.boards.generation() == 0
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_executions([execution("a", 0)])
     run_suite(store, suite_header(run_id(1)), {"quick@1": 0.5})
-    store.matrix_rows()
-    assert store.generation() == 2
-    store.rebuild_summaries()
-    assert store.generation() == 3
+    store.boards.matrix_rows()
+    assert store.boards.generation() == 2
+    store.boards.rebuild_summaries()
+    assert store.boards.generation() == 3
 
 
 def test_nonsensical_figures_do_not_make_a_sum_overflow(store: Store) -> None:
-    store.add_suite(SUITE, now_ms=MONDAY)
+    store.boards.add_suite(SUITE, now_ms=MONDAY)
     odd = execution("a", 0, accuracy=1e300, cost_usd=-1e300, tokens_used=2**62, duration_s=1e300)
-    store.add_executions([odd] * 50)
+    store.boards.add_executions([odd] * 50)
     before = summaries(store)
-    store.rebuild_summaries()
+    store.boards.rebuild_summaries()
     assert summaries(store) == before
     assert all(isinstance(value, int) for value in before["agg_day"][0][4:])
 
@@ -250,8 +250,8 @@ def test_processes_that_end_runs_at_the_same_time_lose_nothing(store_url: str) -
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     with Store.open(store_url) as store:
         kept = summaries(store)
-        (accuracy, _speed) = store.leaderboard_rows(days=1, now_ms=MONDAY)
+        (accuracy, _speed) = store.boards.leaderboard_rows(days=1, now_ms=MONDAY)
         assert (accuracy.n, accuracy.known[0]) == (30, 30)
-        assert store.generation() == 30
-        store.rebuild_summaries()
+        assert store.boards.generation() == 30
+        store.boards.rebuild_summaries()
         assert summaries(store) == kept

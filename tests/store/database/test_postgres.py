@@ -106,8 +106,8 @@ def test_passwords_are_in_no_url_that_is_shown(postgres: Postgres, postgres_url:
         with Store.open(url) as store:
             assert LOCKED_PASSWORD not in store.url
             assert LOCKED_USER in store.url
-            with pytest.raises(StoreError, match="store is damaged") as caught, store._link as link:
-                link.connection.exec_driver_sql(f'SELECT * FROM "{LOCKED_PASSWORD}"')
+            with pytest.raises(StoreError, match="store is damaged") as caught, store.session as session:
+                session.connection.exec_driver_sql(f'SELECT * FROM "{LOCKED_PASSWORD}"')
             assert LOCKED_PASSWORD not in str(caught.value)
 
 
@@ -122,7 +122,7 @@ def test_the_short_name_of_the_scheme_is_understood(postgres_url: str) -> None:
     with Store.open(postgres_url.replace("postgresql://", "postgres://")) as store:
         begin(store)
     with Store.open(postgres_url.replace("postgresql://", "postgresql+psycopg://"), must_exist=True) as store:
-        assert len(store.list_runs()) == 1
+        assert len(store.runs.newest()) == 1
 
 
 def test_an_empty_database_is_no_store_where_one_must_exist(postgres_url: str) -> None:
@@ -143,11 +143,11 @@ def test_a_read_only_server_is_explained_and_reading_works(store: Store, postgre
     run = begin(store)
     url = postgres_url + "&options=-c%20default_transaction_read_only%3Don"
     with Store.open(url, must_exist=True) as reader:
-        assert reader.load_run(run).name == "sorting"
+        assert reader.runs.load(run).name == "sorting"
         with pytest.raises(StoreError, match="read-only"):
-            reader.append(run, sample(0))
+            reader.runs.append(run, sample(0))
         with pytest.raises(StoreError, match="read-only"):
-            reader.reopen_run(run)
+            reader.runs.reopen(run)
 
 
 def test_a_user_without_rights_is_told_so(postgres: Postgres, store: Store, postgres_url: str) -> None:
@@ -157,62 +157,62 @@ def test_a_user_without_rights_is_told_so(postgres: Postgres, store: Store, post
         pytest.raises(StoreError, match="may not do that"),
         Store.open(postgres.url(database, LOCKED_USER, LOCKED_PASSWORD), must_exist=True) as other,
     ):
-        other.list_runs()
+        other.runs.newest()
 
 
 def test_a_row_locked_by_another_process_is_explained_and_the_group_goes_on(postgres_url: str) -> None:
     with Store.open(postgres_url, busy_timeout_s=0.05) as store, session(postgres_url) as other:
         run = begin(store)
-        store.append(run, sample(0))
+        store.runs.append(run, sample(0))
         other.execute("BEGIN")
         other.execute("LOCK TABLE runs IN ACCESS EXCLUSIVE MODE")
-        store.append(run, sample(1))
+        store.runs.append(run, sample(1))
         with pytest.raises(StoreError, match="locked: another process") as caught:
             begin(store, run[:-1] + "9")
         assert "pg_stat_activity" in (caught.value.remedy or "")
         other.execute("ROLLBACK")
-        assert len(store.recorded(run)) == 2
+        assert len(store.runs.recorded(run)) == 2
 
 
 def test_a_deadlock_is_explained(store: Store, postgres_url: str) -> None:
     run = begin(store)
-    with pytest.raises(StoreError, match="changed the same rows") as caught, store._link as link:
-        link.connection.exec_driver_sql("DO $$ BEGIN RAISE deadlock_detected; END $$")
+    with pytest.raises(StoreError, match="changed the same rows") as caught, store.session as session:
+        session.connection.exec_driver_sql("DO $$ BEGIN RAISE deadlock_detected; END $$")
     assert "Try again" in (caught.value.remedy or "")
-    with pytest.raises(StoreError, match="disk is full"), store._link as link:
-        link.connection.exec_driver_sql("DO $$ BEGIN RAISE disk_full; END $$")
-    store.append(run, sample(0))
+    with pytest.raises(StoreError, match="disk is full"), store.session as session:
+        session.connection.exec_driver_sql("DO $$ BEGIN RAISE disk_full; END $$")
+    store.runs.append(run, sample(0))
 
 
 def test_a_server_that_goes_away_is_explained_and_what_was_committed_stays(store: Store, postgres_url: str) -> None:
     run = begin(store)
-    store.append(run, sample(0))
-    store.commit()
-    store.append(run, sample(1))
+    store.runs.append(run, sample(0))
+    store.runs.commit()
+    store.runs.append(run, sample(1))
     with session(postgres_url) as other:
         other.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
             " AND datname = current_database()"
         )
     with pytest.raises(StoreError, match="connection to the database was lost") as caught:
-        store.append(run, sample(2))
+        store.runs.append(run, sample(2))
     assert "resume the run" in (caught.value.remedy or "")
-    assert [row.run_id for row in store.list_runs()] == [run]
+    assert [row.run_id for row in store.runs.newest()] == [run]
     store.close()
     with Store.open(postgres_url, must_exist=True) as again:
-        assert [one.iteration for one in again.iter_samples(run)] == [0]
+        assert [one.iteration for one in again.runs.iter_samples(run)] == [0]
 
 
 def test_a_value_that_the_server_refuses_leaves_the_group_as_it_was(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0))
+    store.runs.append(run, sample(0))
     with pytest.raises(StoreError, match="cannot be stored"):
-        store.append(run, replace(sample(1), process=2**40))
+        store.runs.append(run, replace(sample(1), process=2**40))
     with pytest.raises(StoreError, match="cannot be stored"):
-        store.append(run, replace(sample(1), seed=2**70))
-    store.append(run, sample(2))
-    store.commit()
-    assert [one.iteration for one in store.iter_samples(run)] == [0, 2]
+        store.runs.append(run, replace(sample(1), seed=2**70))
+    store.runs.append(run, sample(2))
+    store.runs.commit()
+    assert [one.iteration for one in store.runs.iter_samples(run)] == [0, 2]
 
 
 def test_headers_are_synced_to_the_disk_and_samples_are_not(store: Store) -> None:
@@ -222,24 +222,24 @@ def test_headers_are_synced_to_the_disk_and_samples_are_not(store: Store) -> Non
         if statement.startswith(("SET", "BEGIN", "COMMIT")):
             seen.append(statement)
 
-    with store._link as link:
-        event.listen(link.connection, "before_cursor_execute", watch)
+    with store.session as session:
+        event.listen(session.connection, "before_cursor_execute", watch)
     durable = ["SET synchronous_commit = on", "BEGIN", "COMMIT", "SET synchronous_commit = off"]
     run = begin(store)
     assert seen == durable
     seen.clear()
-    store.append(run, sample(0))
-    store.append(run, sample(1))
-    store.commit()
+    store.runs.append(run, sample(0))
+    store.runs.append(run, sample(1))
+    store.runs.commit()
     assert seen == ["BEGIN", "COMMIT"]
     seen.clear()
-    store.finish_run(finished())
+    store.runs.finish(finished())
     assert seen == durable
 
 
 def test_a_backup_can_be_restored_into_an_empty_database(postgres: Postgres, store: Store, tmp_path: Path) -> None:
     run = begin(store)
-    store.append(run, replace(sample(0), output="odd \x00 \udcff"))
+    store.runs.append(run, replace(sample(0), output="odd \x00 \udcff"))
     copy = tmp_path / "copies" / "store.dump"
     store.backup(copy)
     name = postgres.create_database()
@@ -247,7 +247,7 @@ def test_a_backup_can_be_restored_into_an_empty_database(postgres: Postgres, sto
         [postgres.programs / "pg_restore", "-h", postgres.folder, "-U", "postgres", "-d", name, copy], check=True
     )
     with Store.open(postgres.url(name), must_exist=True) as restored:
-        assert restored.load_run(run) == store.load_run(run)
+        assert restored.runs.load(run) == store.runs.load(run)
     with pytest.raises(StoreError, match="would overwrite"):
         store.backup(copy)
     postgres.drop_database(name)
@@ -301,20 +301,20 @@ def test_a_failed_backup_leaves_no_file_and_no_password(
 def test_vacuum_gives_space_back_and_says_how_much(store: Store) -> None:
     run = begin(store)
     for iteration in range(5_000):
-        store.append(run, sample(iteration))
-    store.commit()
-    with store._link as link:
-        link.connection.exec_driver_sql("DELETE FROM samples")
+        store.runs.append(run, sample(iteration))
+    store.runs.commit()
+    with store.session as session:
+        session.connection.exec_driver_sql("DELETE FROM samples")
     before, after = store.vacuum()
     assert after < before - 1_000_000
-    assert store.load_run(run).name == "sorting"
+    assert store.runs.load(run).name == "sorting"
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
     run = begin(store)
-    store.append(run, sample(0))
+    store.runs.append(run, sample(0))
     store.close()
     store.close()
-    for use in (lambda: store.append(run, sample(1)), store.list_runs, lambda: store.reopen_run(run)):
+    for use in (lambda: store.runs.append(run, sample(1)), store.runs.newest, lambda: store.runs.reopen(run)):
         with pytest.raises(StoreError, match="the store is closed"):
             use()

@@ -90,7 +90,7 @@ def fields(problem: Json) -> list[str]:
 
 def client_of(room: Room, scope: Scope | None = None) -> Client:
     """A client of a new service on this room's store; with a ``scope``, one that has a key."""
-    key = room.store.add_key(f"key {scope}", scope, 1)[1] if scope is not None else ""
+    key = room.store.service.add_key(f"key {scope}", scope, 1)[1] if scope is not None else ""
     return Client(create_app(Settings(str(room.folder / "dyno.db"), room.folder, rate_per_minute=0)), key)
 
 

@@ -14,7 +14,7 @@ def test_every_agent_is_listed_once_with_its_versions(seeded: Seeded) -> None:
     items = {item["name"]: item for item in seeded.client.ok("/api/agents")["items"]}
     assert {"steady", "weak", "tracer", SCRIPT, FORMULA} <= set(items)
     steady = items["steady"]
-    newest = next(row for row in seeded.room.store.agents() if row.name == "steady")
+    newest = next(row for row in seeded.room.store.boards.agents() if row.name == "steady")
     assert (steady["versions"], steady["uid"]) == (["2.0", "1.0"], newest.uid)
     assert (steady["registered"], steady["paid"], steady["description"]) == (False, None, "")
     assert steady["last_success_at"] == newest.last_success_at

@@ -22,7 +22,7 @@ def test_an_administrator_sets_and_clears_baselines_and_the_log_knows(room: Room
     gone = client.send("DELETE", "/api/baselines", params={"agent_id": "a", "suite_id": "room"})
     assert gone.json() == {"cleared": 1}
     assert client.ok("/api/baselines") == {"items": []}
-    log = [(entry.who, entry.action, entry.subject) for entry in room.store.audit(10)]
+    log = [(entry.who, entry.action, entry.subject) for entry in room.store.service.audit(10)]
     assert log == [("key admin", "baseline.clear", "a"), ("key admin", "baseline.set", "a")]
     client.app.state.services.close()
 
@@ -33,11 +33,11 @@ def test_nobody_else_changes_baselines(room: Room) -> None:
     body = {"agent_id": "a"}
     refused(client.send("PUT", "/api/baselines", json=body), 401)
     refused(client.send("DELETE", "/api/baselines", params=body), 401)
-    runner = Client(client.app, room.store.add_key("ci", Scope.RUN, 1)[1])
+    runner = Client(client.app, room.store.service.add_key("ci", Scope.RUN, 1)[1])
     refused(runner.send("PUT", "/api/baselines", json=body), 403)
     refused(runner.send("DELETE", "/api/baselines", params=body), 403)
-    assert room.store.baselines() == []
-    assert room.store.audit(10) == []
+    assert room.store.boards.baselines() == []
+    assert room.store.service.audit(10) == []
     client.app.state.services.close()
 
 

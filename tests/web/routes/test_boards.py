@@ -62,12 +62,12 @@ def test_a_new_execution_changes_the_tag(room: Room) -> None:
 def test_the_matrix_has_each_agent_with_its_places(seeded: Seeded) -> None:
     found = seeded.client.ok("/api/matrix", suite_id="room")
     assert found["suite"] == "room"
-    expected = Boards(seeded.room.store).matrix(suite=seeded.room.store.load_suite("room").digest)
+    expected = Boards(seeded.room.store).matrix(suite=seeded.room.store.boards.load_suite("room").digest)
     assert [entry["agent"] for entry in found["entries"]] == [entry.agent for entry in expected.entries]
 
 
 def test_a_suite_may_be_named_by_its_uuid_its_digest_and_its_version(seeded: Seeded) -> None:
-    (row,) = [row for row in seeded.room.store.suites() if row.suite_id == "pair"]
+    (row,) = [row for row in seeded.room.store.boards.suites() if row.suite_id == "pair"]
     names = [row.uid, row.uid.upper(), row.digest, row.suite_id, row.name, f"pair@{row.version}"]
     found = [seeded.client.ok("/api/matrix", suite_id=name)["entries"] for name in names]
     assert all(entries == found[0] for entries in found)

@@ -56,7 +56,7 @@ def test_an_alert_is_acknowledged_and_taken_up_again(worse: Room) -> None:
     assert client.send("POST", path).status_code == 200, "a note is not needed"
     assert client.send("DELETE", path).json() == first
     assert client.ok("/api/alerts")["items"] == alerts
-    actions = [entry.action for entry in worse.store.audit(10)]
+    actions = [entry.action for entry in worse.store.service.audit(10)]
     assert actions == ["alert.unacknowledge", "alert.acknowledge", "alert.acknowledge"]
     client.app.state.services.close()
 
@@ -68,7 +68,7 @@ def test_an_alert_that_is_not_there_is_not_found(worse: Room) -> None:
     known = client.ok("/api/alerts")["items"][0]["alert_id"]
     wrong = refused(client.send("POST", f"/api/alerts/{known}/acknowledge", json={"nte": "x"}), 422)
     assert fields(wrong) == ["body.nte"]
-    reader = Client(client.app, worse.store.add_key("reader", Scope.READ, 1)[1])
+    reader = Client(client.app, worse.store.service.add_key("reader", Scope.READ, 1)[1])
     refused(reader.send("POST", f"/api/alerts/{known}/acknowledge", json={}), 403)
     client.app.state.services.close()
 

@@ -23,7 +23,7 @@ def test_a_history_may_be_of_one_benchmark_and_one_version(seeded: Seeded) -> No
         "/api/history", subject="steady@2.0", metric="accuracy", suite_id="pair", benchmark="sums"
     )
     assert [(point["value"], found["benchmark"]) for point in found["points"]] == [(1.0, "sums")]
-    uid = next(row.uid for row in seeded.room.store.agents() if (row.name, row.version) == ("weak", "1.0"))
+    uid = next(row.uid for row in seeded.room.store.boards.agents() if (row.name, row.version) == ("weak", "1.0"))
     assert seeded.client.ok("/api/history", subject=uid, metric="accuracy")["points"][0]["value"] == 0.5
 
 

@@ -42,9 +42,9 @@ def test_a_file_as_the_body_is_taken_in_once(room: Room) -> None:
     assert (item["arms"], item["samples"], item["kind"]) == (1, 3, "experiment")
     again = client.send("POST", "/api/import?name=speed.json", content=named(1)).json()["items"]
     assert again == [{**item, "known": True}]
-    stored = room.store.load_run(item["run_id"])
+    stored = room.store.runs.load(item["run_id"])
     assert [sample.readings["duration_s"] for sample in stored.arms[0].samples] == [0.1, 0.2, 0.3]
-    entry = room.store.audit(10)[-1]
+    entry = room.store.service.audit(10)[-1]
     assert (entry.who, entry.action, entry.details["runs"]) == ("key admin", "import", [item["run_id"]])
     client.app.state.services.close()
 
@@ -63,7 +63,7 @@ def test_several_files_come_in_one_form(room: Room) -> None:
     files = [("file", ("same.json", named(1))), ("file", ("same.json", named(2)))]
     items = client.send("POST", "/api/import", files=files).json()["items"]
     assert [(item["file"], item["known"]) for item in items] == [("same.json", False)] * 2
-    assert len(room.store.list_runs()) == 2
+    assert len(room.store.runs.newest()) == 2
     client.app.state.services.close()
 
 
@@ -73,8 +73,8 @@ def test_all_files_are_taken_or_none(room: Room) -> None:
     problem = refused(client.send("POST", "/api/import", files=files), 422)
     assert fields(problem)[0].startswith("bad.json")
     assert "dyno-import" not in json.dumps(problem), "the place where it lay is nobody's business"
-    assert room.store.list_runs() == []
-    assert room.store.audit(10) == []
+    assert room.store.runs.newest() == []
+    assert room.store.service.audit(10) == []
     client.app.state.services.close()
 
 
@@ -103,9 +103,9 @@ def test_what_cannot_be_read_is_refused(room: Room) -> None:
 def test_nobody_but_an_administrator_imports(room: Room) -> None:
     client = client_of(room)
     refused(client.send("POST", "/api/import", content=named(1)), 401)
-    runner = Client(client.app, room.store.add_key("ci", Scope.RUN, 1)[1])
+    runner = Client(client.app, room.store.service.add_key("ci", Scope.RUN, 1)[1])
     refused(runner.send("POST", "/api/import", content=named(1)), 403)
-    assert room.store.list_runs() == []
+    assert room.store.runs.newest() == []
     client.app.state.services.close()
 
 
@@ -113,7 +113,7 @@ def test_a_file_that_is_too_large_is_refused(room: Room) -> None:
     from agentdyno.web.app import create_app
     from agentdyno.web.settings import Settings
 
-    key = room.store.add_key("admin", Scope.ADMIN, 1)[1]
+    key = room.store.service.add_key("admin", Scope.ADMIN, 1)[1]
     settings = Settings(str(room.folder / "dyno.db"), room.folder, max_import_bytes=100)
     client = Client(create_app(settings), key)
     refused(client.send("POST", "/api/import", content=b"x" * 101), 413)
@@ -123,7 +123,7 @@ def test_a_file_that_is_too_large_is_refused(room: Room) -> None:
 def test_the_history_of_an_imported_experiment_can_be_asked_for(room: Room) -> None:
     client = client_of(room, Scope.ADMIN)
     client.send("POST", "/api/import?name=speed.json", content=named(1))
-    name = room.store.arm_series()[0].experiment
+    name = room.store.boards.arm_series()[0].experiment
     found = client.ok("/api/history", subject=name)
     assert (found["metric"], [point["value"] for point in found["points"]]) == ("duration_s", [0.2])
     assert "duration_s" in client.ok("/api/metrics-known", subject=name)["items"]

@@ -55,7 +55,7 @@ def test_a_suite_and_a_version_narrow_the_list(seeded: Seeded) -> None:
 
 
 def test_an_agent_may_be_named_by_the_uuid_of_a_version(seeded: Seeded) -> None:
-    uid = next(row.uid for row in seeded.room.store.agents() if (row.name, row.version) == ("steady", "1.0"))
+    uid = next(row.uid for row in seeded.room.store.boards.agents() if (row.name, row.version) == ("steady", "1.0"))
     assert results(seeded.client, uid) == [("1.0", "room", 1.0, "success")]
     assert results(seeded.client, uid.upper()) == [("1.0", "room", 1.0, "success")]
 
@@ -76,7 +76,7 @@ def test_a_name_that_looks_like_markup_comes_back_as_json_text(seeded: Seeded) -
 def test_pages_hold_every_execution_once_while_others_are_added(room: Room) -> None:
     for number in range(7):
         run(room, Answerer("a", f"1.{number}"))
-    known = [item.uid for item in room.store.executions(ExecutionFilter(agent="a"))]
+    known = [item.uid for item in room.store.boards.executions(ExecutionFilter(agent="a"))]
     client, seen = client_of(room), []
     for page in client.walk("/benchmarks/agents/a/results", timeframe="all", limit=2):
         seen += [item["uid"] for item in page]
@@ -87,8 +87,8 @@ def test_pages_hold_every_execution_once_while_others_are_added(room: Room) -> N
 
 def test_executions_of_one_moment_are_not_lost_between_pages(room: Room) -> None:
     put(room, two_benchmarks(room), Answerer("a"))
-    (row, *_) = room.store.executions()
-    room.store.add_executions(replace(row, run_id="", arm_id="", uid="") for _ in range(9))
+    (row, *_) = room.store.boards.executions()
+    room.store.boards.add_executions(replace(row, run_id="", arm_id="", uid="") for _ in range(9))
     client = client_of(room)
     pages = list(client.walk("/benchmarks/agents/a/results", timeframe="all", limit=3))
     assert [len(page) for page in pages] == [3, 3, 3, 2]
@@ -98,9 +98,9 @@ def test_executions_of_one_moment_are_not_lost_between_pages(room: Room) -> None
 
 def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
     run(room, Answerer("a"))
-    (row,) = room.store.executions()
+    (row,) = room.store.boards.executions()
     ages = (2, 8, 31)
-    room.store.add_executions(
+    room.store.boards.add_executions(
         replace(row, run_id="", arm_id="", uid="", created_at=row.created_at - days * DAY_MS) for days in ages
     )
     client = client_of(room)
@@ -111,9 +111,9 @@ def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
 
 def test_what_leaves_the_window_is_gone_though_nothing_was_added(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     run(room, Answerer("a"))
-    (row,) = room.store.executions()
+    (row,) = room.store.boards.executions()
     now = [row.created_at]
-    room.store.add_executions(
+    room.store.boards.add_executions(
         replace(row, run_id="", arm_id="", uid="", created_at=now[0] - hours * HOUR_MS) for hours in (1, 20, 23)
     )
     client = Client(create_app(Settings(str(room.folder / "dyno.db"), room.folder), lambda: now[0]))
@@ -200,7 +200,7 @@ def test_benchmarks_of_several_runs_are_each_said_to_be_of_theirs(room: Room) ->
     first = put(room, suite, Answerer("a"))
     second = put(room, suite, Answerer("a"), Answerer("b"))
     cut = tuple(replace(arm, planned=9 if arm.benchmark == "sums" else 3) for arm in second.arms)
-    room.store.finish_run(replace(second, arms=cut))
+    room.store.runs.finish(replace(second, arms=cut))
     client = client_of(room)
     alone = put(room, suite, Answerer("c"))
     duel = compare(client, agent_ids=["a", "c"])["duel"]
@@ -231,9 +231,9 @@ def test_agents_without_a_common_suite_are_in_conflict(seeded: Seeded) -> None:
 
 def test_a_version_of_which_only_totals_are_known_is_said_to_need_cases(room: Room) -> None:
     run(room, Answerer("a", "2.0"), Answerer("a", "2.1"), Answerer("b"))
-    row = next(item for item in room.store.executions() if item.agent == "a")
-    room.store.add_executions([replace(row, agent_version="1.9", run_id="", arm_id="", uid="")])
-    uid = next(item.uid for item in room.store.agents() if item.version == "1.9")
+    row = next(item for item in room.store.boards.executions() if item.agent == "a")
+    room.store.boards.add_executions([replace(row, agent_version="1.9", run_id="", arm_id="", uid="")])
+    uid = next(item.uid for item in room.store.boards.agents() if item.version == "1.9")
     client = client_of(room)
     for named in ("a@1.9", uid):
         body = {"agent_ids": [named, "b"], "suite_id": "room"}
@@ -250,7 +250,7 @@ def test_an_imported_version_with_cases_is_compared_like_any_other(room: Room) -
     fixture = Path(__file__).parents[2] / "importers" / "fixtures" / "promptfoo" / "bodies.json"
     import_files(room.store, [fixture])
     client = client_of(room)
-    versions = {row.name: row for row in room.store.agents()}
+    versions = {row.name: row for row in room.store.boards.agents()}
     table, echo = versions["table of bodies"], versions["echo"]
     by_name = compare(client, agent_ids=[f"{row.name}@{row.version}" for row in (table, echo)])
     assert by_name == compare(client, agent_ids=[table.uid, echo.uid])

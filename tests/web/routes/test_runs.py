@@ -39,7 +39,7 @@ def test_runs_are_found_by_kind_and_name(seeded: Seeded) -> None:
 def test_runs_are_found_by_how_they_stand(room: Room) -> None:
     done, going = run(room, Answerer("a")), run(room, Answerer("a"))
     unfinished = replace(going, run_id=str(UUID(int=7)), status=RunStatus.RUNNING, finished_at=None)
-    room.store.begin_run(unfinished, [Arm("arm", "arm", "x")], {"arm": 1})
+    room.store.runs.begin(unfinished, [Arm("arm", "arm", "x")], {"arm": 1})
     client = client_of(room)
 
     def found(**query: object) -> list[str]:
@@ -92,10 +92,10 @@ def test_a_run_that_is_not_there_is_not_found(seeded: Seeded, reference: str) ->
 
 def test_a_run_that_goes_on_is_shown_too(room: Room) -> None:
     run(room, Answerer("a"))
-    header = room.store.load_run(room.store.find_run("last"), samples=False)
+    header = room.store.runs.load(room.store.runs.find("last"), samples=False)
     new = replace(header, run_id="0199aaaa-0000-7000-8000-000000000001", status=RunStatus.RUNNING, finished_at=None)
     arms = [Arm(arm.arm_id, arm.name, arm.experiment, arm.params, arm.benchmark, arm.agent) for arm in header.arms]
-    room.store.begin_run(new, arms, {arm.arm_id: 4 for arm in arms})
+    room.store.runs.begin(new, arms, {arm.arm_id: 4 for arm in arms})
     client = client_of(room)
     found = client.ok(f"/api/runs/{new.run_id}")
     assert found["run"]["status"] == "running"
@@ -121,7 +121,7 @@ def test_samples_are_listed_in_the_order_of_the_plan(seeded: Seeded) -> None:
 
 @pytest.mark.parametrize("limit", [1, 5, 7, 24, 500])
 def test_pages_of_samples_hold_every_one_once(seeded: Seeded, limit: int) -> None:
-    whole = seeded.room.store.load_run(seeded.second)
+    whole = seeded.room.store.runs.load(seeded.second)
     expected = [(s.arm_id, s.iteration, s.case_id) for arm in whole.arms for s in arm.samples]
     pages = list(seeded.client.walk(f"/api/runs/{seeded.second}/samples", limit=limit))
     found = [(item["arm_id"], item["iteration"], item["case_id"]) for page in pages for item in page]
@@ -190,7 +190,7 @@ def with_artifacts(room: Room) -> tuple[str, Path]:
     prefix = f"artifacts/{result.arms[0].arm_id}"
     small = Artifact("small.html", f"{prefix}/small.html", (own / "small.html").stat().st_size, "text/html")
     arms: tuple[ArmResult, ...] = (replace(result.arms[0], artifacts=(small,)),)
-    room.store.finish_run(replace(result, arms=arms), folder=folder)
+    room.store.runs.finish(replace(result, arms=arms), folder=folder)
     return result.run_id, own
 
 
@@ -251,7 +251,7 @@ def test_no_path_leads_out_of_the_list_of_artifacts(room: Room) -> None:
 
 def test_a_made_up_path_is_no_artifact_whatever_it_is(room: Room) -> None:
     run_id, _ = with_artifacts(room)
-    header = room.store.load_run(run_id, samples=False)
+    header = room.store.runs.load(run_id, samples=False)
     for path in ("../../secret.txt", str(room.folder / "secret.txt"), "\x00", "."):
         with pytest.raises(Exception, match="there is no artifact"):
             find_artifact(room.store, header, path)

@@ -47,13 +47,13 @@ def stored(room: Room, result: RunResult, number: int, agent: str, status: RunSt
     )
     header = dataclasses.replace(result, run_id=run_id, status=RunStatus.RUNNING, finished_at=None, arms=())
     plan = Arm(arm.arm_id, arm.name, arm.experiment, arm.params, agent=agent)
-    room.store.begin_run(header, (plan,), {arm.arm_id: 0})
+    room.store.runs.begin(header, (plan,), {arm.arm_id: 0})
     for sample in samples:
-        room.store.append(run_id, sample)
-    room.store.commit()
+        room.store.runs.append(run_id, sample)
+    room.store.runs.commit()
     if status is not RunStatus.RUNNING:
         closed = dataclasses.replace(header, status=status, finished_at=number, arms=(arm,))
-        room.store.finish_run(closed, folder=Path(room.folder))
+        room.store.runs.finish(closed, folder=Path(room.folder))
 
 
 def agents(client: Client, **query: object) -> list[str]:

@@ -49,7 +49,7 @@ def show_(agent: str | None, store: str | None, as_json: bool) -> int:
     from agentdyno.findings.baseline.tables import baseline_table
 
     with open_store(store, must_exist=True) as opened:
-        rows = opened.baselines(workspace_here().name)
+        rows = opened.boards.baselines(workspace_here().name)
     rows = [row for row in rows if agent in (None, row.agent, f"{row.agent}@{row.version}")]
     if as_json:
         print_json(rows)

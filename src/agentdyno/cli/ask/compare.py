@@ -106,7 +106,7 @@ def _compared(
 def _is_agent(text: str, store: Store) -> bool:
     from agentdyno.findings.comparison.ask import is_file
 
-    names = {row.name for row in store.agents()}
+    names = {row.name for row in store.boards.agents()}
     return not is_file(text) and (text in names or text.rpartition("@")[0] in names)
 
 

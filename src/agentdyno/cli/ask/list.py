@@ -119,7 +119,7 @@ def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
             say("No runs yet. `dyno demo` makes the first, `dyno run` the next.")
         return
     with open_store(store) as opened:
-        rows = opened.list_runs(limit)
+        rows = opened.runs.newest(limit)
     if as_json:
         print_json(rows)
         return

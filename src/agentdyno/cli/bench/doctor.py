@@ -35,8 +35,8 @@ def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bo
 
             with ProgressLine() as line:
                 made = calibrate(comparisons, lambda i, n: line.step(f"A/A comparison {i + 1} of {n}"))
-            opened.save_calibration(made)
-        known = opened.latest_calibration(capture_environment().machine_id)
+            opened.runs.save_calibration(made)
+        known = opened.runs.latest_calibration(capture_environment().machine_id)
     file = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
     checks = examine(file, known)
     if as_json:

@@ -34,7 +34,7 @@ def command(run: str, scorers: tuple[str, ...], tolerance: float, store: str | N
 
     uses = tuple(parse_scorer(item) for item in scorers)
     with open_store(store, must_exist=True) as opened:
-        done = rescore(opened, opened.find_run(run), load_workspace(Path.cwd()), uses, say)
+        done = rescore(opened, opened.runs.find(run), load_workspace(Path.cwd()), uses, say)
         findings = finish(done.result, opened, (), tolerance, as_json=False) if not as_json else None
     if as_json:
         counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}

@@ -48,7 +48,7 @@ def list_(
         rows = Service.at(server, key_file).jobs(limit, status)
     else:
         with open_store(store, must_exist=True) as opened:
-            rows = _explained(opened, opened.jobs(status=JobStatus(status) if status else None, limit=limit))
+            rows = _explained(opened, opened.service.jobs(status=JobStatus(status) if status else None, limit=limit))
     if as_json:
         print_json(rows)
     else:
@@ -91,10 +91,10 @@ def cancel(job: str, server: str | None, key_file: Path | None, store: str | Non
         after = Service.at(server, key_file).cancel(job)
     else:
         with open_store(store, must_exist=True) as opened:
-            before, now = opened.job(job), _now_ms()
-            after = opened.cancel_job(before.job_id, now)
+            before, now = opened.service.job(job), _now_ms()
+            after = opened.service.cancel_job(before.job_id, now)
             if after != before:
-                opened.add_audit(AuditEntry(now, "local", "cancel", after.job_id))
+                opened.service.add_audit(AuditEntry(now, "local", "cancel", after.job_id))
     if as_json:
         print_json(after)
     elif not after.status.ended:
@@ -108,7 +108,7 @@ def _changes(store: Store, reference: str) -> Iterator[Job]:
     """The job at each change until it has ended."""
     before = None
     while True:
-        (now,) = _explained(store, [store.job(reference)])
+        (now,) = _explained(store, [store.service.job(reference)])
         if now != before:
             yield now
             before = now

@@ -33,8 +33,8 @@ def create(name: str, scope: str, store: str | None, as_json: bool) -> int:
 
     with open_store(store) as opened:
         now = _now_ms()
-        key, secret = opened.add_key(name, Scope(scope), now)
-        opened.add_audit(AuditEntry(now, "local", "key.create", key.name, {"scope": scope}))
+        key, secret = opened.service.add_key(name, Scope(scope), now)
+        opened.service.add_audit(AuditEntry(now, "local", "key.create", key.name, {"scope": scope}))
     if as_json:
         print_json({"key": key, "secret": secret})
     else:
@@ -51,7 +51,7 @@ def list_(store: str | None, as_json: bool) -> int:
     from agentdyno.show.job_tables import key_table
 
     with open_store(store, must_exist=True) as opened:
-        rows = opened.keys()
+        rows = opened.service.keys()
     if as_json:
         print_json(rows)
     else:
@@ -69,8 +69,8 @@ def revoke(name: str, store: str | None, as_json: bool) -> int:
 
     with open_store(store, must_exist=True) as opened:
         now = _now_ms()
-        key = opened.revoke_key(name, now)
-        opened.add_audit(AuditEntry(now, "local", "key.revoke", key.name))
+        key = opened.service.revoke_key(name, now)
+        opened.service.add_audit(AuditEntry(now, "local", "key.revoke", key.name))
     if as_json:
         print_json(key)
     else:

@@ -117,7 +117,7 @@ def _announce(address: str, workers: int, has_key: bool) -> None:
 
 
 def _has_key(store: Store) -> bool:
-    rows = store.keys()
+    rows = store.service.keys()
     return any(key.revoked_at is None for key in rows)
 
 

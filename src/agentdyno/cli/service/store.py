@@ -35,8 +35,8 @@ def migrate(store: str | None, as_json: bool) -> None:
 def rebuild(store: str | None, as_json: bool) -> None:
     """Make the summaries behind boards and matrices anew from the executions; the result is the same."""
     with open_store(store, must_exist=True) as opened:
-        opened.rebuild_summaries()
-        generation = opened.generation()
+        opened.boards.rebuild_summaries()
+        generation = opened.boards.generation()
     if as_json:
         print_json({"generation": generation})
     say(f"Rebuilt the summaries (generation {generation}).")

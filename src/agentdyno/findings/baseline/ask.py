@@ -36,13 +36,13 @@ def set_baseline(
         set_at=time.time_ns() // 1_000_000 if now_ms is None else now_ms,
         note=note,
     )
-    store.set_baseline(row)
+    store.boards.set_baseline(row)
     return row, record
 
 
 def find_baseline(store: Store, agent: str, suite_id: str, workspace: str = "default") -> AgentRecord | None:
     """What was set for an agent in a suite, or ``None``."""
-    for row in store.baselines(workspace):
+    for row in store.boards.baselines(workspace):
         if row.agent == agent and row.suite_id == suite_id:
             return record_of_baseline(store, row)
     return None
@@ -53,7 +53,7 @@ def record_of_baseline(store: Store, row: BaselineRow) -> AgentRecord:
     label = f"{row.agent}@{row.version}"
     if not row.run_id:
         return Records(store).newest(label, row.suite_id)
-    for record in Records(store).of_run(store.find_run(row.run_id)):
+    for record in Records(store).of_run(store.runs.find(row.run_id)):
         if record.agent == label:
             return record
     raise StoreError(f"run {row.run_id[:13]} does not hold {label} any more", remedy=_SET_ONE)
@@ -61,11 +61,11 @@ def record_of_baseline(store: Store, row: BaselineRow) -> AgentRecord:
 
 def clear_baseline(store: Store, agent: str, *, suite: str | None = None, workspace: str = "default") -> int:
     """Takes the baselines of an agent back; with ``NAME@VERSION`` only where that version is it. How many."""
-    rows = [row for row in store.baselines(workspace) if agent in (row.agent, f"{row.agent}@{row.version}")]
+    rows = [row for row in store.boards.baselines(workspace) if agent in (row.agent, f"{row.agent}@{row.version}")]
     rows = [row for row in rows if suite in (None, row.suite_id)]
     if not rows:
         raise StoreError(f"no baseline of {agent} is set", remedy="`dyno baseline show` lists them.")
-    return sum(store.clear_baseline(row.agent, row.suite_id, workspace) for row in rows)
+    return sum(store.boards.clear_baseline(row.agent, row.suite_id, workspace) for row in rows)
 
 
 def export_baselines(
@@ -75,7 +75,7 @@ def export_baselines(
     if agents:
         records = [Records(store).newest(agent, suite) for agent in agents]
     else:
-        rows = [row for row in store.baselines(workspace) if suite in (None, row.suite_id)]
+        rows = [row for row in store.boards.baselines(workspace) if suite in (None, row.suite_id)]
         if not rows:
             raise StoreError(
                 "no baseline is set, so there is nothing to export",

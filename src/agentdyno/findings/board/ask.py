@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agentdyno.errors import SpecError, StoreError, nearest
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.board.judge import leaderboard, matrix
 from agentdyno.findings.board.judge_coverage import coverage
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 
 DAY_MS = 86_400_000
 WINDOW_DAYS = 30
@@ -29,8 +29,8 @@ class Boards:
     store: Store
     weights: Mapping[str, float] = field(default_factory=dict)
     now_ms: int | None = None
-    leaderboards: BoardCache[Leaderboard] = field(default_factory=BoardCache)
-    matrices: BoardCache[Matrix] = field(default_factory=BoardCache)
+    leaderboards: Answers[Leaderboard] = field(default_factory=Answers)
+    matrices: Answers[Matrix] = field(default_factory=Answers)
 
     def leaderboard(
         self,
@@ -59,7 +59,7 @@ class Boards:
 
         def make() -> Leaderboard:
             read = partial(
-                self.store.leaderboard_rows, days=days, category=asked, suite=suite, together=asked is None
+                self.store.boards.leaderboard_rows, days=days, category=asked, suite=suite, together=asked is None
             )
             rows, before = read(now_ms=now), read(now_ms=now - days * DAY_MS, brief=True)
             return leaderboard(
@@ -73,7 +73,7 @@ class Boards:
                 weights=self._weights(),
             )
 
-        return replace(self.leaderboards.get(self.store.generation(), question, make), until=now)
+        return replace(self.leaderboards.get(self.store.boards.generation(), question, make), until=now)
 
     def matrix(self, *, suite: str | None = None, category: str | None = None) -> Matrix:
         """Every agent × every dimension, from each agent's last success in each benchmark."""
@@ -84,20 +84,20 @@ class Boards:
         question = ("matrix", suite, category, tuple(self._weights().items()))
 
         def make() -> Matrix:
-            rows = self._one_per_benchmark(self.store.matrix_rows(suite=suite, category=category))
+            rows = self._one_per_benchmark(self.store.boards.matrix_rows(suite=suite, category=category))
             return matrix(rows, suite=self._suite_name(suite), weights=self._weights())
 
-        return self.matrices.get(self.store.generation(), question, make)
+        return self.matrices.get(self.store.boards.generation(), question, make)
 
     def coverage(self, *, days: int = WINDOW_DAYS, all_versions: bool = False) -> Coverage:
         """Which agents were benchmarked within ``days`` days, and which were not."""
-        return coverage(self.store.agents(), days=days, now_ms=self._now(), all_versions=all_versions)
+        return coverage(self.store.boards.agents(), days=days, now_ms=self._now(), all_versions=all_versions)
 
     def suite_digest(self, suite: str | None) -> str | None:
         """A suite by id, name or digest as the store knows it; its newest version."""
         if suite is None:
             return None
-        known = self.store.suites()
+        known = self.store.boards.suites()
         for row in known:
             if suite in (row.suite_id, row.digest, row.name):
                 return row.digest
@@ -106,7 +106,7 @@ class Boards:
 
     def _one_per_benchmark(self, rows: list[MatrixRow]) -> list[MatrixRow]:
         """Versions of one suite are one on the board: an agent's newest success in a benchmark counts."""
-        ids = {row.digest: row.suite_id for row in self.store.suites()}
+        ids = {row.digest: row.suite_id for row in self.store.boards.suites()}
         digests = {row.suite for row in rows}
         if len({ids.get(digest, digest) for digest in digests}) == len(digests):
             return rows
@@ -119,7 +119,7 @@ class Boards:
         return [row._replace(suite=suite_id) for (_, suite_id, _), row in newest.items()]
 
     def _suite_name(self, digest: str | None) -> str:
-        known = {row.digest: row.suite_id for row in self.store.suites()} if digest is not None else {}
+        known = {row.digest: row.suite_id for row in self.store.boards.suites()} if digest is not None else {}
         return known.get(digest or "", digest or "")
 
     def _weights(self) -> Mapping[str, float]:

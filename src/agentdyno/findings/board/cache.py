@@ -18,7 +18,7 @@ class _Making(Generic[T]):
         self.made: list[T] = []
 
 
-class BoardCache(Generic[T]):
+class Answers(Generic[T]):
     """The last ``most`` answers of one generation of one store; those of an earlier generation are let go.
 
     A ``question`` is everything that the answer depends on besides the store's content, the end of the window

@@ -12,7 +12,7 @@ from agentdyno.model import Benchmark, Case, Failure, Phase, RunResult, Sample, 
 from agentdyno.model.case import Event
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.store import Store
-from agentdyno.store.boards.pages import AfterSample, SampleFilter
+from agentdyno.store.runs.pages import AfterSample, SampleFilter
 
 SHOWN_CHARACTERS = 2_000
 """Of an output, in a list."""
@@ -94,9 +94,9 @@ class Browsing:
         self, run_id: str, wanted: SampleFilter, after: AfterSample | None, limit: int
     ) -> tuple[list[SampleRow], AfterSample | None]:
         """At most ``limit`` samples of a run (a full id), and what the next page goes on after, if any."""
-        header = self._store.load_run(run_id, samples=False)
+        header = self._store.runs.load(run_id, samples=False)
         _check(header, wanted)
-        found = self._store.sample_page(run_id, wanted, after, limit=limit + 1)
+        found = self._store.runs.sample_page(run_id, wanted, after, limit=limit + 1)
         arms = {arm.arm_id: arm for arm in header.arms}
         rows = [
             _row(sample, arms[sample.arm_id].name, arms[sample.arm_id].agent, arms[sample.arm_id].benchmark)
@@ -106,7 +106,7 @@ class Browsing:
 
     def case(self, run_id: str, case_id: str, *, benchmark: str | None = None, agent: str | None = None) -> CaseView:
         """One case of a run (a full id); of one agent (``NAME`` or ``NAME@VERSION``) where it is named."""
-        header = self._store.load_run(run_id, samples=False)
+        header = self._store.runs.load(run_id, samples=False)
         _check(header, SampleFilter(agent=agent))
         own, case = _find_case(header, case_id, benchmark)
         arms = {
@@ -116,7 +116,7 @@ class Browsing:
         }
         answers = tuple(
             answer_of(sample, arms[sample.arm_id].agent or "", own.benchmark_id)
-            for sample in self._store.find_samples(run_id, case.id)
+            for sample in self._store.runs.find_samples(run_id, case.id)
             if sample.arm_id in arms and sample.phase is Phase.MEASURED
         )
         return CaseView(run_id, own.benchmark_id, case, answers)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.ask_memo import ChangeMemo, Checked, Watched
 from agentdyno.findings.change.ask_rows import Look, Pair
 from agentdyno.findings.change.ask_sides import RealRecords, Sides
@@ -21,6 +20,7 @@ from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
+from agentdyno.store.answers import Answers
 from agentdyno.store.rows import BaselineRow, SeriesRow
 
 DAY_MS = 86_400_000
@@ -42,13 +42,13 @@ class Changing:
         *,
         workspace: str = "default",
         now_ms: int | None = None,
-        cache: BoardCache[Answer] | None = None,
+        cache: Answers[Answer] | None = None,
         memo: ChangeMemo | None = None,
     ) -> None:
         self._store = store
         self._workspace = workspace
         self._now_ms = now_ms
-        self._cache: BoardCache[Answer] = BoardCache() if cache is None else cache
+        self._cache: Answers[Answer] = Answers() if cache is None else cache
         self._memo = ChangeMemo() if memo is None else memo
         self._looks: dict[object, Look] = {}
 
@@ -57,17 +57,17 @@ class Changing:
 
         The baseline is the one that was set, else the version before. Simulated results are left out.
         """
-        baselines = self._store.baselines(self._workspace)
+        baselines = self._store.boards.baselines(self._workspace)
         made = self._cache.get(*self._question("changes", baselines), lambda: self._changes(baselines))
         assert isinstance(made, Changes)
         return made
 
     def alerts(self, all: bool = False) -> tuple[Alert, ...]:
         """The regressions of these agents and suites, the worst first; acknowledged ones only with ``all``."""
-        baselines = self._store.baselines(self._workspace)
+        baselines = self._store.boards.baselines(self._workspace)
         made = self._cache.get(*self._question("alerts", baselines), lambda: self._alerts(baselines))
         assert isinstance(made, tuple)
-        known = self._store.acknowledgements()
+        known = self._store.service.acknowledgements()
         told = []
         for alert in made:
             if alert.alert_id not in known:
@@ -87,7 +87,7 @@ class Changing:
                 continue
             rows.append(look.row(pair, series))
             if series[0].at >= midnight:
-                series = self._store.series(pair.name, suite=pair.suite_id, since=midnight, limit=None)
+                series = self._store.boards.series(pair.name, suite=pair.suite_id, since=midnight, limit=None)
             today += [row for row in series if row.at >= midnight]
         costs = [row.cost_usd for row in today if row.cost_usd is not None and math.isfinite(row.cost_usd)]
         return Changes(
@@ -110,7 +110,7 @@ class Changing:
 
     def _look(self, baselines: Sequence[BaselineRow]) -> Look:
         """One for both questions, as long as nothing changes: what was read for one is at hand for the other."""
-        when = self._store.generation(), tuple(baselines)
+        when = self._store.boards.generation(), tuple(baselines)
         if when not in self._looks:
             self._looks = {when: Look(self._store, baselines, self._memo)}
         return self._looks[when]
@@ -127,8 +127,8 @@ class Changing:
     def _pairs(self) -> list[Pair]:
         """Of every agent and suite that met within 90 days, from the summaries, which know nothing simulated."""
         since = self._now() - DAYS * DAY_MS
-        met = self._store.matrix_rows()
-        suites = {row.digest: row for row in self._store.suites()}
+        met = self._store.boards.matrix_rows()
+        suites = {row.digest: row for row in self._store.boards.suites()}
         newest = {row.suite_id: row for row in reversed(suites.values())}
         active: set[tuple[str, str]] = set()
         succeeded: dict[tuple[str, str], dict[str, int]] = {}
@@ -148,7 +148,7 @@ class Changing:
 
     def _question(self, kind: str, baselines: Sequence[BaselineRow]) -> tuple[int, tuple[object, ...]]:
         """The generation, and what the answer depends on besides; the window moves on once a day."""
-        return self._store.generation(), (kind, self._workspace, self._now() // DAY_MS, tuple(baselines))
+        return self._store.boards.generation(), (kind, self._workspace, self._now() // DAY_MS, tuple(baselines))
 
     def _now(self) -> int:
         return time.time_ns() // 1_000_000 if self._now_ms is None else self._now_ms

@@ -47,7 +47,7 @@ class Look:
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
-        return self._store.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
+        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
 
     def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> Sides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
@@ -56,7 +56,7 @@ class Look:
         if found.baseline or not before:
             return found
         if not found.totals:
-            known = self._store.agent_executions(pair.name, None, pair.suite_id)
+            known = self._store.boards.agent_executions(pair.name, None, pair.suite_id)
             usable = (row for row in known if row.run_id and row.status == "success" and not row.simulated)
             before = version_before(found.version, (row.version for row in usable))
         return replace(found, baseline_version=before)
@@ -112,7 +112,7 @@ class Look:
     ) -> ChangeRow:
         """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
         if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
-            series = self._store.series(plain.name, suite=plain.suite_id, limit=POINTS)
+            series = self._store.boards.series(plain.name, suite=plain.suite_id, limit=POINTS)
         went = _Went(plain, series)
         finding = history_finding([went.of(metric) for metric in WATCHED], after=after)
         if finding is None:

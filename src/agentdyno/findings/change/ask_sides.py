@@ -72,7 +72,7 @@ class RealRecords(Records):
 
     def _look_up(self, text: str, suite: str | None) -> Found:
         name, _, version = text.rpartition("@")
-        rows = self._store.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
+        rows = self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
         run_id = self._runs.get((text, suite or ""))
         answered = [row for row in rows if row.run_id and row.status != "failed" and not row.simulated]
         kept = tuple(row for row in answered if run_id in (None, row.run_id))

@@ -37,7 +37,7 @@ class Results:
         if reference.endswith(".json") or "/" in reference:
             raise ResultError(f"no file {reference}", remedy=_similar_files(Path(reference)))
         store = self.open_store()
-        return store.load_run(store.find_run(reference))
+        return store.runs.load(store.runs.find(reference))
 
 
 def is_file(text: str) -> bool:

@@ -136,7 +136,7 @@ class Histories:
         chosen = find_baseline(self._store, current.name, current.suite_id, self._workspace)
         if chosen is not None:
             return chosen
-        known = self._store.agent_executions(current.name, None, current.suite_id)
+        known = self._store.boards.agent_executions(current.name, None, current.suite_id)
         older = [row for row in known if row.run_id and row.status == "success" and _is_before(row, current)]
         if not older:
             return None
@@ -164,9 +164,11 @@ class Histories:
     def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""
         asked = self._records.suite_named(suite)
-        rows = self._store.series(name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS)
+        rows = self._store.boards.series(
+            name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS
+        )
         if not rows and benchmark is not None:
-            known = {row.benchmark for row in self._store.series(name, suite=asked, limit=POINTS)}
+            known = {row.benchmark for row in self._store.boards.series(name, suite=asked, limit=POINTS)}
             if benchmark not in known:
                 raise SpecError(f"{name} has run no benchmark {benchmark!r}", remedy=nearest(benchmark, known))
         if not rows or suite is not None:
@@ -176,9 +178,9 @@ class Histories:
         return [row for row in rows if ids.get(row.suite, row.suite) == newest]
 
     def _of_experiment(self, subject: str, metric: str, days: int | None) -> History:
-        rows = self._store.arm_series(experiment=subject, arm_name=None, limit=POINTS)
+        rows = self._store.boards.arm_series(experiment=subject, arm_name=None, limit=POINTS)
         if not rows:
-            rows = self._store.arm_series(experiment=None, arm_name=subject, limit=POINTS)
+            rows = self._store.boards.arm_series(experiment=None, arm_name=subject, limit=POINTS)
         since = self._since(days)
         rows = [row for row in rows if row.side != "baseline" and (since is None or row.at >= since)]
         if not rows:
@@ -193,13 +195,13 @@ class Histories:
         return _experiment_history(names[0], metric, rows)
 
     def _agents(self) -> set[str]:
-        return {row.name for row in self._store.agents()}
+        return {row.name for row in self._store.boards.agents()}
 
     def _experiments(self) -> list[str]:
-        return sorted({row.experiment for row in self._store.arm_series(None, None, limit=POINTS)})
+        return sorted({row.experiment for row in self._store.boards.arm_series(None, None, limit=POINTS)})
 
     def _suite_ids(self) -> dict[str, str]:
-        return {row.digest: row.suite_id for row in self._store.suites()}
+        return {row.digest: row.suite_id for row in self._store.boards.suites()}
 
     def _suite_name(self, rows: Sequence[SeriesRow]) -> str:
         return self._suite_ids().get(rows[-1].suite, "") if rows else ""

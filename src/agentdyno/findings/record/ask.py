@@ -126,7 +126,7 @@ class Records:
 
     def _find(self, text: str, suite: str | None) -> Found:
         name, version = self.agent_named(text)
-        rows = self._store.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
+        rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
         answered = [row for row in rows if row.run_id and row.status != "failed"]
         if not answered:
             where = f" of suite {suite}" if suite else ""
@@ -144,20 +144,20 @@ class Records:
             "Agents are compared case by case: import the results with their samples (dyno import FILE), or run this "
             f"version (dyno run SUITE --agent {name})."
         )
-        rows = self._store.agent_executions(name, None, self.suite_named(suite), limit=MOST_OF_AGENT)
+        rows = self._store.boards.agent_executions(name, None, self.suite_named(suite), limit=MOST_OF_AGENT)
         known = list(dict.fromkeys(row.version for row in rows if row.run_id and row.status != "failed"))
         known.sort(key=lambda version: version_number(version) or (), reverse=True)
         return f"{told} Versions of {name} that have cases: {', '.join(known[:8])}." if known else told
 
     def _answered(self, wanted: ExecutionFilter) -> list[Execution]:
         """Executions with usable answers of runs that are here, newest first."""
-        rows = self._store.executions(wanted, limit=MOST_EXECUTIONS)
+        rows = self._store.boards.executions(wanted, limit=MOST_EXECUTIONS)
         return [row for row in rows if row.run_id and row.status != "failed"]
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
         """Name and version of an agent of the store; the version may be cut short where that is unique."""
         known: dict[str, dict[str, None]] = defaultdict(dict)
-        for row in self._store.agents():  # one version may have been defined in two ways
+        for row in self._store.boards.agents():  # one version may have been defined in two ways
             known[row.name][row.version] = None
         if text in known:
             return text, None
@@ -182,7 +182,7 @@ class Records:
         """A suite by id, digest or name: the digest where that was given, else the id, which is all its versions."""
         if suite is None:
             return None
-        known = self._store.suites()
+        known = self._store.boards.suites()
         for row in known:
             if suite in (row.suite_id, row.digest, row.name):
                 return row.digest if suite == row.digest else row.suite_id
@@ -195,7 +195,7 @@ class Records:
         if common:
             newest = max(common, key=lambda digest: _least_recent(found, digest))
             return [_only(item, {newest}) for item in found]
-        ids = {row.digest: row.suite_id for row in self._store.suites()}
+        ids = {row.digest: row.suite_id for row in self._store.boards.suites()}
         shared = set.intersection(*({ids.get(row.suite, row.suite) for row in item.rows} for item in found))
         if not shared:
             ran = "; ".join(f"{item.label} ran {ids.get(item.rows[0].suite, item.rows[0].suite)}" for item in found)
@@ -229,7 +229,7 @@ class Records:
 
     def _header(self, run_id: str) -> RunResult:
         if run_id not in self._headers:
-            self._headers[run_id] = self._store.load_run(run_id, samples=False)
+            self._headers[run_id] = self._store.runs.load(run_id, samples=False)
         return self._headers[run_id]
 
     def _arm_figures(self, header: RunResult, arm_id: str) -> ArmFigures:
@@ -238,7 +238,7 @@ class Records:
             suite = header.suite
             assert suite is not None, "executions belong to runs of suites"
             benchmark = next(arm.benchmark for arm in header.arms if arm.arm_id == arm_id)
-            samples = self._store.iter_samples(header.run_id, arm_id=arm_id, details=True)
+            samples = self._store.runs.iter_samples(header.run_id, arm_id=arm_id, details=True)
             self._figures[key] = ArmFigures.of(suite.benchmark(benchmark or ""), samples, prints=False)
         return self._figures[key]
 

@@ -47,7 +47,7 @@ def agent_named(store: Store, reference: str, registered: Iterable[str] = ()) ->
 
     ``registered`` are names that are known without having run. Raises ``UnknownName``.
     """
-    rows = store.agents()
+    rows = store.boards.agents()
     known = {row.name for row in rows} | set(registered)
     if reference in known:
         return AgentName(reference)
@@ -72,7 +72,7 @@ def suite_named(store: Store, reference: str, registered: Iterable[str] = ()) ->
 
     Raises ``UnknownName``.
     """
-    rows = store.suites()
+    rows = store.boards.suites()
     for row in rows:
         if reference in (row.digest, row.uid) or reference.lower() == row.uid:
             return row.digest
@@ -92,7 +92,7 @@ def suite_named(store: Store, reference: str, registered: Iterable[str] = ()) ->
 def run_named(store: Store, reference: str) -> str:
     """The full id of a run: by id, a unique beginning of one, ``last`` or ``last~N``. Raises ``UnknownName``."""
     try:
-        return store.find_run(reference)
+        return store.runs.find(reference)
     except StoreError as error:
         if is_outage(error):
             raise

@@ -18,7 +18,7 @@ from agentdyno.store import Store
 
 def judging_for(result: RunResult, store: Store | None, tolerance: float = 0.03) -> Judging:
     """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
-    calibration = store.latest_calibration(result.environment.machine_id) if store is not None else None
+    calibration = store.runs.latest_calibration(result.environment.machine_id) if store is not None else None
     return Judging(tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None)
 
 
@@ -81,10 +81,10 @@ def _figures(result: RunResult, store: Store | None) -> dict[str, ArmFigures] | 
     if not thinned or store is None or result.suite is None:
         return None
     try:
-        store.find_run(result.run_id)
+        store.runs.find(result.run_id)
     except StoreError:
         return None  # a file from elsewhere
     figures = {arm.arm_id: ArmFigures(result.suite.benchmark(arm.benchmark or "")) for arm in result.arms}
-    for sample in store.iter_samples(result.run_id, details=True):
+    for sample in store.runs.iter_samples(result.run_id, details=True):
         figures[sample.arm_id].add(sample)
     return figures

@@ -52,13 +52,13 @@ def close_run(
 
     ``collected`` has seen every sample of the run; without it they are read from the store, once.
     """
-    stored = store.load_run(header.run_id, samples=False)
+    stored = store.runs.load(header.run_id, samples=False)
     suite = header.suite
     assert suite is not None, "only runs of suites are closed here"
     if collected is None:
         benchmarks = {arm.arm_id: arm.benchmark or "" for arm in stored.arms}
         collected = Collected(suite, benchmarks, sum(arm.planned for arm in stored.arms))
-        for sample in store.iter_samples(header.run_id, details=True):
+        for sample in store.runs.iter_samples(header.run_id, details=True):
             collected.add(sample)
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms

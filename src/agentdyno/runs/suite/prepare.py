@@ -298,8 +298,8 @@ def _targets(suite: Suite, store: Store | None) -> dict[str, Mapping[str, tuple[
     """From the rubric, else from the latest run of the baseline agent with this very suite."""
     baseline = None
     if suite.baseline_scores and store is not None:
-        latest = store.latest_run(suite.baseline_scores[0].agent_id, suite.digest)
-        baseline = store.load_run(latest, samples=False) if latest is not None else None
+        latest = store.boards.latest_run(suite.baseline_scores[0].agent_id, suite.digest)
+        baseline = store.runs.load(latest, samples=False) if latest is not None else None
     found: dict[str, Mapping[str, tuple[float, float]]] = {}
     for benchmark in suite.benchmarks:
         arm = None

@@ -12,7 +12,7 @@ from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, S
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
 from agentdyno.store.boards.schema import ERRORS, SCORES, agents, benchmarks, configurations, executions
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import digest, plain_or_null
 from agentdyno.store.runs.schema import runs, samples
 from agentdyno.store.runs.suites import keep_suite, keep_workspace
@@ -25,7 +25,7 @@ _LEAST_ERROR = 1e-20
 _MOST_ERROR = 1e3
 
 
-def record_executions(link: Link, run: int, result: RunResult, keys: Mapping[str, int]) -> None:
+def record_executions(session: DatabaseSession, run: int, result: RunResult, keys: Mapping[str, int]) -> None:
     """Writes one execution per arm, or brings up to date what an earlier end of the run wrote."""
     if result.suite is None:
         return
@@ -33,17 +33,17 @@ def record_executions(link: Link, run: int, result: RunResult, keys: Mapping[str
     arms = [arm for arm in result.arms if arm.agent is not None and arm.benchmark in known]
     if not arms:
         return
-    summaries.lock(link)
+    summaries.lock(session)
     which = executions.c.arm.in_([keys[arm.arm_id] for arm in arms])
-    present = {row.arm: row.id for row in link.execute(select(executions.c.arm, executions.c.id).where(which))}
-    pairs = summaries.remove(link, which) if present else set()
-    suite = keep_suite(link, result.suite, result.started_at)
-    found = link.execute(select(benchmarks.c.benchmark_id, benchmarks.c.id).where(benchmarks.c.suite == suite))
+    present = {row.arm: row.id for row in session.execute(select(executions.c.arm, executions.c.id).where(which))}
+    pairs = summaries.remove(session, which) if present else set()
+    suite = keep_suite(session, result.suite, result.started_at)
+    found = session.execute(select(benchmarks.c.benchmark_id, benchmarks.c.id).where(benchmarks.c.suite == suite))
     ids = {row.benchmark_id: int(row.id) for row in found}
     shared = {
         "run": run,
-        "workspace": keep_workspace(link, result.workspace),
-        "environment": link.execute(select(runs.c.environment).where(runs.c.id == run)).scalar_one(),
+        "workspace": keep_workspace(session, result.workspace),
+        "environment": session.execute(select(runs.c.environment).where(runs.c.id == run)).scalar_one(),
     }
     for arm in arms:
         key = keys[arm.arm_id]
@@ -52,19 +52,19 @@ def record_executions(link: Link, run: int, result: RunResult, keys: Mapping[str
             **shared,
             "arm": key,
             "benchmark": ids[arm.benchmark or ""],
-            "agent": keep_agent(link, name, version, use, result.started_at),
-            "configuration": _configuration(link, arm, use),
+            "agent": keep_agent(session, name, version, use, result.started_at),
+            "configuration": _configuration(session, arm, use),
             **_figures(arm),
-            **_recorded(link, key, arm, result),
+            **_recorded(session, key, arm, result),
         }
         if key in present:
-            link.execute(update(executions).where(executions.c.id == present[key]), row)
+            session.execute(update(executions).where(executions.c.id == present[key]), row)
         else:
-            link.execute(insert(executions), {**row, "uid": timed_uid(int(str(row["created_at"])))})
-    summaries.add(link, which, pairs)
+            session.execute(insert(executions), {**row, "uid": timed_uid(int(str(row["created_at"])))})
+    summaries.add(session, which, pairs)
 
 
-def keep_agent(link: Link, name: str, version: str, use: AgentUse | None, now_ms: int) -> int:
+def keep_agent(session: DatabaseSession, name: str, version: str, use: AgentUse | None, now_ms: int) -> int:
     """The row of an agent in this version and configuration."""
     mark = agent_digest(use)
     row = {
@@ -76,11 +76,11 @@ def keep_agent(link: Link, name: str, version: str, use: AgentUse | None, now_ms
         "config": None if use is None else plain_or_null(use.config, f"the configuration of {name}"),
         "created_at": now_ms,
     }
-    link.execute(link.backend.insert_unless_present(agents, ["name", "version", "digest"]), row)
-    return int(link.execute(select(agents.c.id).where(agents.c.uid == row["uid"])).scalar_one())
+    session.execute(session.backend.insert_unless_present(agents, ["name", "version", "digest"]), row)
+    return int(session.execute(select(agents.c.id).where(agents.c.uid == row["uid"])).scalar_one())
 
 
-def _configuration(link: Link, arm: ArmResult, use: AgentUse | None) -> int | None:
+def _configuration(session: DatabaseSession, arm: ArmResult, use: AgentUse | None) -> int | None:
     """What the agent was told and what it was observed to be, once however many executions share it."""
     told = {} if use is None else {"uses": use.uses, "config": use.config}
     document = plain_or_null(
@@ -90,10 +90,10 @@ def _configuration(link: Link, arm: ArmResult, use: AgentUse | None) -> int | No
     if document is None:
         return None
     name = digest(document)
-    link.execute(
-        link.backend.insert_unless_present(configurations, ["digest"]), {"digest": name, "document": document}
+    session.execute(
+        session.backend.insert_unless_present(configurations, ["digest"]), {"digest": name, "document": document}
     )
-    return int(link.execute(select(configurations.c.id).where(configurations.c.digest == name)).scalar_one())
+    return int(session.execute(select(configurations.c.id).where(configurations.c.digest == name)).scalar_one())
 
 
 def _figures(arm: ArmResult) -> dict[str, object]:
@@ -119,12 +119,12 @@ def _figures(arm: ArmResult) -> dict[str, object]:
     }
 
 
-def _recorded(link: Link, key: int, arm: ArmResult, result: RunResult) -> dict[str, object]:
+def _recorded(session: DatabaseSession, key: int, arm: ArmResult, result: RunResult) -> dict[str, object]:
     """What the samples in the store say."""
     c = samples.c
     own = (c.arm == key, c.phase == Phase.MEASURED.value)
     mark = cast(c.details, String).like('%"simulated":true%')  # the store writes JSON without blanks
-    counted = link.execute(
+    counted = session.execute(
         select(
             func.count(case((c.status != Status.CANCELLED.value, 1))),
             func.count(case((c.status.in_([Status.OK.value, Status.FAILED.value]), 1))),
@@ -146,18 +146,18 @@ def _recorded(link: Link, key: int, arm: ArmResult, result: RunResult) -> dict[s
     finished_at = (result.finished_at or started_at) if last is None else round(last)
     return {
         "status": status,
-        "error_details": _reasons(link, key),
+        "error_details": _reasons(session, key),
         "started_at": started_at,
         "finished_at": finished_at,
         "created_at": finished_at if result.finished_at is None else result.finished_at,
         "cpu_s": _finite(arm.totals.get("cpu_s", cpu_s)),
         "attempts": None if attempts is None else int(attempts),
         "simulated": int(bool(simulated)),
-        **_qualities(link, key, arm),
+        **_qualities(session, key, arm),
     }
 
 
-def _qualities(link: Link, key: int, arm: ArmResult) -> dict[str, float | None]:
+def _qualities(session: DatabaseSession, key: int, arm: ArmResult) -> dict[str, float | None]:
     """Means over cases where they were concluded, else over the samples."""
     found: dict[str, float | None] = {}
     for name in QUALITIES:
@@ -169,7 +169,7 @@ def _qualities(link: Link, key: int, arm: ArmResult) -> dict[str, float | None]:
     if missing:
         sums = {name: [0.0, 0] for name in missing}
         own = (samples.c.arm == key, samples.c.phase == Phase.MEASURED.value, samples.c.scores.is_not(None))
-        for (scores,) in link.execute(select(samples.c.scores).where(*own)):
+        for (scores,) in session.execute(select(samples.c.scores).where(*own)):
             for name in missing:
                 if scores.get(name) is not None:
                     sums[name][0] += scores[name]
@@ -178,10 +178,10 @@ def _qualities(link: Link, key: int, arm: ArmResult) -> dict[str, float | None]:
     return found
 
 
-def _reasons(link: Link, key: int) -> str | None:
+def _reasons(session: DatabaseSession, key: int) -> str | None:
     """The commonest failures, a line each."""
     own = (samples.c.arm == key, samples.c.phase == Phase.MEASURED.value, samples.c.failure.is_not(None))
-    failures = link.execute(select(samples.c.failure).where(*own).order_by(samples.c.id).limit(_MOST_FAILURES))
+    failures = session.execute(select(samples.c.failure).where(*own).order_by(samples.c.id).limit(_MOST_FAILURES))
     counts = Counter(f"{plain['kind']}: {plain['message']}"[:_REASON_CHARACTERS] for (plain,) in failures)
     lines = [f"{count} × {reason}" for reason, count in counts.most_common(_MOST_REASONS)]
     text = "\n".join(lines).encode("utf-8", "backslashreplace").decode()

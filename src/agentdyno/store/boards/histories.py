@@ -11,7 +11,7 @@ from agentdyno.model import Direction, Provenance
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
 from agentdyno.store.runs.schema import arms, environments, runs
 
@@ -20,17 +20,17 @@ _NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
 
 
 def series(
-    link: Link, agent: str, of: tuple[str | None, str | None], since: int | None, limit: int | None
+    session: DatabaseSession, agent: str, of: tuple[str | None, str | None], since: int | None, limit: int | None
 ) -> list[SeriesRow]:
     """The newest rows, oldest first; ``of`` is a suite (digest or id) and the id of a benchmark."""
     own = _own(agent, None, *of)
     if since is not None:
         own.append(executions.c.created_at >= since)
-    rows = _real(link, own, limit)
+    rows = _real(session, own, limit)
     return [_series_row(row) for row in reversed(rows if limit is None else _whole_runs(rows, limit))]
 
 
-def _real(link: Link, own: Sequence[ColumnElement[bool]], limit: int | None) -> list[Sequence[Any]]:
+def _real(session: DatabaseSession, own: Sequence[ColumnElement[bool]], limit: int | None) -> list[Sequence[Any]]:
     """Newest first, one more than ``limit`` where there is one, without what is simulated.
 
     The newest keys come from the index alone, which does not know what is simulated: of 20,000 executions a
@@ -41,7 +41,7 @@ def _real(link: Link, own: Sequence[ColumnElement[bool]], limit: int | None) -> 
     offset = 0
     while True:
         keys = _newest(own, page).offset(offset)
-        found = link.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
+        found = session.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
         rows += [row[:-1] for row in found if not row[-1]]
         if page is None or len(found) < page or len(rows) >= page:
             return rows[:page]
@@ -89,10 +89,10 @@ def _series_row(row: Sequence[Any]) -> SeriesRow:
 
 
 def agent_executions(
-    link: Link, agent: str, version: str | None, suite: str | None, limit: int | None
+    session: DatabaseSession, agent: str, version: str | None, suite: str | None, limit: int | None
 ) -> list[AgentExecutionRow]:
     """Newest first, simulated ones included."""
-    rows = link.execute(
+    rows = session.execute(
         select(
             agents.c.version,
             suites.c.digest,
@@ -139,7 +139,9 @@ def _newest(which: Sequence[ColumnElement[bool]], limit: int | None) -> Select[i
     return select(executions.c.id).where(*which).order_by(*_NEWEST).limit(limit)
 
 
-def arm_series(link: Link, experiment: str | None, name: str | None, limit: int | None) -> list[ArmSeriesRow]:
+def arm_series(
+    session: DatabaseSession, experiment: str | None, name: str | None, limit: int | None
+) -> list[ArmSeriesRow]:
     """The newest closed arms, oldest first, in the order of the plan within a run."""
     ended = func.coalesce(runs.c.finished_at, runs.c.started_at)
     asked = (
@@ -161,7 +163,7 @@ def arm_series(link: Link, experiment: str | None, name: str | None, limit: int 
         asked = asked.where(arms.c.experiment == experiment)
     if name is not None:
         asked = asked.where(arms.c.name == name)
-    return [_arm_row(row) for row in reversed(link.execute(asked).all())]
+    return [_arm_row(row) for row in reversed(session.execute(asked).all())]
 
 
 def _arm_row(row: Sequence[Any]) -> ArmSeriesRow:

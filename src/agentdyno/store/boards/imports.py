@@ -14,7 +14,7 @@ from agentdyno.store.boards import summaries
 from agentdyno.store.boards.executions import keep_agent, standard_error
 from agentdyno.store.boards.identities import timed_uid
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution
 from agentdyno.store.runs.codec import id_bytes
 from agentdyno.store.runs.suites import keep_workspace
@@ -35,25 +35,25 @@ _RESOLVED = (
 )
 
 
-def add_executions(link: Link, rows: Iterable[Execution]) -> int:
+def add_executions(session: DatabaseSession, rows: Iterable[Execution]) -> int:
     """Inserts rows from outside, as they come, and takes them into the summaries; how many there were."""
-    summaries.lock(link)
-    before = int(link.execute(select(func.coalesce(func.max(executions.c.id), 0))).scalar_one())
-    encoded = _Resolver(link).encoded(rows)
+    summaries.lock(session)
+    before = int(session.execute(select(func.coalesce(func.max(executions.c.id), 0))).scalar_one())
+    encoded = _Resolver(session).encoded(rows)
     count = 0
     # Whole groups: while rows are on their way into PostgreSQL, its connection can look up nothing.
     while group := list(islice(encoded, _GROUP)):
-        link.backend.insert_many(link.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
+        session.backend.insert_many(session.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
         count += len(group)
-    summaries.add(link, executions.c.id > before)
+    summaries.add(session, executions.c.id > before)
     return count
 
 
 class _Resolver:
     """Names to keys, each looked up once. Agents and workspaces are made where they are new, suites are not."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, session: DatabaseSession) -> None:
+        self._session = session
         self._agents: dict[tuple[str, str], int] = {}
         self._benchmarks: dict[tuple[str, str], int] = {}
         self._workspaces: dict[str, int] = {}
@@ -87,24 +87,24 @@ class _Resolver:
 
     def _agent(self, row: Execution) -> int:
         wanted = select(agents.c.id).where(agents.c.name == row.agent, agents.c.version == row.agent_version)
-        found = self._link.execute(wanted.order_by(agents.c.id.desc()).limit(1)).scalar()
-        key = int(found) if found else keep_agent(self._link, row.agent, row.agent_version, None, row.created_at)
+        found = self._session.execute(wanted.order_by(agents.c.id.desc()).limit(1)).scalar()
+        key = int(found) if found else keep_agent(self._session, row.agent, row.agent_version, None, row.created_at)
         self._agents[row.agent, row.agent_version] = key
         return key
 
     def _benchmark(self, row: Execution) -> int:
         wanted = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
         wanted = wanted.where(suites.c.digest == row.suite, benchmarks.c.benchmark_id == row.benchmark)
-        found = self._link.execute(wanted).scalar()
+        found = self._session.execute(wanted).scalar()
         if found is None:
             raise StoreError(
                 f"the store has no benchmark {row.benchmark!r} of a suite {row.suite!r}",
-                where=self._link.backend.where,
+                where=self._session.backend.where,
                 remedy="Add the suite before its executions.",
             )
         self._benchmarks[row.suite, row.benchmark] = int(found)
         return int(found)
 
     def _workspace(self, name: str) -> int:
-        self._workspaces[name] = keep_workspace(self._link, name)
+        self._workspaces[name] = keep_workspace(self._session, name)
         return self._workspaces[name]

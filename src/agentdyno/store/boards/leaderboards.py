@@ -45,7 +45,7 @@ from agentdyno.store.boards.schema import (
     suites,
 )
 from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES, figures
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import LeaderboardRow
 
 _SCALES = [SCALES[name] for name in SUMMED]
@@ -71,7 +71,7 @@ class Window(NamedTuple):
 
 
 def leaderboard_rows(
-    link: Link,
+    session: DatabaseSession,
     window: Window,
     category: str | None,
     suite: int | None,
@@ -91,7 +91,7 @@ def leaderboard_rows(
     else:
         given["suite"] = suite
     asked = _leaderboard(category is not None, suite is not None, brief and suite is None, together)
-    return [_leaderboard_row(row) for row in link.execute(asked, given).all()]
+    return [_leaderboard_row(row) for row in session.execute(asked, given).all()]
 
 
 @cache

@@ -16,7 +16,7 @@ from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.queries import execution_of, whole_executions
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution, RunRow
 from agentdyno.store.runs.codec import id_bytes, row_sample
 from agentdyno.store.runs.queries import list_runs, run_key
@@ -79,7 +79,9 @@ class ResultFilter(NamedTuple):
     latest: bool = False
 
 
-def execution_page(link: Link, wanted: ResultFilter, after: After | None, limit: int) -> list[Execution]:
+def execution_page(
+    session: DatabaseSession, wanted: ResultFilter, after: After | None, limit: int
+) -> list[Execution]:
     """At most ``limit`` executions, newest first. The keys come from the index, the rest of the shown rows alone."""
     named: list[ColumnElement[bool]] = [agents.c.name == wanted.agent]
     if wanted.version is not None:
@@ -96,7 +98,7 @@ def execution_page(link: Link, wanted: ResultFilter, after: After | None, limit:
         place = select(executions.c.id).where(executions.c.uid == id_bytes(after.uid)).scalar_subquery()
         own.append(_behind(executions.c.created_at, executions.c.id, after.at, place))
     keys = select(executions.c.id).where(*own).order_by(*_NEWEST).limit(limit)
-    return [execution_of(row) for row in link.execute(whole_executions().where(executions.c.id.in_(keys)))]
+    return [execution_of(row) for row in session.execute(whole_executions().where(executions.c.id.in_(keys)))]
 
 
 def _latest(own: list[ColumnElement[bool]]) -> Select[int]:
@@ -119,7 +121,7 @@ def _latest(own: list[ColumnElement[bool]]) -> Select[int]:
     return select(ranked.c.id).where(ranked.c.place == 1)
 
 
-def run_page(link: Link, wanted: RunFilter, after: After | None, limit: int) -> list[RunRow]:
+def run_page(session: DatabaseSession, wanted: RunFilter, after: After | None, limit: int) -> list[RunRow]:
     """At most ``limit`` runs, newest first."""
     only: list[ColumnElement[bool]] = []
     if wanted.kind is not None:
@@ -131,18 +133,20 @@ def run_page(link: Link, wanted: RunFilter, after: After | None, limit: int) -> 
     if after is not None:
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(_behind(runs.c.started_at, runs.c.id, after.at, place))
-    return list_runs(link, limit, only)
+    return list_runs(session, limit, only)
 
 
 def _behind(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:
     return or_(time < at, and_(time == at, key < place))
 
 
-def sample_page(link: Link, run_id: str, wanted: SampleFilter, after: AfterSample | None, limit: int) -> list[Sample]:
+def sample_page(
+    session: DatabaseSession, run_id: str, wanted: SampleFilter, after: AfterSample | None, limit: int
+) -> list[Sample]:
     """At most ``limit`` samples: arms in the order of the plan, then by phase and trial."""
-    place = _place(link, run_id, after)
+    place = _place(session, run_id, after)
     found: list[Sample] = []
-    for position, key, arm_id in _arms(link, run_id, wanted):
+    for position, key, arm_id in _arms(session, run_id, wanted):
         for number, phase in enumerate(Phase):
             if (position, number) < place or wanted.phase not in (None, phase):
                 continue
@@ -153,30 +157,30 @@ def sample_page(link: Link, run_id: str, wanted: SampleFilter, after: AfterSampl
                 asked = asked.where(samples.c.status.in_([status.value for status in wanted.statuses]))
             if wanted.case_id is not None:
                 asked = asked.where(samples.c.case_id == wanted.case_id)
-            rows = link.execute(asked.order_by(*ORDER).limit(limit - len(found)))
+            rows = session.execute(asked.order_by(*ORDER).limit(limit - len(found)))
             found.extend(row_sample(row, arm_id) for row in rows)
             if len(found) >= limit:
                 return found
     return found
 
 
-def _place(link: Link, run_id: str, after: AfterSample | None) -> tuple[int, int]:
+def _place(session: DatabaseSession, run_id: str, after: AfterSample | None) -> tuple[int, int]:
     """Arm and phase to begin with."""
     if after is None:
         return -1, 0
-    asked = select(arms.c.position).where(arms.c.run == run_key(link, run_id), arms.c.arm_id == after.arm_id)
-    position = link.execute(asked).scalar()
+    asked = select(arms.c.position).where(arms.c.run == run_key(session, run_id), arms.c.arm_id == after.arm_id)
+    position = session.execute(asked).scalar()
     if position is None or after.phase not in set(Phase):
         raise SpecError("this is no place in the samples of this run", where="cursor")
     return int(position), list(Phase).index(Phase(after.phase))
 
 
-def _arms(link: Link, run_id: str, wanted: SampleFilter) -> list[tuple[int, int, str]]:
+def _arms(session: DatabaseSession, run_id: str, wanted: SampleFilter) -> list[tuple[int, int, str]]:
     columns = (arms.c.position, arms.c.id, arms.c.arm_id, arms.c.name, arms.c.agent, arms.c.benchmark)
-    asked = select(*columns).where(arms.c.run == run_key(link, run_id)).order_by(arms.c.position)
+    asked = select(*columns).where(arms.c.run == run_key(session, run_id)).order_by(arms.c.position)
     return [
         (int(position), int(key), str(arm_id))
-        for position, key, arm_id, name, agent, benchmark in link.execute(asked)
+        for position, key, arm_id, name, agent, benchmark in session.execute(asked)
         if wanted.arm in (None, arm_id, name)
         if wanted.agent is None or wanted.agent in (agent, (agent or "").rpartition("@")[0])
         if wanted.benchmark in (None, benchmark)

@@ -9,16 +9,16 @@ from sqlalchemy import ColumnElement, Row, Select, select
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.store.runs.codec import id_bytes, id_text
 from agentdyno.store.runs.schema import arms, runs
 
 
-def list_executions(link: Link, wanted: ExecutionFilter, limit: int | None) -> list[Execution]:
+def list_executions(session: DatabaseSession, wanted: ExecutionFilter, limit: int | None) -> list[Execution]:
     """Those that match, by the time they were recorded."""
     asked = whole_executions().where(*_conditions(wanted))
-    rows = link.execute(asked if limit is None else asked.limit(limit))
+    rows = session.execute(asked if limit is None else asked.limit(limit))
     return [execution_of(row) for row in rows]
 
 
@@ -88,9 +88,9 @@ def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
     return found
 
 
-def latest_run(link: Link, agent: str, suite_digest: str) -> str | None:
+def latest_run(session: DatabaseSession, agent: str, suite_digest: str) -> str | None:
     """The newest run in which the agent succeeded at something of this version of the suite."""
-    found = link.execute(
+    found = session.execute(
         select(runs.c.run_id)
         .select_from(executions)
         .join(runs, runs.c.id == executions.c.run)

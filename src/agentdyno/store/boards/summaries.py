@@ -34,7 +34,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from agentdyno.store.boards.schema import SCORES, SHOWN, SUMMED, agg_day, benchmarks, counters, executions, latest
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 
 DAY_MS = 86_400_000
 SCORE_UNITS = 10**12
@@ -74,54 +74,54 @@ def _whole_postgresql(element: Whole, compiler: SQLCompiler, **options: Any) -> 
     return f"CAST(trunc({compiler.process(element.clauses, **options)}) AS BIGINT)"
 
 
-def lock(link: Link) -> None:
+def lock(session: DatabaseSession) -> None:
     """Counts a change, and keeps every other one out until this transaction ends."""
-    link.execute(link.backend.insert_or_add(counters, ["name"]), {"name": _GENERATION, "value": 1})
+    session.execute(session.backend.insert_or_add(counters, ["name"]), {"name": _GENERATION, "value": 1})
 
 
-def generation(link: Link) -> int:
+def generation(session: DatabaseSession) -> int:
     """How often executions were changed: what was worked out from them before is stale where this differs."""
-    return int(link.execute(select(counters.c.value).where(counters.c.name == _GENERATION)).scalar() or 0)
+    return int(session.execute(select(counters.c.value).where(counters.c.name == _GENERATION)).scalar() or 0)
 
 
-def remove(link: Link, which: ColumnElement[bool]) -> set[Pair]:
+def remove(session: DatabaseSession, which: ColumnElement[bool]) -> set[Pair]:
     """Takes executions out of the sums, before they change; the pairs that ``refresh`` has to look at afterwards."""
-    _add_up(link, which, -1)
-    link.execute(delete(agg_day).where(agg_day.c.attempts == 0))
-    return pairs_of(link, which)
+    _add_up(session, which, -1)
+    session.execute(delete(agg_day).where(agg_day.c.attempts == 0))
+    return pairs_of(session, which)
 
 
-def add(link: Link, which: ColumnElement[bool], pairs: Iterable[Pair] = ()) -> None:
+def add(session: DatabaseSession, which: ColumnElement[bool], pairs: Iterable[Pair] = ()) -> None:
     """Puts executions into the sums and brings ``latest`` up to date for theirs and for further ``pairs``."""
-    _add_up(link, which, 1)
-    refresh(link, pairs_of(link, which) | set(pairs))
+    _add_up(session, which, 1)
+    refresh(session, pairs_of(session, which) | set(pairs))
 
 
-def rebuild(link: Link) -> None:
+def rebuild(session: DatabaseSession) -> None:
     """All summaries anew, from the executions alone."""
-    lock(link)
-    link.execute(delete(latest))
-    link.execute(delete(agg_day))
-    add(link, true())
+    lock(session)
+    session.execute(delete(latest))
+    session.execute(delete(agg_day))
+    add(session, true())
 
 
-def pairs_of(link: Link, which: ColumnElement[bool]) -> set[Pair]:
+def pairs_of(session: DatabaseSession, which: ColumnElement[bool]) -> set[Pair]:
     wanted = select(executions.c.agent, executions.c.benchmark).where(which, _REAL).distinct()
-    return {(row.agent, row.benchmark) for row in link.execute(wanted)}
+    return {(row.agent, row.benchmark) for row in session.execute(wanted)}
 
 
-def refresh(link: Link, pairs: Iterable[Pair]) -> None:
+def refresh(session: DatabaseSession, pairs: Iterable[Pair]) -> None:
     """``latest`` of these agents and benchmarks, looked up by the index of ``executions``."""
     keys = [{"of_agent": agent, "of_benchmark": benchmark} for agent, benchmark in sorted(pairs)]
     if not keys:
         return
-    link.execute(
+    session.execute(
         delete(latest).where(
             latest.c.agent == bindparam("of_agent"), latest.c.benchmark == bindparam("of_benchmark")
         ),
         keys,
     )
-    link.execute(insert(latest).from_select([column.name for column in latest.columns], _last()), keys)
+    session.execute(insert(latest).from_select([column.name for column in latest.columns], _last()), keys)
 
 
 def _last() -> Select[*tuple[Any, ...]]:
@@ -153,8 +153,8 @@ def _last() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _add_up(link: Link, which: ColumnElement[bool], sign: int) -> None:
-    link.execute(link.backend.insert_or_add(agg_day, _KEY, _contributions(which)), {"sign": sign})
+def _add_up(session: DatabaseSession, which: ColumnElement[bool], sign: int) -> None:
+    session.execute(session.backend.insert_or_add(agg_day, _KEY, _contributions(which)), {"sign": sign})
 
 
 def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, inspect, select
 
 from agentdyno.errors import StoreError
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
 _version = Table(
@@ -16,11 +16,11 @@ _version = Table(
 )
 
 
-def current(link: Link) -> str | None:
+def current(session: DatabaseSession) -> str | None:
     """The revision of the schema, ``None`` for an empty database; a database of someone else's is an error."""
-    inspector = inspect(link.connection)
+    inspector = inspect(session.connection)
     if inspector.has_table(VERSION_TABLE):
-        found = link.execute(select(_version.c.version_num)).scalar()
+        found = session.execute(select(_version.c.version_num)).scalar()
         if found is not None:
             return str(found)
     tables = inspector.get_table_names()
@@ -28,14 +28,14 @@ def current(link: Link) -> str | None:
         return None
     raise StoreError(
         f"this database is not an agentdyno store (it holds {', '.join(sorted(tables)[:5])})",
-        where=link.backend.where,
+        where=session.backend.where,
         remedy="Name another store with --store or DYNO_STORE.",
     )
 
 
-def read(link: Link) -> str:
+def read(session: DatabaseSession) -> str:
     """The revision of a store that is known to be one; the cheapest question that reaches the database."""
-    return str(link.execute(select(_version.c.version_num)).scalar() or "")
+    return str(session.execute(select(_version.c.version_num)).scalar() or "")
 
 
 def require_current(revision: str, where: str) -> None:
@@ -55,23 +55,23 @@ def require_current(revision: str, where: str) -> None:
     )
 
 
-def create(link: Link) -> None:
+def create(session: DatabaseSession) -> None:
     """The tables of the newest revision, unless another process has made them in the meantime."""
-    link.backend.prepare_new(link.connection, link.busy_timeout_s)
-    with link.transaction(durable=True):
-        link.backend.lock_schema(link.connection)
-        if current(link) is not None:
+    session.backend.prepare_new(session.connection, session.busy_timeout_s)
+    with session.transaction(durable=True):
+        session.backend.lock_schema(session.connection)
+        if current(session) is not None:
             return
-        metadata.create_all(link.connection, checkfirst=False)
-        _version.create(link.connection, checkfirst=False)
-        link.execute(_version.insert(), {"version_num": HEAD})
+        metadata.create_all(session.connection, checkfirst=False)
+        _version.create(session.connection, checkfirst=False)
+        session.execute(_version.insert(), {"version_num": HEAD})
 
 
-def upgrade(link: Link) -> tuple[str | None, str]:
+def upgrade(session: DatabaseSession) -> tuple[str | None, str]:
     """Runs the missing migrations in one transaction; the revisions before and after."""
-    before = current(link)
+    before = current(session)
     if before is not None and before not in REVISIONS:
-        require_current(before, link.backend.where)
+        require_current(before, session.backend.where)
     if before == HEAD:
         return before, HEAD
     from alembic import command
@@ -80,10 +80,10 @@ def upgrade(link: Link) -> tuple[str | None, str]:
     config = Config()
     config.set_main_option("script_location", "agentdyno.store:migrations")
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = link.connection
-    link.backend.prepare_new(link.connection, link.busy_timeout_s)
-    link.backend.prepare_migration(link.connection)
-    with link.transaction(durable=True):
-        link.backend.lock_schema(link.connection)
+    config.attributes["connection"] = session.connection
+    session.backend.prepare_new(session.connection, session.busy_timeout_s)
+    session.backend.prepare_migration(session.connection)
+    with session.transaction(durable=True):
+        session.backend.lock_schema(session.connection)
         command.upgrade(config, "head")
     return before, HEAD

@@ -27,7 +27,7 @@ from agentdyno.model import (
     Vcs,
 )
 from agentdyno.store.boards.schema import suites
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import decoded, id_bytes, id_text, row_sample
 from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
@@ -42,37 +42,37 @@ _PHASE_ORDER = {phase: position for position, phase in enumerate(Phase)}
 _NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
 
 
-def run_key(link: Link, run_id: str) -> int:
+def run_key(session: DatabaseSession, run_id: str) -> int:
     """The row of a run by its full id."""
-    found = link.execute(select(runs.c.id).where(runs.c.run_id == id_bytes(run_id))).scalar()
+    found = session.execute(select(runs.c.id).where(runs.c.run_id == id_bytes(run_id))).scalar()
     if found is None:
-        raise _unknown(link, run_id)
+        raise _unknown(session, run_id)
     return int(found)
 
 
-def has_run(link: Link, run_id: str) -> bool:
+def has_run(session: DatabaseSession, run_id: str) -> bool:
     """Whether there is a run of that full id; what is no id is none."""
     try:
         wanted = id_bytes(run_id)
     except StoreError:
         return False
-    return link.execute(select(runs.c.id).where(runs.c.run_id == wanted)).scalar() is not None
+    return session.execute(select(runs.c.id).where(runs.c.run_id == wanted)).scalar() is not None
 
 
-def find_run(link: Link, reference: str) -> str:
+def find_run(session: DatabaseSession, reference: str) -> str:
     """The full id that a unique prefix, ``last`` or ``last~N`` stands for."""
     reference = reference.strip()
     last = _LAST.fullmatch(reference)
     if last:
-        return _nth_newest(link, reference, int(last[1] or 0))
+        return _nth_newest(session, reference, int(last[1] or 0))
     digits = reference.replace("-", "").lower()
     if not _PREFIX.fullmatch(reference) or not 0 < len(digits) <= 32:
-        raise _unknown(link, reference)
+        raise _unknown(session, reference)
     low, high = (bytes.fromhex(digits.ljust(32, filler)) for filler in "0f")
     wanted = select(runs.c.run_id, runs.c.name).where(runs.c.run_id.between(low, high)).order_by(*_NEWEST_FIRST)
-    found = link.execute(wanted.limit(_CANDIDATES + 1)).all()
+    found = session.execute(wanted.limit(_CANDIDATES + 1)).all()
     if not found:
-        raise _unknown(link, reference)
+        raise _unknown(session, reference)
     if len(found) > 1:
         listed = ", ".join(f"{id_text(row.run_id)} ({row.name})" for row in found[:_CANDIDATES])
         more = ", and more" if len(found) > _CANDIDATES else ""
@@ -80,39 +80,41 @@ def find_run(link: Link, reference: str) -> str:
     return id_text(found[0].run_id)
 
 
-def _nth_newest(link: Link, reference: str, back: int) -> str:
-    found = link.execute(select(runs.c.run_id).order_by(*_NEWEST_FIRST).offset(back).limit(1)).scalar()
+def _nth_newest(session: DatabaseSession, reference: str, back: int) -> str:
+    found = session.execute(select(runs.c.run_id).order_by(*_NEWEST_FIRST).offset(back).limit(1)).scalar()
     if found is not None:
         return id_text(found)
-    count = link.execute(select(func.count()).select_from(runs)).scalar_one()
+    count = session.execute(select(func.count()).select_from(runs)).scalar_one()
     if not count:
-        raise _empty(link)
+        raise _empty(session)
     raise StoreError(
         f"there is no {reference}: the store holds {count} run{'s' if count > 1 else ''}",
-        where=link.backend.where,
+        where=session.backend.where,
         remedy=f"The oldest one is last~{count - 1}." if count > 1 else "The only one is last.",
     )
 
 
-def _empty(link: Link) -> StoreError:
-    return StoreError("the store holds no run yet", where=link.backend.where, remedy="`dyno run FILE` records one.")
+def _empty(session: DatabaseSession) -> StoreError:
+    return StoreError(
+        "the store holds no run yet", where=session.backend.where, remedy="`dyno run FILE` records one."
+    )
 
 
-def _unknown(link: Link, reference: str) -> StoreError:
-    recent = link.execute(select(runs.c.run_id, runs.c.name).order_by(*_NEWEST_FIRST).limit(_RECENT)).all()
+def _unknown(session: DatabaseSession, reference: str) -> StoreError:
+    recent = session.execute(select(runs.c.run_id, runs.c.name).order_by(*_NEWEST_FIRST).limit(_RECENT)).all()
     if not recent:
-        return _empty(link)
+        return _empty(session)
     named = [id_text(row.run_id) for row in recent if row.name == reference]
     if named:
         remedy = f"Runs are called by their id; the newest one named {reference!r} is {named[0]}."
     else:
         remedy = nearest(reference, [id_text(row.run_id) for row in recent])
-    return StoreError(f"there is no run {reference!r}", where=link.backend.where, remedy=remedy)
+    return StoreError(f"there is no run {reference!r}", where=session.backend.where, remedy=remedy)
 
 
-def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
+def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
     """The newest runs first."""
-    rows = link.execute(select(runs).where(*only).order_by(*_NEWEST_FIRST).limit(limit)).all()
+    rows = session.execute(select(runs).where(*only).order_by(*_NEWEST_FIRST).limit(limit)).all()
     unanswered = func.sum(case((samples.c.status.in_(_UNANSWERED), 1), else_=0))
     counted = (
         select(arms.c.run, func.count(arms.c.id.distinct()), func.count(samples.c.id), unanswered)
@@ -120,7 +122,7 @@ def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) 
         .where(arms.c.run.in_([row.id for row in rows]))
         .group_by(arms.c.run)
     )
-    counts = {row[0]: (row[1], row[2], row[3]) for row in link.execute(counted)}
+    counts = {row[0]: (row[1], row[2], row[3]) for row in session.execute(counted)}
     return [
         RunRow(
             id_text(row.run_id),
@@ -136,37 +138,37 @@ def list_runs(link: Link, limit: int, only: Sequence[ColumnElement[bool]] = ()) 
     ]
 
 
-def recorded(link: Link, run_id: str) -> dict[str, Status]:
+def recorded(session: DatabaseSession, run_id: str) -> dict[str, Status]:
     """The status of every planned trial that has ended, by the trial's key. Warm-ups are not planned."""
-    return {key: Status(status) for key, status in _of_trials(link, run_id, samples.c.ended.is_(True))}
+    return {key: Status(status) for key, status in _of_trials(session, run_id, samples.c.ended.is_(True))}
 
 
-def unfinished(link: Link, run_id: str) -> dict[str, int]:
+def unfinished(session: DatabaseSession, run_id: str) -> dict[str, int]:
     """The number of samples of every planned trial that has some and has not ended, by the trial's key."""
-    counts = Counter(key for key, _ in _of_trials(link, run_id, samples.c.ended.is_(False)))
+    counts = Counter(key for key, _ in _of_trials(session, run_id, samples.c.ended.is_(False)))
     if not counts:
         return {}
-    ended = recorded(link, run_id)
+    ended = recorded(session, run_id)
     return {key: count for key, count in counts.items() if key not in ended}
 
 
-def _of_trials(link: Link, run_id: str, only: ColumnElement[bool]) -> Iterator[tuple[str, str]]:
+def _of_trials(session: DatabaseSession, run_id: str, only: ColumnElement[bool]) -> Iterator[tuple[str, str]]:
     """Trial key and status of each sample that is no warm-up."""
     wanted = (
         select(
             arms.c.arm_id, *(samples.c[name] for name in ("phase", "iteration", "case_id", "instrument", "status"))
         )
         .join(arms, samples.c.arm == arms.c.id)
-        .where(arms.c.run == run_key(link, run_id), samples.c.phase != Phase.WARMUP.value, only)
+        .where(arms.c.run == run_key(session, run_id), samples.c.phase != Phase.WARMUP.value, only)
     )
-    for arm_id, phase, iteration, case_id, instrument, status in link.execute(wanted):
+    for arm_id, phase, iteration, case_id, instrument, status in session.execute(wanted):
         yield f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}", status
 
 
-def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
+def load_run(session: DatabaseSession, run_id: str, with_samples: bool) -> RunResult:
     """A run with its arms in the order of the plan and, when asked for, every sample."""
-    key = run_key(link, run_id)
-    row = link.execute(
+    key = run_key(session, run_id)
+    row = session.execute(
         select(
             runs,
             specs.c.document.label("spec_document"),
@@ -192,7 +194,7 @@ def load_run(link: Link, run_id: str, with_samples: bool) -> RunResult:
         tags=tuple(row.tags or ()),
         notes=row.notes,
         warnings=tuple(decoded(RunWarning, plain, "a warning") for plain in row.warnings or ()),
-        arms=_load_arms(link, key, with_samples),
+        arms=_load_arms(session, key, with_samples),
         overhead_s=row.overhead_s,
         stopped_because=row.stopped_because,
         suite=None if row.suite_document is None else suite_of(row.suite_settings, row.suite_document),
@@ -210,24 +212,24 @@ def _targets(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, di
     }
 
 
-def _load_arms(link: Link, run: int, with_samples: bool) -> tuple[ArmResult, ...]:
+def _load_arms(session: DatabaseSession, run: int, with_samples: bool) -> tuple[ArmResult, ...]:
     files = defaultdict(list)
     wanted = select(*(artifacts.c[name] for name in ("arm", "name", "path", "size_bytes", "media_type")))
-    for row in link.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
+    for row in session.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
         files[row.arm].append(Artifact(row.name, row.path, row.size_bytes, row.media_type))
     found = []
-    for row in link.execute(select(arms).where(arms.c.run == run).order_by(arms.c.position)).all():
-        kept = _load_samples(link, row.id, row.arm_id) if with_samples else ()
+    for row in session.execute(select(arms).where(arms.c.run == run).order_by(arms.c.position)).all():
+        kept = _load_samples(session, row.id, row.arm_id) if with_samples else ()
         count = len(kept)
         if not with_samples:
-            count = link.execute(select(func.count(samples.c.id)).where(samples.c.arm == row.id)).scalar_one()
+            count = session.execute(select(func.count(samples.c.id)).where(samples.c.arm == row.id)).scalar_one()
         found.append(_arm_result(row, count, kept, tuple(files[row.id])))
     return tuple(found)
 
 
-def _load_samples(link: Link, arm: int, arm_id: str) -> tuple[Sample, ...]:
+def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
-    loaded = [row_sample(row, arm_id) for row in link.execute(select(samples).where(samples.c.arm == arm))]
+    loaded = [row_sample(row, arm_id) for row in session.execute(select(samples).where(samples.c.arm == arm))]
     loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, null, sel
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null, row_sample
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import arms, samples
@@ -28,34 +28,34 @@ _WITHOUT_DETAILS = [
 ]
 
 
-def iter_samples(link: Link, run_id: str, arm_id: str | None, details: bool) -> Iterator[Sample]:
+def iter_samples(session: DatabaseSession, run_id: str, arm_id: str | None, details: bool) -> Iterator[Sample]:
     """Arms in the order of the plan, then phase, iteration, case, instrument and part."""
-    with link, link.snapshot():
-        keys = _arm_keys(link, run_id, arm_id)
+    with session, session.snapshot():
+        keys = _arm_keys(session, run_id, arm_id)
     columns = COLUMNS if details else _WITHOUT_DETAILS
     for key, name in keys:
         for phase in Phase:
             wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
-            for row in _pages(link, wanted):
+            for row in _pages(session, wanted):
                 yield row_sample(row, name)
 
 
-def _arm_keys(link: Link, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
-    wanted = select(arms.c.id, arms.c.arm_id).where(arms.c.run == run_key(link, run_id)).order_by(arms.c.position)
+def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
+    wanted = select(arms.c.id, arms.c.arm_id).where(arms.c.run == run_key(session, run_id)).order_by(arms.c.position)
     if arm_id is not None:
         wanted = wanted.where(arms.c.arm_id == arm_id)
-    found = [(int(row.id), str(row.arm_id)) for row in link.execute(wanted)]
+    found = [(int(row.id), str(row.arm_id)) for row in session.execute(wanted)]
     if arm_id is not None and not found:
-        raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=link.backend.where)
+        raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=session.backend.where)
     return found
 
 
-def _pages(link: Link, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[Any, ...]]]:
+def _pages(session: DatabaseSession, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[Any, ...]]]:
     """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
     page = wanted.order_by(*ORDER).limit(PAGE)
     while True:
-        with link:
-            rows = link.execute(page).all()
+        with session:
+            rows = session.execute(page).all()
         yield from rows
         if len(rows) < PAGE:
             return
@@ -70,13 +70,13 @@ def behind(iteration: int, case_id: str, instrument: str, part: int) -> ColumnEl
     return tuple_(*ORDER) > tuple_(*(literal(value, column.type) for value, column in zip(place, ORDER, strict=True)))
 
 
-def find_samples(link: Link, run_id: str, case_id: str) -> list[Sample]:
+def find_samples(session: DatabaseSession, run_id: str, case_id: str) -> list[Sample]:
     """Every sample of one case with all details, in the order of ``iter_samples``."""
-    keys = _arm_keys(link, run_id, None)
+    keys = _arm_keys(session, run_id, None)
     found: list[Sample] = []
     for key, name in keys:
         own = (samples.c.arm == key, samples.c.case_id == case_id)
-        rows = link.execute(select(*COLUMNS).where(*own)).all()
+        rows = session.execute(select(*COLUMNS).where(*own)).all()
         found.extend(row_sample(row, name) for row in rows)
     order = {arm_id: position for position, (_, arm_id) in enumerate(keys)}
     phases = list(Phase)
@@ -84,9 +84,9 @@ def find_samples(link: Link, run_id: str, case_id: str) -> list[Sample]:
     return found
 
 
-def update_scores(link: Link, run_id: str, rescored: Iterable[Sample]) -> int:
+def update_scores(session: DatabaseSession, run_id: str, rescored: Iterable[Sample]) -> int:
     """Replaces scores, status and details of recorded samples; how many. The caller holds the transaction."""
-    keys = {name: key for key, name in _arm_keys(link, run_id, None)}
+    keys = {name: key for key, name in _arm_keys(session, run_id, None)}
     key_columns = ("phase", "iteration", "case_id", "instrument", "part")
     statement = (
         update(samples)
@@ -99,12 +99,12 @@ def update_scores(link: Link, run_id: str, rescored: Iterable[Sample]) -> int:
     while group := list(islice(iterator, PAGE)):
         stray = {sample.arm_id for sample in group} - keys.keys()
         if stray:
-            raise StoreError(f"run {run_id} was begun without arm {min(stray)}", where=link.backend.where)
+            raise StoreError(f"run {run_id} was begun without arm {min(stray)}", where=session.backend.where)
         rows = [_rescored_row(keys[sample.arm_id], sample) for sample in group]
-        found = link.execute(statement, rows).rowcount
+        found = session.execute(statement, rows).rowcount
         if found != len(group):
             message = f"run {run_id} has no sample of {len(group) - found} trials, from {group[0].key} on"
-            raise StoreError(message, where=link.backend.where)
+            raise StoreError(message, where=session.backend.where)
         count += len(group)
     return count
 

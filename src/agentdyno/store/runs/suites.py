@@ -16,16 +16,16 @@ from agentdyno.model import Case, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.identities import derived_uid
 from agentdyno.store.boards.schema import benchmarks, suites, workspaces
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import decoded, plain_or_null
 
 Plain = dict[str, Any]
 
 
-def keep_suite(link: Link, suite: Suite, now_ms: int) -> int:
+def keep_suite(session: DatabaseSession, suite: Suite, now_ms: int) -> int:
     """The row of this version of the suite, with its benchmarks; their baselines are as declared last."""
     digest = suite.digest
-    found = link.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar()
+    found = session.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar()
     if found is None:
         row = {
             "uid": derived_uid("suite", suite.suite_id, digest),
@@ -37,12 +37,12 @@ def keep_suite(link: Link, suite: Suite, now_ms: int) -> int:
             "document": plain_or_null(suite, f"the suite {suite.name}"),
             "created_at": now_ms,
         }
-        link.execute(link.backend.insert_unless_present(suites, ["digest"]), row)
-        found = link.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar_one()
+        session.execute(session.backend.insert_unless_present(suites, ["digest"]), row)
+        found = session.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar_one()
     rows = _benchmark_rows(int(found), suite, digest)
     if rows:
-        link.execute(link.backend.insert_unless_present(benchmarks, ["suite", "benchmark_id"]), rows)
-        _declare_baseline(link, int(found), rows)
+        session.execute(session.backend.insert_unless_present(benchmarks, ["suite", "benchmark_id"]), rows)
+        _declare_baseline(session, int(found), rows)
     return int(found)
 
 
@@ -67,17 +67,17 @@ def _benchmark_rows(key: int, suite: Suite, digest: str) -> list[Plain]:
     ]
 
 
-def _declare_baseline(link: Link, key: int, rows: Sequence[Plain]) -> None:
+def _declare_baseline(session: DatabaseSession, key: int, rows: Sequence[Plain]) -> None:
     """Baselines are no part of a version: a run may declare others than the run before."""
     columns = (benchmarks.c.benchmark_id, benchmarks.c.baseline_agent, benchmarks.c.baseline_accuracy)
-    before = {row[0]: (row[1], row[2]) for row in link.execute(select(*columns).where(benchmarks.c.suite == key))}
+    before = {row[0]: (row[1], row[2]) for row in session.execute(select(*columns).where(benchmarks.c.suite == key))}
     changed = [
         {"of": row["benchmark_id"], "agent": row["baseline_agent"], "accuracy": row["baseline_accuracy"]}
         for row in rows
         if before[row["benchmark_id"]] != (row["baseline_agent"], row["baseline_accuracy"])
     ]
     if changed:
-        link.execute(
+        session.execute(
             update(benchmarks)
             .where(benchmarks.c.suite == key, benchmarks.c.benchmark_id == bindparam("of"))
             .values(baseline_agent=bindparam("agent"), baseline_accuracy=bindparam("accuracy")),
@@ -114,8 +114,8 @@ def _case(plain: Mapping[str, Any]) -> Case:
     )
 
 
-def keep_workspace(link: Link, name: str) -> int:
+def keep_workspace(session: DatabaseSession, name: str) -> int:
     """The row of a workspace."""
     row = {"uid": derived_uid("workspace", name), "name": name}
-    link.execute(link.backend.insert_unless_present(workspaces, ["name"]), row)
-    return int(link.execute(select(workspaces.c.id).where(workspaces.c.name == name)).scalar_one())
+    session.execute(session.backend.insert_unless_present(workspaces, ["name"]), row)
+    return int(session.execute(select(workspaces.c.id).where(workspaces.c.name == name)).scalar_one())

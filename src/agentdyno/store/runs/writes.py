@@ -11,7 +11,7 @@ from agentdyno.errors import StoreError
 from agentdyno.model import Arm, ArmResult, Artifact, RunResult, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import record_executions
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import arm_row, digest, finite, finite_metrics, header_row, id_bytes, plain_or_null
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
@@ -21,16 +21,18 @@ KEPT_ARTIFACT_BYTES = 64 * 1024
 """Artifacts up to this size are kept in the store as well."""
 
 
-def begin_run(link: Link, header: RunResult, planned_arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
+def begin_run(
+    session: DatabaseSession, header: RunResult, planned_arms: Sequence[Arm], planned: Mapping[str, int]
+) -> None:
     """Inserts the run and its arms; the caller holds the transaction."""
     run_id = id_bytes(header.run_id)
-    if link.execute(select(runs.c.id).where(runs.c.run_id == run_id)).scalar() is not None:
-        raise StoreError(f"run {header.run_id} is in the store already", where=link.backend.where)
-    spec = _shared(link, specs, header.spec, {"name": header.spec.name})
-    environment = _shared(link, environments, header.environment, {"machine_id": header.environment.machine_id})
+    if session.execute(select(runs.c.id).where(runs.c.run_id == run_id)).scalar() is not None:
+        raise StoreError(f"run {header.run_id} is in the store already", where=session.backend.where)
+    spec = _shared(session, specs, header.spec, {"name": header.spec.name})
+    environment = _shared(session, environments, header.environment, {"machine_id": header.environment.machine_id})
     row = {
         **header_row(header),
-        **_suite(link, header),
+        **_suite(session, header),
         "run_id": run_id,
         "kind": header.kind,
         "name": header.name,
@@ -39,38 +41,38 @@ def begin_run(link: Link, header: RunResult, planned_arms: Sequence[Arm], planne
         "spec": spec,
         "environment": environment,
     }
-    run = link.execute(insert(runs).returning(runs.c.id), row).scalar_one()
+    run = session.execute(insert(runs).returning(runs.c.id), row).scalar_one()
     rows = [arm_row(run, i, arm, planned.get(arm.arm_id, 0)) for i, arm in enumerate(planned_arms)]
     if rows:
-        link.execute(insert(arms), rows)
+        session.execute(insert(arms), rows)
 
 
-def finish_run(link: Link, result: RunResult, folder: Path | None) -> None:
+def finish_run(session: DatabaseSession, result: RunResult, folder: Path | None) -> None:
     """Updates the run and its arms and lists their artifacts anew; the caller holds the transaction."""
-    run = run_key(link, result.run_id)
+    run = run_key(session, result.run_id)
     keys = {
-        row.arm_id: int(row.id) for row in link.execute(select(arms.c.arm_id, arms.c.id).where(arms.c.run == run))
+        row.arm_id: int(row.id) for row in session.execute(select(arms.c.arm_id, arms.c.id).where(arms.c.run == run))
     }
     stray = [arm.name for arm in result.arms if arm.arm_id not in keys]
     if stray:
-        raise StoreError(f"run {result.run_id} was begun without {', '.join(stray)}", where=link.backend.where)
-    link.execute(update(runs).where(runs.c.id == run), {**header_row(result), **_suite(link, result)})
-    link.execute(delete(artifacts).where(artifacts.c.run == run))
+        raise StoreError(f"run {result.run_id} was begun without {', '.join(stray)}", where=session.backend.where)
+    session.execute(update(runs).where(runs.c.id == run), {**header_row(result), **_suite(session, result)})
+    session.execute(delete(artifacts).where(artifacts.c.run == run))
     if result.arms:
         conclusions = [_conclusions(keys[arm.arm_id], arm) for arm in result.arms]
-        link.execute(update(arms).where(arms.c.id == bindparam("key")), conclusions)
+        session.execute(update(arms).where(arms.c.id == bindparam("key")), conclusions)
     rows = [
         {"run": run, "arm": keys[arm.arm_id], **to_plain(artifact), "content": _content(folder, artifact)}
         for arm in result.arms
         for artifact in arm.artifacts
     ]
     if rows:
-        link.execute(insert(artifacts), rows)
+        session.execute(insert(artifacts), rows)
     if result.kind == "suite":
-        record_executions(link, run, result, keys)
+        record_executions(session, run, result, keys)
 
 
-def end_trial(link: Link, arm: int, trial: Trial) -> None:
+def end_trial(session: DatabaseSession, arm: int, trial: Trial) -> None:
     """Marks the last sample of a trial as its end; the caller has begun the write."""
     own = (
         samples.c.arm == arm,
@@ -80,14 +82,14 @@ def end_trial(link: Link, arm: int, trial: Trial) -> None:
         samples.c.instrument == trial.instrument,
     )
     last = select(func.max(samples.c.part)).where(*own).scalar_subquery()
-    link.execute(update(samples).where(*own, samples.c.part == last), {"ended": True})
+    session.execute(update(samples).where(*own, samples.c.part == last), {"ended": True})
 
 
-def _suite(link: Link, header: RunResult) -> dict[str, object]:
+def _suite(session: DatabaseSession, header: RunResult) -> dict[str, object]:
     if header.suite is None:
         return {"suite": None, "suite_settings": None}
     return {
-        "suite": keep_suite(link, header.suite, header.started_at),
+        "suite": keep_suite(session, header.suite, header.started_at),
         "suite_settings": plain_or_null(settings_of(header.suite), f"the suite {header.suite.name}"),
     }
 
@@ -106,14 +108,14 @@ def _conclusions(key: int, arm: ArmResult) -> dict[str, object]:
     }
 
 
-def _shared(link: Link, table: Table, value: object, columns: Mapping[str, object]) -> int:
+def _shared(session: DatabaseSession, table: Table, value: object, columns: Mapping[str, object]) -> int:
     """The row of ``table`` that holds ``value``; equal values share one."""
     document = plain_or_null(value, f"an entry of {table.name}")
     name = digest(document)
-    link.execute(
-        link.backend.insert_unless_present(table, ["digest"]), {"digest": name, "document": document, **columns}
+    session.execute(
+        session.backend.insert_unless_present(table, ["digest"]), {"digest": name, "document": document, **columns}
     )
-    return int(link.execute(select(table.c.id).where(table.c.digest == name)).scalar_one())
+    return int(session.execute(select(table.c.id).where(table.c.digest == name)).scalar_one())
 
 
 def _content(folder: Path | None, artifact: Artifact) -> bytes | None:

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from agentdyno.model.job import JobStatus
 from agentdyno.store.database.backend import Backend, backend_for
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.service.schema import jobs
 from agentdyno.store.store import BUSY_TIMEOUT_S, Store
 
@@ -36,9 +36,9 @@ class Superseded(Exception):
 class FencedStore(Store):
     """A store for one attempt at a job. ``on_run`` is told the id of a run before the run is begun."""
 
-    def __init__(self, link: FencedLink, on_run: Callable[[str], None]) -> None:
+    def __init__(self, session: FencedSession, on_run: Callable[[str], None]) -> None:
         """Use ``open_for``."""
-        super().__init__(link)
+        super().__init__(session)
         self._on_run = on_run
 
     @classmethod
@@ -46,7 +46,7 @@ class FencedStore(Store):
         cls, url: str | Path, job_id: str, attempt: int, on_run: Callable[[str], None] = lambda _: None
     ) -> FencedStore:
         """The store at ``url``, which has to be one that works: the job came from there."""
-        return cls(FencedLink(backend_for(url), BUSY_TIMEOUT_S, job_id, attempt), on_run)
+        return cls(FencedSession(backend_for(url), BUSY_TIMEOUT_S, job_id, attempt), on_run)
 
     def begin_run(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
         self._on_run(header.run_id)
@@ -54,12 +54,12 @@ class FencedStore(Store):
 
     def load_run(self, run_id: str, *, samples: bool = True) -> RunResult:
         """Refused as well without the lease: what is read here is about to be written into a file of the run."""
-        with self._link as link, link.transaction():
+        with self._session as session, session.transaction():
             pass
         return super().load_run(run_id, samples=samples)
 
 
-class FencedLink(Link):
+class FencedSession(DatabaseSession):
     """Begins a write only for the attempt that holds the lease; raises ``Superseded`` else."""
 
     def __init__(self, backend: Backend, busy_timeout_s: float, job_id: str, attempt: int) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from agentdyno.errors import Conflict, LeaseLost, StoreError, Unknown, nearest
 from agentdyno.model.job import Job, JobStatus
-from agentdyno.store.database.session import Link
+from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null
 from agentdyno.store.service.schema import jobs
 
@@ -54,65 +54,65 @@ class End:
     final: bool = False
 
 
-def add_job(link: Link, job: Job) -> Job:
+def add_job(session: DatabaseSession, job: Job) -> Job:
     """Inserts, or answers with the job for which the same caller used the same idempotency key."""
     row = _row(job)
     known = ("created_by", "idempotency_key")
     try:
-        link.execute(link.backend.insert_unless_present(jobs, known), row)
+        session.execute(session.backend.insert_unless_present(jobs, known), row)
     except IntegrityError:
-        raise Conflict(f"there is a job {job.job_id} already", where=link.backend.where) from None
+        raise Conflict(f"there is a job {job.job_id} already", where=session.backend.where) from None
     if not job.idempotency_key:
         return _job(row)
     wanted = select(*_COLUMNS).where(*(jobs.c[name] == row[name] for name in known))
-    return _job(link.execute(wanted).one()._mapping)
+    return _job(session.execute(wanted).one()._mapping)
 
 
-def job_asked(link: Link, created_by: str, idempotency_key: str) -> Job | None:
+def job_asked(session: DatabaseSession, created_by: str, idempotency_key: str) -> Job | None:
     """The job for which ``created_by`` used the key."""
     if not idempotency_key:
         return None
     mine = (jobs.c.created_by == created_by, jobs.c.idempotency_key == idempotency_key)
-    row = link.execute(select(*_COLUMNS).where(*mine)).one_or_none()
+    row = session.execute(select(*_COLUMNS).where(*mine)).one_or_none()
     return None if row is None else _job(row._mapping)
 
 
-def queue_depth(link: Link) -> int:
+def queue_depth(session: DatabaseSession) -> int:
     """How many jobs wait to be taken for the first time or again."""
     wanted = select(func.count()).select_from(jobs).where(jobs.c.status == JobStatus.QUEUED.value)
-    return int(link.execute(wanted).scalar_one())
+    return int(session.execute(wanted).scalar_one())
 
 
-def job_counts(link: Link) -> dict[JobStatus, int]:
+def job_counts(session: DatabaseSession) -> dict[JobStatus, int]:
     """How many jobs there are of every status."""
-    found = link.execute(select(jobs.c.status, func.count()).group_by(jobs.c.status))
+    found = session.execute(select(jobs.c.status, func.count()).group_by(jobs.c.status))
     counts = {JobStatus(status): int(count) for status, count in found}
     return {status: counts.get(status, 0) for status in JobStatus}
 
 
-def waiting(link: Link, offers: Offers, now_ms: int) -> Waiting:
+def waiting(session: DatabaseSession, offers: Offers, now_ms: int) -> Waiting:
     """A look without a lock, so that idle workers disturb nobody who writes."""
     wanted = select(jobs.c.agent_digest, jobs.c.suite_digest).where(_takeable(now_ms)).distinct()
-    found = {(agent, suite) for agent, suite in link.execute(wanted)}
-    doomed = link.execute(select(jobs.c.id).where(_doomed(now_ms)).limit(1)).scalar() is not None
+    found = {(agent, suite) for agent, suite in session.execute(wanted)}
+    doomed = session.execute(select(jobs.c.id).where(_doomed(now_ms)).limit(1)).scalar() is not None
     return Waiting(tuple(sorted(found & set(offers))), doomed)
 
 
-def lease_job(link: Link, worker: str, found: Waiting, now_ms: int, lease_ms: int) -> Job | None:
+def lease_job(session: DatabaseSession, worker: str, found: Waiting, now_ms: int, lease_ms: int) -> Job | None:
     """Takes the job of highest priority, the oldest of these, among ``found`` pairs; ends lost jobs on the way."""
     if found.doomed:
-        _end_doomed(link, now_ms)
+        _end_doomed(session, now_ms)
     if not found.pairs:
         return None
     offered = tuple_(jobs.c.agent_digest, jobs.c.suite_digest).in_(found.pairs)
     wanted = select(*_COLUMNS).where(_takeable(now_ms), ~_doomed(now_ms), offered)
     order = (jobs.c.priority.desc(), jobs.c.created_at, jobs.c.id)
-    row = link.execute(wanted.order_by(*order).limit(1).with_for_update(skip_locked=True)).one_or_none()
+    row = session.execute(wanted.order_by(*order).limit(1).with_for_update(skip_locked=True)).one_or_none()
     if row is None:
         return None
     job = _job(row._mapping)
     return _change(
-        link,
+        session,
         job,
         status=JobStatus.RUNNING,
         attempt=job.attempt + 1,
@@ -123,65 +123,67 @@ def lease_job(link: Link, worker: str, found: Waiting, now_ms: int, lease_ms: in
     )
 
 
-def heartbeat_job(link: Link, job_id: str, attempt: int, changes: Mapping[str, object]) -> bool:
+def heartbeat_job(session: DatabaseSession, job_id: str, attempt: int, changes: Mapping[str, object]) -> bool:
     """Writes ``changes`` for the holder of the lease; whether the job is to be cancelled."""
-    job = _held(link, job_id, attempt)
-    _change(link, job, **changes)
+    job = _held(session, job_id, attempt)
+    _change(session, job, **changes)
     return job.cancel_requested
 
 
-def release_job(link: Link, job_id: str, attempt: int, now_ms: int) -> Job:
+def release_job(session: DatabaseSession, job_id: str, attempt: int, now_ms: int) -> Job:
     """Back into the queue with what it has, or cancelled where that was asked for. Repeated, it changes nothing."""
-    job = _locked(link, job_id)
+    job = _locked(session, job_id)
     if job.attempt == attempt and job.status is JobStatus.QUEUED:
         return job  # the answer to the first call was lost on the way
-    _require_lease(link, job, attempt)
+    _require_lease(session, job, attempt)
     if job.cancel_requested:
-        return _change(link, job, status=JobStatus.CANCELLED, lease_until=None, finished_at=now_ms)
-    return _change(link, job, status=JobStatus.QUEUED, lease_until=None)
+        return _change(session, job, status=JobStatus.CANCELLED, lease_until=None, finished_at=now_ms)
+    return _change(session, job, status=JobStatus.QUEUED, lease_until=None)
 
 
-def finish_job(link: Link, job_id: str, attempt: int, end: End) -> Job:
+def finish_job(session: DatabaseSession, job_id: str, attempt: int, end: End) -> Job:
     """Ends an attempt: the job with it, unless it failed and may fail again. A repeated end changes nothing."""
     status = end.status
     if not status.ended:
         raise ValueError(f"an attempt cannot end as {status.value}")
-    job = _locked(link, job_id)
+    job = _locked(session, job_id)
     if job.attempt == attempt and job.status is status:
         return job  # the answer to the first call was lost on the way
-    _require_lease(link, job, attempt)
+    _require_lease(session, job, attempt)
     failures = job.failures + (status is JobStatus.FAILED)
     ended = {"failures": failures, "worker": job.worker, "lease_until": None, "error": end.error}
     if status is JobStatus.FAILED and job.cancel_requested:
         status = JobStatus.CANCELLED
     if status is JobStatus.FAILED and failures < job.max_failures and not end.final:
-        return _change(link, job, status=JobStatus.QUEUED, **ended)
-    return _change(link, job, status=status, finished_at=end.at, **ended)
+        return _change(session, job, status=JobStatus.QUEUED, **ended)
+    return _change(session, job, status=status, finished_at=end.at, **ended)
 
 
-def cancel_job(link: Link, job_id: str, now_ms: int) -> Job:
+def cancel_job(session: DatabaseSession, job_id: str, now_ms: int) -> Job:
     """At once where nobody holds the job; else its holder is asked to stop."""
-    job = _locked(link, job_id)
+    job = _locked(session, job_id)
     if job.status.ended:
         return job
     held = job.status is JobStatus.RUNNING and not _lapsed(job, now_ms)
     if held:
-        return _change(link, job, cancel_requested=True)
-    return _change(link, job, status=JobStatus.CANCELLED, cancel_requested=True, lease_until=None, finished_at=now_ms)
+        return _change(session, job, cancel_requested=True)
+    return _change(
+        session, job, status=JobStatus.CANCELLED, cancel_requested=True, lease_until=None, finished_at=now_ms
+    )
 
 
-def find_job(link: Link, reference: str) -> Job:
+def find_job(session: DatabaseSession, reference: str) -> Job:
     """A job by its id, or by a beginning of it that no other job has."""
-    exact = link.execute(select(*_COLUMNS).where(jobs.c.job_id == reference)).one_or_none()
+    exact = session.execute(select(*_COLUMNS).where(jobs.c.job_id == reference)).one_or_none()
     if exact is not None:
         return _job(exact._mapping)
     if not reference:
-        raise _unknown(link, reference)
+        raise _unknown(session, reference)
     begins = (jobs.c.job_id >= reference, jobs.c.job_id < reference + "\U0010ffff")
     wanted = select(*_COLUMNS).where(*begins).order_by(*_NEWEST_FIRST)
-    found = link.execute(wanted.limit(_CANDIDATES + 1)).all()
+    found = session.execute(wanted.limit(_CANDIDATES + 1)).all()
     if not found:
-        raise _unknown(link, reference)
+        raise _unknown(session, reference)
     if len(found) > 1:
         listed = ", ".join(row.job_id for row in found[:_CANDIDATES])
         more = ", and more" if len(found) > _CANDIDATES else ""
@@ -189,7 +191,7 @@ def find_job(link: Link, reference: str) -> Job:
     return _job(found[0]._mapping)
 
 
-def list_jobs(link: Link, status: JobStatus | None, limit: int, before: Cursor | None) -> list[Job]:
+def list_jobs(session: DatabaseSession, status: JobStatus | None, limit: int, before: Cursor | None) -> list[Job]:
     """Newest first; ``before`` is creation time and id of the last job of the page before."""
     wanted = select(*_COLUMNS).order_by(*_NEWEST_FIRST).limit(limit)
     if status is not None:
@@ -198,7 +200,7 @@ def list_jobs(link: Link, status: JobStatus | None, limit: int, before: Cursor |
         at, job_id = before
         older = or_(jobs.c.created_at < at, and_(jobs.c.created_at == at, jobs.c.job_id < job_id))
         wanted = wanted.where(jobs.c.created_at <= at, older)
-    return [_job(row._mapping) for row in link.execute(wanted)]
+    return [_job(row._mapping) for row in session.execute(wanted)]
 
 
 def _takeable(now_ms: int) -> ColumnElement[bool]:
@@ -218,30 +220,30 @@ def _doomed(now_ms: int) -> ColumnElement[bool]:
     return and_(_lapsed_rows(now_ms), or_(jobs.c.cancel_requested, jobs.c.lost >= MAX_LOST))
 
 
-def _end_doomed(link: Link, now_ms: int) -> None:
-    for row in link.execute(select(*_COLUMNS).where(_doomed(now_ms)).with_for_update(skip_locked=True)).all():
+def _end_doomed(session: DatabaseSession, now_ms: int) -> None:
+    for row in session.execute(select(*_COLUMNS).where(_doomed(now_ms)).with_for_update(skip_locked=True)).all():
         job = _job(row._mapping)
         end: dict[str, object] = {"status": JobStatus.CANCELLED}
         if not job.cancel_requested:
             end = {"status": JobStatus.FAILED, "error": f"its worker was lost more than {MAX_LOST} times"}
-        _change(link, job, lost=job.lost + 1, lease_until=None, finished_at=now_ms, **end)
+        _change(session, job, lost=job.lost + 1, lease_until=None, finished_at=now_ms, **end)
 
 
-def _locked(link: Link, job_id: str) -> Job:
+def _locked(session: DatabaseSession, job_id: str) -> Job:
     """The job, kept from changing until the transaction ends."""
-    row = link.execute(select(*_COLUMNS).where(jobs.c.job_id == job_id).with_for_update()).one_or_none()
+    row = session.execute(select(*_COLUMNS).where(jobs.c.job_id == job_id).with_for_update()).one_or_none()
     if row is None:
-        raise _unknown(link, job_id)
+        raise _unknown(session, job_id)
     return _job(row._mapping)
 
 
-def _held(link: Link, job_id: str, attempt: int) -> Job:
-    job = _locked(link, job_id)
-    _require_lease(link, job, attempt)
+def _held(session: DatabaseSession, job_id: str, attempt: int) -> Job:
+    job = _locked(session, job_id)
+    _require_lease(session, job, attempt)
     return job
 
 
-def _require_lease(link: Link, job: Job, attempt: int) -> None:
+def _require_lease(session: DatabaseSession, job: Job, attempt: int) -> None:
     if job.attempt == attempt and job.status is JobStatus.RUNNING:
         return
     if job.status.ended:
@@ -250,12 +252,12 @@ def _require_lease(link: Link, job: Job, attempt: int) -> None:
         why = "it waits for its next attempt"
     else:
         why = f"{job.worker} has it, at attempt {job.attempt}"
-    raise LeaseLost(f"attempt {attempt} of job {job.job_id} is over: {why}", where=link.backend.where)
+    raise LeaseLost(f"attempt {attempt} of job {job.job_id} is over: {why}", where=session.backend.where)
 
 
-def _change(link: Link, job: Job, **changes: Any) -> Job:  # values of the fields that are named
+def _change(session: DatabaseSession, job: Job, **changes: Any) -> Job:  # values of the fields that are named
     row = _row(replace(job, **changes))
-    link.execute(update(jobs).where(jobs.c.job_id == job.job_id), {name: row[name] for name in changes})
+    session.execute(update(jobs).where(jobs.c.job_id == job.job_id), {name: row[name] for name in changes})
     return _job(row)
 
 
@@ -272,8 +274,8 @@ def _job(row: Mapping[str, Any] | RowMapping) -> Job:  # columns have the types 
     return Job(**{**row, **kept, "status": status, "idempotency_key": key})
 
 
-def _unknown(link: Link, reference: str) -> StoreError:
-    recent = link.execute(select(jobs.c.job_id).order_by(*_NEWEST_FIRST).limit(_RECENT)).scalars().all()
+def _unknown(session: DatabaseSession, reference: str) -> StoreError:
+    recent = session.execute(select(jobs.c.job_id).order_by(*_NEWEST_FIRST).limit(_RECENT)).scalars().all()
     if not recent:
-        return Unknown("the store holds no job yet", where=link.backend.where)
-    return Unknown(f"there is no job {reference!r}", where=link.backend.where, remedy=nearest(reference, recent))
+        return Unknown("the store holds no job yet", where=session.backend.where)
+    return Unknown(f"there is no job {reference!r}", where=session.backend.where, remedy=nearest(reference, recent))

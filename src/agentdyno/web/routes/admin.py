@@ -54,15 +54,15 @@ class AuditPage:
 @router.get("/keys", response_model=KeyItems)
 def keys(given: Given, _: Administrator) -> Response:
     """Every key, revoked ones included; no secrets."""
-    return answer(KeyItems(tuple(given.store.keys())))
+    return answer(KeyItems(tuple(given.store.service.keys())))
 
 
 @router.post("/keys", response_model=NewKey, status_code=201)
 def create(given: Given, caller: Administrator, body: KeyBody) -> Response:
     """Makes a key."""
     store, now = given.store, given.now_ms()
-    key, secret = store.add_key(body.name, body.scope, now)
-    store.add_audit(AuditEntry(now, caller.name, "create key", key.name, {"scope": key.scope.value}))
+    key, secret = store.service.add_key(body.name, body.scope, now)
+    store.service.add_audit(AuditEntry(now, caller.name, "create key", key.name, {"scope": key.scope.value}))
     return answer(NewKey(key, secret), status=201)
 
 
@@ -71,9 +71,9 @@ def revoke(given: Given, caller: Administrator, name: Annotated[str, Path(max_le
     """Takes a key out of force, by its name or id."""
     store, now = given.store, given.now_ms()
     with finding("path.name"):
-        key = store.revoke_key(name, now)
+        key = store.service.revoke_key(name, now)
     if key.revoked_at == now:
-        store.add_audit(AuditEntry(now, caller.name, "revoke key", key.name))
+        store.service.add_audit(AuditEntry(now, caller.name, "revoke key", key.name))
     return answer(key)
 
 
@@ -86,7 +86,7 @@ def audit(
 ) -> Response:
     """Who did what, the newest first."""
     place = decode_cursor(cursor, int)
-    found = given.store.audit(limit + 1, int(place[0]) if place else None)
+    found = given.store.service.audit(limit + 1, int(place[0]) if place else None)
     shown = tuple(found[:limit])
     following = encode_cursor((shown[-1].number or 0,)) if len(found) > limit else None
     return answer(AuditPage(shown, following))

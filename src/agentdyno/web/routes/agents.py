@@ -29,7 +29,7 @@ MOST_RESULTS = 1000
 @router.get("/api/agents", response_model=AgentItems)
 def agents(services: Given) -> Response:
     """Every agent by name, its versions with the newest first."""
-    rows, known = services.store.agents(), services.catalogue.agents.values()
+    rows, known = services.store.boards.agents(), services.catalogue.agents.values()
     names = sorted({*(row.name for row in rows), *(item.name for item in known)})
     return answer(
         AgentItems(tuple(_summary(name, versions_of(rows, name), _registered(services, name)) for name in names))
@@ -41,17 +41,17 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     """An agent: its versions, the suites it has run, and its newest scores and results."""
     named = find_agent(services, agent_id)
     store = services.store
-    rows = versions_of(store.agents(), named.name)
+    rows = versions_of(store.boards.agents(), named.name)
     registered = _registered(services, named.name)
     runnable = {item.version for item in registered}
     wanted = ResultFilter(named.name, named.version, latest=True)
-    results = store.execution_page(wanted, limit=MOST_RESULTS)
+    results = store.boards.execution_page(wanted, limit=MOST_RESULTS)
     entries = [entry for entry in services.boards.matrix().entries if entry.name == named.name]
     return answer(
         AgentView(
             agent=_summary(named.name, rows, registered),
             versions=tuple(_version(row, runnable) for row in rows),
-            suites=tuple(_suites_run(results, store.suites())),
+            suites=tuple(_suites_run(results, store.boards.suites())),
             scores=tuple(entry for entry in entries if named.version in (None, entry.version)),
             results=tuple(results),
         )

@@ -25,7 +25,7 @@ Admin = Annotated[Caller, Depends(require(Scope.ADMIN))]
 @router.get("/api/baselines", response_model=BaselineItems, dependencies=[Depends(require(Scope.READ))])
 def baselines(given: Given) -> Response:
     """The baselines of this workspace, by agent and suite."""
-    return answer(BaselineItems(tuple(given.store.baselines(given.workspace.name))))
+    return answer(BaselineItems(tuple(given.store.boards.baselines(given.workspace.name))))
 
 
 @router.put("/api/baselines", response_model=BaselineRow)
@@ -38,7 +38,7 @@ def put_baseline(body: BaselineBody, given: Given, caller: Admin) -> Response:
         given.store, agent.label, suite=suite, workspace=given.workspace.name, note=body.note, now_ms=now
     )
     details = {"suite_id": row.suite_id, "version": row.version, "run_id": row.run_id}
-    given.store.add_audit(AuditEntry(now, caller.name, "baseline.set", row.agent, details))
+    given.store.service.add_audit(AuditEntry(now, caller.name, "baseline.set", row.agent, details))
     return answer(row)
 
 
@@ -55,7 +55,7 @@ def delete_baseline(
     suite = _suite_id(given, find_stored_suite(given, suite_id))
     count = clear_baseline(given.store, agent.label, suite=suite, workspace=given.workspace.name)
     entry = AuditEntry(given.now_ms(), caller.name, "baseline.clear", agent.label, {"suite_id": suite})
-    given.store.add_audit(entry)
+    given.store.service.add_audit(entry)
     return answer(Cleared(count))
 
 
@@ -63,4 +63,4 @@ def _suite_id(given: Services, found: str | None) -> str | None:
     """The id behind a digest: a baseline is for all versions of a suite."""
     if found is None:
         return None
-    return next(row.suite_id for row in given.store.suites() if found in (row.suite_id, row.digest))
+    return next(row.suite_id for row in given.store.boards.suites() if found in (row.suite_id, row.digest))

@@ -71,4 +71,4 @@ def coverage(days: Days = 30, *, services: Given) -> Response:
 def _tag(services: Services, *question: object) -> str:
     """The same while no execution changes, no weight does, and no day passes (UTC)."""
     weights = sorted(services.workspace.weights.items())
-    return tag_of(services.store.generation(), services.now_ms() // DAY_MS, weights, *question)
+    return tag_of(services.store.boards.generation(), services.now_ms() // DAY_MS, weights, *question)

@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from agentdyno.findings.board.cache import BoardCache
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
+from agentdyno.store.answers import Answers
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.problems import Refused
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
@@ -29,16 +29,16 @@ Runner = Annotated[Caller, Depends(require(Scope.RUN))]
 AlertId = Annotated[str, Path(max_length=200)]
 HOUR_MS = 3_600_000
 
-_caches: WeakKeyDictionary[Services, tuple[BoardCache[Answer], ChangeMemo]] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Services, tuple[Answers[Answer], ChangeMemo]] = WeakKeyDictionary()
 
 
 @router.get("/api/changes", response_model=Changes, responses=NOT_MODIFIED)
 def changes(request: Request, given: Given, _: Reader) -> Response:
     """One row per agent and suite, worst first: the newest version against its baseline."""
     store = given.store
-    newest = [(row.run_id, row.status) for row in store.run_page(limit=1)]
-    baselines = store.baselines(given.workspace.name)
-    tag = tag_of("changes", store.generation(), given.now_ms() // HOUR_MS, newest, baselines)
+    newest = [(row.run_id, row.status) for row in store.runs.page(limit=1)]
+    baselines = store.boards.baselines(given.workspace.name)
+    tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, newest, baselines)
     return tagged(request, tag, lambda: _changing(given).changes())
 
 
@@ -53,8 +53,8 @@ def acknowledge(alert_id: AlertId, body: AcknowledgeBody | None = None, *, given
     """Marks an alert as seen, in place of an earlier mark."""
     _find(given, alert_id)
     note, now = ("" if body is None else body.note), given.now_ms()
-    given.store.acknowledge(alert_id, caller.name, note, now)
-    given.store.add_audit(AuditEntry(now, caller.name, "alert.acknowledge", alert_id, {"note": note}))
+    given.store.service.acknowledge(alert_id, caller.name, note, now)
+    given.store.service.add_audit(AuditEntry(now, caller.name, "alert.acknowledge", alert_id, {"note": note}))
     return answer(_find(given, alert_id))
 
 
@@ -62,8 +62,8 @@ def acknowledge(alert_id: AlertId, body: AcknowledgeBody | None = None, *, given
 def unacknowledge(alert_id: AlertId, given: Given, caller: Runner) -> Response:
     """Takes the mark away."""
     _find(given, alert_id)
-    given.store.unacknowledge(alert_id)
-    given.store.add_audit(AuditEntry(given.now_ms(), caller.name, "alert.unacknowledge", alert_id, {}))
+    given.store.service.unacknowledge(alert_id)
+    given.store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "alert.unacknowledge", alert_id, {}))
     return answer(_find(given, alert_id))
 
 
@@ -80,6 +80,6 @@ def _changing(given: Services) -> Changing:
 
     kept = _caches.get(given)
     if kept is None:
-        kept = _caches.setdefault(given, (BoardCache(), ChangeMemo()))
+        kept = _caches.setdefault(given, (Answers(), ChangeMemo()))
     workspace, (cache, memo) = given.workspace.name, kept
     return Changing(given.store, workspace=workspace, now_ms=given.now_ms(), cache=cache, memo=memo)

@@ -96,7 +96,7 @@ def _records(services: Services, suite_id: str | None, agent_ids: str | None) ->
     agents = find_agents(services, agent_ids)
     suite = find_stored_suite(services, suite_id)
     store = services.store
-    if not agents and suite is None and not store.executions(limit=1):
+    if not agents and suite is None and not store.boards.executions(limit=1):
         return []
     return Records(store).chosen(agents, suite)
 

@@ -49,7 +49,7 @@ def regressions(
         asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms())
         return asked.regressions(agent.label, baseline=baseline_version or None, threshold=threshold, suite=suite)
 
-    chosen = tuple((row.agent, row.suite_id, row.version, row.set_at) for row in store.baselines(workspace))
+    chosen = tuple((row.agent, row.suite_id, row.version, row.set_at) for row in store.boards.baselines(workspace))
     question = ("regressions", agent_id, baseline_version, threshold, suite_id, workspace, chosen)
     return kept_answer(services, question, make)
 
@@ -88,7 +88,9 @@ def metrics_known(subject: Text = None, *, services: Given) -> Response:
     if not subject or _agent(services, subject) is not None:
         return answer(MetricNames(tuple(SERIES_METRICS)))
     store = services.store
-    rows = store.arm_series(experiment=subject, limit=POINTS) or store.arm_series(arm_name=subject, limit=POINTS)
+    rows = store.boards.arm_series(experiment=subject, limit=POINTS) or store.boards.arm_series(
+        arm_name=subject, limit=POINTS
+    )
     if not rows:
         find_agent(services, subject, "subject")
     names = {name for row in rows for name in row.metrics}

@@ -85,7 +85,7 @@ def _take(given: Services, caller: Caller, files: list[Sent], form: str | None) 
             raise Refused(422, _shown(told, folder), error.remedy, errors=errors) from error
     items = tuple(_imported(item) for item in done)
     details = {"files": [name for name, _ in files], "runs": [item.run_id for item in items if not item.known]}
-    store.add_audit(AuditEntry(given.now_ms(), caller.name, "import", f"{len(files)} files", details))
+    store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "import", f"{len(files)} files", details))
     return ImportedItems(items)
 
 

@@ -55,7 +55,7 @@ def jobs(
     """Jobs, the newest first. `waits_because` says of a job that no worker offers what the workers lack."""
     place = decode_cursor(cursor, int, str)
     before = (int(place[0]), str(place[1])) if place else None
-    found = given.store.jobs(status=status, limit=limit + 1, before=before)
+    found = given.store.service.jobs(status=status, limit=limit + 1, before=before)
     shown = tuple(_explained(given, *found[:limit]))
     following = encode_cursor((shown[-1].created_at, shown[-1].job_id)) if len(found) > limit else None
     return answer(JobPage(shown, following))
@@ -71,9 +71,9 @@ def job(given: Given, _: Reader, job_id: JobId) -> Response:
 def cancel(given: Given, caller: Annotated[Caller, Depends(require(Scope.RUN))], job_id: JobId) -> Response:
     """Cancels a job that waits, and asks the worker of one that runs to stop. One that has ended stays as it is."""
     before = _find(given, job_id)
-    after = given.store.cancel_job(before.job_id, given.now_ms())
+    after = given.store.service.cancel_job(before.job_id, given.now_ms())
     if after != before:
-        given.store.add_audit(AuditEntry(given.now_ms(), caller.name, "cancel", after.job_id))
+        given.store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "cancel", after.job_id))
     return answer(after)
 
 
@@ -109,4 +109,4 @@ def _explained(given: Services, *jobs: Job) -> list[Job]:
 
 def _find(given: Services, job_id: str) -> Job:
     with finding("path.job_id"):
-        return given.store.job(job_id)
+        return given.store.service.job(job_id)

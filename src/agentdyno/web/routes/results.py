@@ -43,11 +43,11 @@ def results(
         since = None if window_ms is None else services.now_ms() - window_ms
         suite = find_suite(services, suite_id)
         wanted = ResultFilter(agent_id, None, suite, since, timeframe is Timeframe.LATEST)
-        found = services.store.execution_page(wanted, after, limit=limit + 1)
+        found = services.store.boards.execution_page(wanted, after, limit=limit + 1)
         if not found:  # the plain name of an agent is the usual case, and needs no looking up
             agent = find_agent(services, agent_id)
             wanted = wanted._replace(agent=agent.name, version=agent.version)
-            found = services.store.execution_page(wanted, after, limit=limit + 1)
+            found = services.store.boards.execution_page(wanted, after, limit=limit + 1)
         # Rows are added only with a new generation; what time does is that the last one leaves the window.
         until = found[-1].created_at + window_ms if window_ms is not None and found else inf
         return Lasting(ResultPage(tuple(found[:limit]), _next(found, limit)), until)

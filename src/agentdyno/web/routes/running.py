@@ -134,4 +134,4 @@ def _result(given: Services, job: Job) -> RunResult | None:
     from agentdyno.findings.case.ask import header_of
 
     store = given.store
-    return header_of(store.load_run(job.run_id, samples=False)) if store.has_run(job.run_id) else None
+    return header_of(store.runs.load(job.run_id, samples=False)) if store.runs.has(job.run_id) else None

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 from agentdyno.findings.case.ask import Browsing, header_of
 from agentdyno.model import Phase, RunStatus, Side, Status
 from agentdyno.model.job import Scope
-from agentdyno.store.boards.pages import AfterSample, SampleFilter
+from agentdyno.store.runs.pages import AfterSample, SampleFilter
 from agentdyno.web.auth import require
 from agentdyno.web.cursors import decode_cursor, encode_cursor
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_run, place_after
@@ -48,7 +48,7 @@ def runs(
 ) -> Response:
     """Runs, newest first."""
     after, statuses = place_after(cursor), tuple(status or ())
-    found = services.store.run_page(kind or None, name or None, after, statuses=statuses, limit=limit + 1)
+    found = services.store.runs.page(kind or None, name or None, after, statuses=statuses, limit=limit + 1)
     last = cursor_after(found[limit - 1].started_at, found[limit - 1].run_id) if len(found) > limit else None
     return answer(RunRowPage(tuple(found[:limit]), last))
 
@@ -58,7 +58,7 @@ def run(run_id: RunId, services: Given) -> Response:
     """A run without its samples, and what is concluded about it."""
     found = find_run(services, run_id)
     store = services.store
-    header = store.load_run(found, samples=False)
+    header = store.runs.load(found, samples=False)
 
     def make() -> RunView:
         from agentdyno.findings.run.ask import findings_for
@@ -66,7 +66,7 @@ def run(run_id: RunId, services: Given) -> Response:
 
         sides = {arm.side for arm in header.arms}
         whole = header.suite is None and {Side.BASELINE, Side.CANDIDATE} <= sides
-        findings = findings_for(store.load_run(found) if whole else header, store)
+        findings = findings_for(store.runs.load(found) if whole else header, store)
         standings = findings.standings if isinstance(findings, SuiteFindings) else ()
         return RunView(header_of(header), next(iter(standings), None), next(iter(findings.comparisons), None))
 
@@ -105,7 +105,7 @@ def samples(
 @router.get("/api/runs/{run_id}/artifacts", response_model=ArtifactItems)
 def artifacts(run_id: RunId, services: Given) -> Response:
     """The files that a run left."""
-    header = services.store.load_run(find_run(services, run_id), samples=False)
+    header = services.store.runs.load(find_run(services, run_id), samples=False)
     return answer(ArtifactItems(list_artifacts(header)))
 
 
@@ -113,7 +113,7 @@ def artifacts(run_id: RunId, services: Given) -> Response:
 def artifact(run_id: RunId, path: Annotated[str, Path(max_length=2000)], services: Given) -> Response:
     """One of these files, to be saved."""
     store = services.store
-    header = store.load_run(find_run(services, run_id), samples=False)
+    header = store.runs.load(find_run(services, run_id), samples=False)
     with finding("path"):
         found = find_artifact(store, header, path)
     return _sent(found, "application/octet-stream")

@@ -53,21 +53,21 @@ def stress(
 def _report(store: Store, run_id: str) -> list[StressReport]:
     from agentdyno.findings.stress.judge import stress_report
 
-    if not store.has_run(run_id) or store.load_run(run_id, samples=False).kind != LOAD_KIND:
+    if not store.runs.has(run_id) or store.runs.load(run_id, samples=False).kind != LOAD_KIND:
         return []
-    return [stress_report(store.load_run(run_id))]
+    return [stress_report(store.runs.load(run_id))]
 
 
 def _reports(store: Store, agent: str | None, limit: int) -> list[StressReport]:
     from agentdyno.findings.stress.judge import stress_report
 
     found: list[StressReport] = []
-    for row in store.run_page(LOAD_KIND, statuses=CLOSED, limit=LOOKED_AT):
+    for row in store.runs.page(LOAD_KIND, statuses=CLOSED, limit=LOOKED_AT):
         if len(found) >= limit:
             break
         if agent is not None and not any(
-            arm.agent == agent for arm in store.load_run(row.run_id, samples=False).arms
+            arm.agent == agent for arm in store.runs.load(row.run_id, samples=False).arms
         ):
             continue
-        found.append(stress_report(store.load_run(row.run_id)))
+        found.append(stress_report(store.runs.load(row.run_id)))
     return found

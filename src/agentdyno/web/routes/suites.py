@@ -27,7 +27,7 @@ Given = Annotated[Services, Depends(services)]
 @router.get("/api/suites", response_model=SuiteItems)
 def suites(services: Given) -> Response:
     """Every suite by id: as it is registered, else the version that was run last."""
-    rows, registered = services.store.suites(), services.catalogue.suites
+    rows, registered = services.store.boards.suites(), services.catalogue.suites
     stored = {row.suite_id: row for row in reversed(rows)}
     ids = sorted({*stored, *registered})
     return answer(SuiteItems(tuple(_summary(registered.get(key), stored.get(key)) for key in ids)))
@@ -40,7 +40,7 @@ def suite(suite_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     if reference is None:
         raise Refused(404, "a suite without a name", "GET /api/suites lists them.")
     store = services.store
-    versions = versions_of_suite(store.suites(), reference)
+    versions = versions_of_suite(store.boards.suites(), reference)
     key = versions[0].suite_id if versions else reference
     registered = services.catalogue.suites.get(key)
     asked = versions[0] if versions and versions[0].digest == reference else None
@@ -48,7 +48,7 @@ def suite(suite_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     if registered is not None and registered.loaded is not None and asked is None:
         whole = registered.loaded.suite
     else:
-        whole = store.load_suite(reference)
+        whole = store.boards.load_suite(reference)
     summary = _summary(registered if asked is None else None, asked or (versions[0] if versions else None))
     return answer(
         SuiteView(

@@ -63,7 +63,7 @@ def session(given: Given, caller: Reader) -> Session:
         keyless=caller.keyless,
         version=__version__,
         store=store.url,
-        generation=store.generation(),
+        generation=store.boards.generation(),
         workspace=given.workspace.name,
     )
 
@@ -72,9 +72,9 @@ def session(given: Given, caller: Reader) -> Session:
 def prometheus(request: Request, given: Given, _: Reader) -> Response:
     """Figures of the service in Prometheus' text format."""
     store = given.store
-    counted = {status.value: count for status, count in store.job_counts().items()}
+    counted = {status.value: count for status, count in store.service.job_counts().items()}
     kept: metrics.Metrics = request.app.state.metrics
-    return Response(kept.text(counted, store.generation()), media_type=metrics.MEDIA_TYPE)
+    return Response(kept.text(counted, store.boards.generation()), media_type=metrics.MEDIA_TYPE)
 
 
 @router.get("/openapi.json", include_in_schema=False)
