@@ -35,8 +35,11 @@ from benchmarks.bench_conclusions import BATCH, NOW_MS, SUITE, Shape, made
 from benchmarks.ratio_table import PYTHON, met, print_heading, print_table
 
 from agentdyno.model import Case, Workspace
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.kinds import SUITE as SUITE_KIND
+from agentdyno.runs.kinds import kind_named
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import parse_suite
 from agentdyno.store import Store
 
@@ -101,9 +104,11 @@ def fill(path: Path, rows: int, now_ms: int) -> None:
             store.boards.add_executions(replace(row, created_at=row.created_at + now_ms - NOW_MS) for row in batch)
         cases = [{"id": f"c{number}", "input": str(number), "target": str(number)} for number in range(CASES)]
         document = {"name": "duel", "scorer": "exact", "epochs": 1, "warmup": 0, "dataset": {"cases": cases}}
-        options = SuiteOptions((Half("left", 4), Half("right", 7)))
-        with preparing(parse_suite(document, base_dir=path.parent), Workspace(), options, store) as prepared:
-            SuiteRunner(store, path.parent / "runs", lambda _: None).start(prepared)
+        choices = Choices((Half("left", 4), Half("right", 7)))
+        tools = Tools(store, path.parent / "runs", Workspace(), choices=choices)
+        kind = kind_named(SUITE_KIND)
+        with kind.prepare(suite_request(parse_suite(document, base_dir=path.parent)), tools) as prepared:
+            start(kind, prepared, tools)
 
 
 def questions(host: str) -> list[Question]:

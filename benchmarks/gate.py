@@ -24,8 +24,11 @@ from agentdyno.findings.record.judge import record_of
 from agentdyno.model import RunResult, Sample
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.kinds import SUITE as SUITE_KIND
+from agentdyno.runs.kinds import kind_named
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import load_suite, load_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.listing import find_workload
@@ -89,9 +92,11 @@ def _again(samples: Sequence[Sample], rng: random.Random) -> list[Sample]:
 def _run(store: Store, folder: Path, model: str) -> RunResult:
     loaded = load_suite(find_workload(SUITE))
     agents = RULES + (MODELS if model == "local" else ())
-    with preparing(loaded, load_workspace(folder), SuiteOptions(agents), store) as prepared:
-        print(f"running {prepared.calls:,} calls ...", file=sys.stderr)
-        return SuiteRunner(store, folder / "runs").start(prepared)
+    tools = Tools(store, folder / "runs", load_workspace(folder), choices=Choices(agents))
+    kind = kind_named(SUITE_KIND)
+    with kind.prepare(suite_request(loaded), tools) as prepared:
+        print(f"running {prepared.announced.calls:,} calls ...", file=sys.stderr)
+        return start(kind, prepared, tools)
 
 
 def _row(agent: str, against: str, counts: dict[GateVerdict, int]) -> None:

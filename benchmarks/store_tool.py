@@ -15,8 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from agentdyno.model import Progress, Sample
-from agentdyno.runs.experiment.prepare import prepare
-from agentdyno.runs.pipeline import Runner
+from agentdyno.runs.kind import RunRequest, Tools
+from agentdyno.runs.kinds import EXPERIMENT, kind_named
+from agentdyno.runs.pipeline import start
 from agentdyno.specs import parse_spec
 from agentdyno.store import Store
 from agentdyno.store.runs.repository import RunRepository
@@ -27,9 +28,9 @@ class TimedRuns(RunRepository):
 
     spent_s = 0.0
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         start = time.perf_counter()
-        super().append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace, ended=ended)
         self.spent_s += time.perf_counter() - start
 
     def commit(self) -> None:
@@ -57,7 +58,7 @@ def with_dyno(samples: int, folder: Path) -> dict[str, float]:
         "inner_loops": 1,
         "output_dir": str(folder / "runs"),
     }
-    prepared = prepare(parse_spec(document, source="bench_store", base_dir=folder))
+    spec = parse_spec(document, source="bench_store", base_dir=folder)
     file = folder / "dyno.db"
     first_s = last_s = 0.0
     measured_peak = 0
@@ -72,16 +73,18 @@ def with_dyno(samples: int, folder: Path) -> dict[str, float]:
 
     with Store.open(f"sqlite:///{file}") as store:
         store.runs = runs = TimedRuns(store.session)
-        start = time.perf_counter()
-        result = Runner(store, folder / "runs", mark).start(prepared)
-        wall_s = time.perf_counter() - start
+        kind, tools = kind_named(EXPERIMENT), Tools(store, folder / "runs", on_progress=mark)
+        with kind.prepare(RunRequest(EXPERIMENT, spec), tools) as prepared:
+            begun = time.perf_counter()
+            result = start(kind, prepared, tools)
+            wall_s = time.perf_counter() - begun
         spent_s = runs.spent_s
     if result.arms[0].samples_total != samples:
         raise RuntimeError(f"{result.arms[0].samples_total} of {samples} samples were recorded")
     return {
         "sample_us": (last_s - first_s) / (samples - 1) * 1e6,
         "save_us": spent_s / samples * 1e6,
-        "closing_s": start + wall_s - last_s,
+        "closing_s": begun + wall_s - last_s,
         "file_bytes": file.stat().st_size,
         "measuring_rss_bytes": measured_peak,
         "peak_rss_bytes": peak_rss_bytes(),

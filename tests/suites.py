@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentdyno.model import Progress, RunResult, Workspace
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
-from agentdyno.runs.suite.resume import resume_suite
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.lineup import Named
+from agentdyno.runs.pipeline import resume, start
+from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import LoadedSuite, load_workspace, parse_suite
 from agentdyno.store import Store
 
@@ -42,9 +44,14 @@ class Room:
     store: Store
     seen: list[Progress] = field(default_factory=list)
 
-    @property
-    def runner(self) -> SuiteRunner:
-        return SuiteRunner(self.store, self.folder / "runs", self.seen.append)
+    def tools(self, workspace: Workspace = EMPTY, choices: Choices | None = None) -> Tools:
+        return Tools(
+            self.store,
+            self.folder / "runs",
+            workspace,
+            on_progress=self.seen.append,
+            choices=choices or Choices(),
+        )
 
     def suite(self, **changes: object) -> LoadedSuite:
         document = {
@@ -61,15 +68,25 @@ class Room:
         (self.folder / "dyno.yaml").write_text(text)
         return load_workspace(self.folder)
 
-    def run(self, loaded: LoadedSuite, *agents: str, workspace: Workspace = EMPTY, **options: object) -> RunResult:
-        chosen = SuiteOptions(agents, **options)  # type: ignore[arg-type]
-        with preparing(loaded, workspace, chosen, self.store) as prepared, given_figures():
-            return self.runner.start(prepared)
+    def run(
+        self,
+        loaded: LoadedSuite,
+        *agents: Named,
+        workspace: Workspace = EMPTY,
+        against: str | None = None,
+        until_decided: bool = False,
+        **choices: object,
+    ) -> RunResult:
+        """A run of these agents, those of this process among them."""
+        tools = self.tools(workspace, Choices(agents, **choices))  # type: ignore[arg-type]
+        kind = kind_named(SUITE)
+        request = suite_request(loaded, against=against, until_decided=until_decided)
+        with kind.prepare(request, tools) as prepared, given_figures():
+            return start(kind, prepared, tools)
 
     def resume(self, result: RunResult, *, retry_errors: bool = False, workspace: Workspace = EMPTY) -> RunResult:
-        header = self.store.runs.load(result.run_id, samples=False)
         with given_figures():
-            return resume_suite(self.runner, header, workspace, SuiteOptions(), retry_errors=retry_errors)
+            return resume(result.run_id, self.tools(workspace), retry_errors=retry_errors)
 
     def calls(self) -> list[str]:
         return (self.folder / "calls.log").read_text().split()

@@ -16,8 +16,9 @@ import pytest
 
 from agentdyno.cli.main import main
 from agentdyno.model import Case, Suite, Workspace
+from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Entrant
-from agentdyno.runs.suite.prepare import SuiteOptions, candidates_of
+from agentdyno.runs.suite.prepare import candidates_of
 from agentdyno.store import Execution, Store
 
 from ..command import Done
@@ -333,8 +334,8 @@ def test_an_interrupted_check_exits_130_and_begins_nothing_else(
     put(room, room.suite(dataset={"cases": cases(24)}, name="second"), Answerer("base"))
     agent = Interrupting("s", "9")
 
-    def chosen(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
-        return candidates_of(suite, workspace, replace(options, agents=(agent,)))
+    def chosen(suite: Suite, workspace: Workspace, choices: Choices) -> list[Entrant]:
+        return candidates_of(suite, workspace, replace(choices, agents=(agent,)))
 
     monkeypatch.setattr("agentdyno.workbench.check.candidates_of", chosen)
     done = dyno("check", "suite.json", "second.json", "--against", "base", "--json")

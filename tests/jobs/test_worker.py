@@ -18,10 +18,12 @@ from agentdyno.errors import LeaseLost, StoreError
 from agentdyno.jobs import worker as worker_module
 from agentdyno.jobs.heartbeat import Heart, Why
 from agentdyno.jobs.processes import WorkerPool
-from agentdyno.model import Progress, RunStatus
+from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.model.job import Job, JobStatus
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.kind import Choices, Prepared, RunKind, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.suite.prepare import PreparedSuite, suite_request
 from agentdyno.store.service.fenced import FencedStore, Superseded
 from agentdyno.store.service.repository import ServiceRepository
 
@@ -106,15 +108,15 @@ def test_what_nobody_expected_fails_the_attempt_and_is_tried_again(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = service.submit()
-    start, calls = SuiteRunner.start, []
+    calls = []
 
-    def unlucky(runner: SuiteRunner, prepared: object) -> object:
-        calls.append(runner)
+    def unlucky(kind: RunKind[PreparedSuite], prepared: Prepared[PreparedSuite], tools: Tools) -> RunResult:
+        calls.append(kind)
         if len(calls) == 1:
             raise ZeroDivisionError("a defect")
-        return start(runner, prepared)  # type: ignore[arg-type]
+        return start(kind, prepared, tools)
 
-    monkeypatch.setattr(SuiteRunner, "start", unlucky)
+    monkeypatch.setattr("agentdyno.jobs.worker.start", unlucky)
     service.worker().work(NEVER, once=True)
     done = service.store.service.job(job.job_id)
     assert (done.status, done.failures, done.attempt) == (JobStatus.SUCCEEDED, 1, 2)
@@ -253,13 +255,14 @@ def test_a_fenced_store_tells_of_a_run_before_it_is_begun(service: Service) -> N
     with FencedStore.open_for(
         service.store.url, job.job_id, 1, lambda run_id: told.append((run_id, service.store.runs.has(run_id)))
     ) as fenced:
-        runner = SuiteRunner(fenced, service.folder / "runs")
         catalogue = service.catalogue
         loaded = catalogue.suites["first"].loaded
         assert loaded is not None
-        options = SuiteOptions((catalogue.agents["right"].use,))
-        with preparing(loaded, catalogue.workspace, options, fenced) as prepared:
-            result = runner.start(prepared)
+        choices = Choices((catalogue.agents["right"].use,))
+        tools = Tools(fenced, service.folder / "runs", catalogue.workspace, choices=choices)
+        kind = kind_named(SUITE)
+        with kind.prepare(suite_request(loaded), tools) as prepared:
+            result = start(kind, prepared, tools)
     assert told == [(result.run_id, False)]
 
 

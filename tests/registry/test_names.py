@@ -75,6 +75,7 @@ def test_each_decorator_makes_its_object_known_and_gives_it_back() -> None:
         "scorers": {"s": judge},
         "datasets": {"d": rows},
         "importers": {"f": Read},
+        "kinds": {},
     }
     assert registered("experiments")["e"].origin.startswith(f"{__file__}:")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentdyno.model import Arm, Limits, Phase, Plan, Sample, Status, Trial
 from agentdyno.runner.bench.job import ArmJob, Code
-from agentdyno.runner.schedule import Executor
+from agentdyno.runner.executor import Executor
 
 SUBJECTS = str(Path(__file__).parent / "subjects.py")
 TIMEOUT_S = 4.0
@@ -44,8 +44,16 @@ def run(executor: Executor, *trials: Trial) -> list[Sample]:
     samples = []
     for item in trials:
         executor.submit(item)
-        samples.append(executor.wait())
+        samples.append(next_sample(executor))
     return samples
+
+
+def next_sample(executor: Executor) -> Sample:
+    """What the executor gives next, which ends its trial."""
+    step = executor.wait()
+    assert step.sample is not None
+    assert step.ended
+    return step.sample
 
 
 def outcome(executed: Sample) -> tuple[str, str, str]:

@@ -98,7 +98,7 @@ def test_a_trial_that_goes_wrong_costs_its_own_sample_only(
     assert [item.key for item in samples[2:]] == [trial(1, "other").key, trial(2).key, trial(3).key]
     assert len({item.readings["result.pid"] for item in samples if item.arm_id == "other"}) == 1
     assert teardowns(tmp_path) == torn_down
-    assert executor.teardown_failures == []
+    assert executor.facts.teardown_failures == []
 
 
 @pytest.mark.parametrize(NAMES, SEVEN, ids=[case[0] for case in SEVEN])
@@ -134,7 +134,7 @@ def test_a_teardown_that_goes_wrong_is_reported_and_ended(
     executor = pool(job("StuckTeardown", way=way, folder=str(tmp_path), limits=Limits(timeout_s=TIMEOUT_S)))
     assert run(executor, trial(0))[0].status is Status.OK
     executor.close()
-    [(arm_id, failure)] = executor.teardown_failures
+    [(arm_id, failure)] = executor.facts.teardown_failures
     messages = {"raises": "ValueError: deliberate", "exits": "ended its process with status 3"}
     messages["starts_daemon_and_exits"] = messages["exits"]
     assert (arm_id, failure.where) == ("arm", "teardown")
@@ -181,7 +181,7 @@ def test_an_experiment_may_take_its_output_away_and_leave_threads(
     assert [item.status for item in samples] == [Status.OK] * 3
     assert samples[0].readings["result.pid"] == samples[2].readings["result.pid"]
     assert teardowns(tmp_path) == 1
-    assert executor.teardown_failures == []
+    assert executor.facts.teardown_failures == []
 
 
 def test_after_its_output_is_closed_a_hanging_trial_still_times_out_without_spinning(

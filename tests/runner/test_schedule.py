@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from agentdyno.model import Failure, Plan, Sample, Status, Trial
+from agentdyno.model import Plan, Sample, Status, Trial
+from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.runner.rules.stopping import FailureRate, TimeBudget
 from agentdyno.runner.schedule import Schedule
 from tests.runner.building import plan, sample, trial
@@ -20,10 +19,10 @@ class LoggingExecutor:
         self.statuses = statuses or {}
         self.last_first = last_first
         self.broken = ""
-        self.observed: dict[str, dict[str, Any]] = {}
-        self.inner_loops: dict[str, int | None] = {}
-        self.overhead_s: float | None = None
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        self.log.append("open")
 
     def submit(self, trial: Trial) -> None:
         if self.broken == "submit":
@@ -32,12 +31,12 @@ class LoggingExecutor:
         self.flying.append(trial)
         self.most_at_once = max(self.most_at_once, len(self.flying))
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         if self.broken == "wait":
             raise RuntimeError("broken")
         done = self.flying.pop(-1 if self.last_first else 0)
         self.log.append(f"end {done.arm_id}{done.iteration}")
-        return sample(done.iteration, self.statuses.get(done.iteration, Status.OK), arm_id=done.arm_id)
+        return TrialStep(sample(done.iteration, self.statuses.get(done.iteration, Status.OK), arm_id=done.arm_id))
 
     def close(self) -> None:
         self.log.append("close")
@@ -93,9 +92,11 @@ def test_an_arm_that_is_given_up_is_skipped_and_counted_while_others_go_on() -> 
     trials = [trial(iteration, arm) for iteration in range(5) for arm in ("good", "bad")]
 
     class Failing(LoggingExecutor):
-        def wait(self) -> Sample:
-            done = super().wait()
-            return sample(done.iteration, Status.ERROR, arm_id="bad") if done.arm_id == "bad" else done
+        def wait(self) -> TrialStep:
+            step = super().wait()
+            done = step.sample
+            assert done is not None
+            return TrialStep(sample(done.iteration, Status.ERROR, arm_id="bad")) if done.arm_id == "bad" else step
 
     schedule = Schedule(plan(*trials), Failing(), [FailureRate(0.5)])
     seen = [item.arm_id for item in schedule]
@@ -160,3 +161,42 @@ def test_the_executor_is_closed_when_a_rule_raises() -> None:
     with pytest.raises(ZeroDivisionError):
         list(Schedule(six(), executor, [BadRule(0.5)]))
     assert executor.log[-1] == "close"
+
+
+class SeveralSamples(LoggingExecutor):
+    """Each trial gives two samples; the end comes with the second one, or by itself."""
+
+    def __init__(self, *, ends_alone: bool) -> None:
+        super().__init__()
+        self.ends_alone = ends_alone
+        self.given = 0
+
+    def wait(self) -> TrialStep:
+        trial = self.flying[0]
+        self.given += 1
+        if self.given == 3 or (self.given == 2 and not self.ends_alone):
+            self.flying.pop(0)
+        last, alone = trial not in self.flying, self.given == 3
+        if last:
+            self.given = 0
+            self.log.append(f"end {trial.arm_id}{trial.iteration}")
+        return TrialStep(None if alone else sample(trial.iteration, arm_id=trial.arm_id), last, trial)
+
+
+@pytest.mark.parametrize("ends_alone", [False, True])
+def test_only_the_end_of_a_trial_frees_its_place(ends_alone: bool) -> None:
+    executor = SeveralSamples(ends_alone=ends_alone)
+    names = [f"{item.arm_id}{item.iteration}" for item in Schedule(six(), executor)]
+    assert names == ["b0", "b0", "a0", "a0", "b1", "b1", "a1", "a1", "b2", "b2", "a2", "a2"]
+    in_order = ["b0", "a0", "b1", "a1", "b2", "a2"]
+    assert executor.log == [f"{verb} {name}" for name in in_order for verb in ("submit", "end")] + ["close"]
+    assert executor.most_at_once == 1
+
+
+def test_steps_tell_which_samples_end_their_trials() -> None:
+    schedule = Schedule(plan(trial(0, "a"), trial(1, "a")), SeveralSamples(ends_alone=True))
+    assert [(step.sample is not None, step.ended) for step in schedule.steps()] == 2 * [
+        (True, False),
+        (True, False),
+        (False, True),
+    ]

@@ -9,14 +9,14 @@ import pytest
 
 from agentdyno.errors import RunError, StoreError
 from agentdyno.model import Progress, RunStatus, Sample, Spec
-from agentdyno.runs.experiment.prepare import prepare
-from agentdyno.runs.pipeline import Runner, run_folder
+from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
-from agentdyno.runs.resume import resume
 from agentdyno.specs import parse_spec, spec_changes
 from agentdyno.store import Store
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.repository import RunRepository
+
+from ..experiments import go_on, measure
 
 CODE = """
 from agentdyno import Experiment
@@ -46,14 +46,14 @@ def spec(tmp_path: Path) -> Spec:
 
 def test_progress_counts_every_sample_and_ends_at_the_plan(store: Store, spec: Spec, tmp_path: Path) -> None:
     seen: list[Progress] = []
-    result = Runner(store, tmp_path / "runs", seen.append).start(prepare(spec))
+    result = measure(store, tmp_path / "runs", spec, seen.append)
     assert [progress.done for progress in seen] == list(range(9))
     assert {progress.planned for progress in seen} == {8}
     assert seen[-1].run_id == result.run_id
 
 
 def test_a_teardown_that_fails_is_a_warning_and_the_samples_stand(store: Store, spec: Spec, tmp_path: Path) -> None:
-    result = Runner(store, tmp_path / "runs").start(prepare(spec))
+    result = measure(store, tmp_path / "runs", spec)
     assert result.status is RunStatus.COMPLETE
     failed = [warning for warning in result.warnings if warning.code == "teardown-failed"]
     assert {warning.arm_id for warning in failed} == {arm.arm_id for arm in result.arms}
@@ -67,11 +67,11 @@ class FailingRuns(RunRepository):
         super().__init__(session)
         self._left = samples
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        super().append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace, ended=ended)
 
 
 def failing_after(samples: int, store: Store) -> Store:
@@ -84,14 +84,14 @@ def failing_after(samples: int, store: Store) -> Store:
 def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store, spec: Spec, tmp_path: Path) -> None:
     failing = failing_after(3, store)
     with pytest.raises(StoreError, match="the run stops here") as caught:
-        Runner(failing, tmp_path / "runs").start(prepare(spec))
+        measure(failing, tmp_path / "runs", spec)
     run_id = store.runs.find("last")
     assert f"dyno resume {run_id}" in str(caught.value)
     assert len(store.runs.recorded(run_id)) == 3
     folder = tmp_path / "runs" / run_id
     assert len((folder / UNSAVED).read_text().splitlines()) == 1
 
-    result = resume(store, "last", tmp_path / "runs")
+    result = go_on(store, tmp_path / "runs")
     assert result.status is RunStatus.COMPLETE
     assert len(store.runs.recorded(run_id)) == 8
     assert not (folder / UNSAVED).exists()
@@ -102,16 +102,15 @@ def test_an_unwritable_output_folder_fails_before_anything_is_measured(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RunError, match="cannot write there") as caught:
-        Runner(store, tmp_path / "file" / "runs").start(prepare(spec))
+        measure(store, tmp_path / "file" / "runs", spec)
     assert "output_dir" in str(caught.value)
     assert store.runs.newest() == []
 
 
 def test_a_complete_run_has_nothing_to_resume(store: Store, spec: Spec, tmp_path: Path) -> None:
-    runner = Runner(store, tmp_path / "runs")
-    runner.start(prepare(spec))
+    measure(store, tmp_path / "runs", spec)
     with pytest.raises(RunError, match="nothing to resume"):
-        resume(store, "last", tmp_path / "runs")
+        go_on(store, tmp_path / "runs")
 
 
 def test_a_run_whose_experiment_has_changed_its_parameters_is_not_resumed(
@@ -119,20 +118,19 @@ def test_a_run_whose_experiment_has_changed_its_parameters_is_not_resumed(
 ) -> None:
     failing = failing_after(2, store)
     with pytest.raises(StoreError):
-        Runner(failing, tmp_path / "runs").start(prepare(spec))
+        measure(failing, tmp_path / "runs", spec)
     (tmp_path / "steps.py").write_text(CODE.replace("n: int = 10", "n: int = 10, more: int = 3"))
     with pytest.raises(RunError, match="have changed"):
-        resume(store, "last", tmp_path / "runs")
+        go_on(store, tmp_path / "runs")
 
 
 def test_failed_samples_are_repeated_on_request_only(store: Store, spec: Spec, tmp_path: Path) -> None:
     broken = CODE.replace("return {", "if self.params['n'] == 20: raise ValueError('broken')\n        return {")
     (tmp_path / "steps.py").write_text(broken)
-    runner = Runner(store, tmp_path / "runs")
-    first = runner.start(prepare(spec))
+    first = measure(store, tmp_path / "runs", spec)
     assert first.status is RunStatus.PARTIAL
     (tmp_path / "steps.py").write_text(CODE)
-    mended = resume(store, "last", tmp_path / "runs", retry_errors=True)
+    mended = go_on(store, tmp_path / "runs", retry_errors=True)
     assert mended.status is RunStatus.COMPLETE
     assert [arm.statuses for arm in mended.arms] == [{"ok": 4}, {"ok": 4}]
 
@@ -140,5 +138,5 @@ def test_failed_samples_are_repeated_on_request_only(store: Store, spec: Spec, t
 def test_the_result_file_is_what_the_store_holds(store: Store, spec: Spec, tmp_path: Path) -> None:
     from agentdyno.findings.comparison.ask import read_result
 
-    result = Runner(store, tmp_path / "runs").start(prepare(spec))
+    result = measure(store, tmp_path / "runs", spec)
     assert read_result(run_folder(result.spec, result.run_id)) == store.runs.load(result.run_id) == result

@@ -12,7 +12,7 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Phase, Plan, Progress, Sample, Status, Trial
-from agentdyno.model.sample import Failure
+from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.recording import QUICK_S, UNSAVED, Recording, is_quick
 
@@ -29,25 +29,21 @@ class Scripted:
 
     def __init__(self, samples: list[Sample], before: Callable[[int], None] = lambda _: None) -> None:
         self.samples, self.before, self.given = samples, before, 0
-        self.left: list[Sample] = []
-        self.overhead_s: float | None = None
-        self.observed: dict[str, dict[str, object]] = {}
-        self.inner_loops: dict[str, int | None] = {}
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        pass
 
     def submit(self, trial: Trial) -> None:
         pass
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         self.before(self.given)
         self.given += 1
-        return self.samples[self.given - 1]
+        return TrialStep(self.samples[self.given - 1])
 
     def close(self) -> None:
         pass
-
-    def leftover(self) -> list[Sample]:
-        return self.left
 
 
 class Shelf:
@@ -61,7 +57,7 @@ class Shelf:
         self.refuses = threading.Event()
         self.commits = threading.Condition()
 
-    def append(self, _run_id: str, item: Sample, *, replace: bool = False) -> None:
+    def append(self, _run_id: str, item: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self.appended.append(item.iteration)
 
     def commit(self) -> None:
@@ -80,7 +76,7 @@ class Shelf:
 def take(executor: Scripted, shelf: Shelf, folder: Path, seen: Callable[[Progress], None] = lambda _: None) -> bool:
     trials = tuple(Trial("a", Phase.MEASURED, i, "c") for i in range(len(executor.samples)))
     schedule = Schedule(Plan((Arm("a", "arm", "x"),), trials), executor)
-    return Recording(shelf, "run", folder, seen, waiting=executor).take(schedule, 0)  # type: ignore[arg-type]
+    return Recording(shelf, "run", folder, seen, shares_commits=True).take(schedule, 0)  # type: ignore[arg-type]
 
 
 def test_what_took_long_or_cost_money_is_safe_before_the_next_call_begins(tmp_path: Path) -> None:
@@ -134,7 +130,7 @@ def test_an_interrupt_keeps_what_was_finished_and_says_so(tmp_path: Path) -> Non
 
     shelf = Shelf()
     executor = Scripted([sample(i) for i in range(5)], before)
-    executor.left = [sample(4)]
+    executor.facts.leftover = [TrialStep(sample(4))]
     assert take(executor, shelf, tmp_path) is True
     assert shelf.committed == [0, 1, 4]
 
@@ -157,3 +153,56 @@ def test_progress_counts_right_answers_failures_tokens_and_dollars(tmp_path: Pat
 def no_thread_is_left() -> Iterator[None]:
     yield
     assert "dyno-writer" not in {thread.name for thread in threading.enumerate()}
+
+
+class Remembering(Shelf):
+    """A shelf that knows which samples ended their trials."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[tuple[int, int, bool]] = []
+        self.ended: list[str] = []
+
+    def append(self, _run_id: str, item: Sample, *, replace: bool = False, ended: bool = True) -> None:
+        self.kept.append((item.iteration, item.part, ended))
+
+    def end_trial(self, _run_id: str, trial: Trial) -> None:
+        self.ended.append(trial.key)
+
+    def recorded(self, _run_id: str) -> dict[str, Status]:
+        return {}
+
+
+class Halves(Scripted):
+    """Each trial gives two samples and ends by itself."""
+
+    def wait(self) -> TrialStep:
+        number, part = divmod(self.given, 3)
+        self.given += 1
+        if part == 2:
+            return TrialStep(None, trial=Trial("a", Phase.MEASURED, number, "c"))
+        return TrialStep(replace(self.samples[number], part=part), ended=False)
+
+
+def test_several_samples_of_a_trial_are_recorded_before_its_end_and_progress_counts_ends(tmp_path: Path) -> None:
+    shelf, seen = Remembering(), list[Progress]()
+    take(Halves([sample(0), sample(1)]), shelf, tmp_path, seen.append)
+    assert shelf.kept == [(0, 0, False), (0, 1, False), (1, 0, False), (1, 1, False)]
+    assert shelf.ended == ["a/measured/0/c/", "a/measured/1/c/"]
+    assert [(item.done, None if item.sample is None else item.sample.part) for item in seen] == [
+        (0, None),
+        *[(0, 0), (0, 1), (1, None)],
+        *[(1, 0), (1, 1), (2, None)],
+    ]
+
+
+def test_a_sample_that_did_not_end_its_trial_is_rescued_as_such(tmp_path: Path) -> None:
+    shelf = Remembering()
+    shelf.refuses.set()
+    with pytest.raises(StoreError):
+        take(Halves([sample(0, QUICK_S)]), shelf, tmp_path)
+    shelf.refuses.clear()
+    shelf.kept.clear()
+    Recording(shelf, "run", tmp_path).rescue()  # type: ignore[arg-type]
+    assert shelf.kept == [(0, 0, False)]
+    assert not (tmp_path / UNSAVED).exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from sqlalchemy.schema import CreateTable
 
 from agentdyno.errors import StoreError
+from agentdyno.model import Status
 from agentdyno.model.codec import encode
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
@@ -239,6 +241,41 @@ def test_a_store_of_the_third_revision_keeps_everything_and_takes_jobs_and_keys(
         _, secret = store.service.add_key("ci", Scope.RUN, NOW)
         assert store.service.find_key(secret, NOW) is not None
         store.ping()
+
+
+def test_samples_of_the_fifth_revision_were_whole_trials_and_read_the_same(store_url: str) -> None:
+    engine = at_revision(store_url, "0005")
+    for statements in (CREATE_0001, CREATE_0002, CREATE_0003):
+        fill(engine, statements)
+    with pytest.raises(StoreError, match="has schema revision 0005"):
+        Store.open(store_url)
+    assert Store.migrate(store_url) == ("0005", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        (kept,) = store.runs.load(FIRST_ID).arms[0].samples
+        assert (kept.output, kept.readings, kept.seed, kept.part) == ("out", {"duration_s": 0.25}, 3, 0)
+        assert store.runs.recorded(FIRST_ID) == {kept.key: Status.OK}
+        assert store.runs.unfinished(FIRST_ID) == {}
+        assert list(store.runs.iter_samples(FIRST_ID, details=True)) == [kept]
+        with pytest.raises(StoreError, match="is recorded already"):
+            store.runs.append(FIRST_ID, kept)
+        store.runs.append(FIRST_ID, replace(kept, part=1))
+        assert [item.part for item in store.runs.iter_samples(FIRST_ID)] == [0, 1]
+
+
+def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_each_trial(store_url: str) -> None:
+    with Store.open(migrated(store_url)) as store:
+        run = begin(store)
+        for part in range(3):
+            store.runs.append(run, replace(sample(0), part=part), ended=part == 2)
+    config = Config()
+    config.set_main_option("script_location", "agentdyno.store:migrations")
+    config.set_main_option("path_separator", "os")
+    with engine_of(store_url).begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0005")
+    assert Store.migrate(store_url) == ("0005", HEAD)
+    with Store.open(store_url) as store:
+        assert store.runs.load(run).arms[0].samples == (sample(0),)
 
 
 def test_a_migrated_store_can_be_taken_back_to_the_first_revision(store_url: str) -> None:

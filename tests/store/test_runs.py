@@ -68,6 +68,36 @@ def test_recorded_trials_are_known_by_the_keys_of_the_plan(store: Store) -> None
     assert store.runs.recorded(run) == {trial.key: Status.ERROR}
 
 
+def test_a_trial_of_several_samples_is_recorded_when_it_has_ended_and_unfinished_before(store: Store) -> None:
+    run, parts = begin(store), [replace(sample(0), part=number) for number in range(3)]
+    store.runs.append(run, parts[0], ended=False)
+    store.runs.append(run, parts[1], ended=False)
+    assert (store.runs.recorded(run), store.runs.unfinished(run)) == ({}, {sample(0).key: 2})
+    store.runs.append(run, parts[2])
+    assert (store.runs.recorded(run), store.runs.unfinished(run)) == ({sample(0).key: Status.OK}, {})
+    assert store.runs.load(run).arms[0].samples == tuple(parts)
+    assert list(store.runs.iter_samples(run)) == parts
+
+
+def test_a_trial_may_end_after_its_last_sample_and_survives_in_another_process(store: Store) -> None:
+    run = begin(store)
+    for part in range(2):
+        store.runs.append(run, replace(sample(4), part=part, status=list(Status)[part]), ended=False)
+    store.runs.end_trial(run, Trial("arm-z", Phase.MEASURED, 4))
+    store.runs.end_trial(run, Trial("arm-z", Phase.MEASURED, 5))
+    store.runs.commit()
+    with Store.open(store.url) as other:
+        assert other.runs.recorded(run) == {sample(4).key: Status.FAILED}
+        assert other.runs.unfinished(run) == {}
+
+
+def test_parts_of_a_trial_that_has_not_ended_may_be_measured_again(store: Store) -> None:
+    run = begin(store)
+    store.runs.append(run, sample(0), ended=False)
+    store.runs.append(run, replace(sample(0), seed=9), ended=False)
+    assert [item.seed for item in store.runs.iter_samples(run)] == [9]
+
+
 def test_a_reopened_run_is_running_and_keeps_its_samples(store: Store) -> None:
     run = begin(store)
     store.runs.append(run, sample(0))

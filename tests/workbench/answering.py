@@ -8,11 +8,9 @@ from typing import Any
 
 from agentdyno.model import Case, RunResult
 from agentdyno.runs.lineup import Named
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
 from agentdyno.specs import LoadedSuite, parse_suite
 
-from ..given_figures import given_figures
-from ..suites import EMPTY, Room
+from ..suites import Room
 
 
 @dataclass
@@ -47,8 +45,7 @@ def ids(start: int, stop: int) -> list[str]:
 
 def put(room: Room, loaded: LoadedSuite, *agents: Named, **options: Any) -> RunResult:
     """A run of these agents, those of this process among them."""
-    with preparing(loaded, EMPTY, SuiteOptions(agents, **options), room.store) as prepared, given_figures():
-        return room.runner.start(prepared)
+    return room.run(loaded, *agents, **options)
 
 
 def run(room: Room, *agents: Named, count: int = 4, **changes: object) -> RunResult:

@@ -17,9 +17,9 @@ from agentdyno.findings.baseline.ask import export_baselines, set_baseline
 from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.model import Case, RunResult, Workspace
 from agentdyno.model.policy import DEFAULT_RULES, GatePolicy, Tier
+from agentdyno.runs.kind import Choices, Prepared, Tools
 from agentdyno.runs.lineup import Named
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions
+from agentdyno.runs.suite.prepare import PreparedSuite
 from agentdyno.specs import LoadedSuite
 from agentdyno.workbench.check import Checked, SuiteCheck
 
@@ -51,14 +51,12 @@ class Gate:
         policy: GatePolicy = ANSWERS,
     ) -> Checked:
         @contextmanager
-        def running(prepared: PreparedSuite) -> Iterator[SuiteRunner]:
-            self.announced.append(prepared)
-            yield self.room.runner
+        def running(prepared: Prepared[PreparedSuite], tools: Tools) -> Iterator[Tools]:
+            self.announced.append(prepared.work)
+            yield tools
 
-        options = SuiteOptions(agents, against=against)
-        return SuiteCheck(
-            self.room.store, loaded or self.suite(), workspace, options, running, rerun=rerun, policy=policy
-        ).check()
+        tools = self.room.tools(workspace, Choices(agents))
+        return SuiteCheck(loaded or self.suite(), tools, running, against, rerun=rerun, policy=policy).check()
 
     def baseline(self, agent: Answerer, **changes: object) -> RunResult:
         result = put(self.room, self.suite(**changes), agent)  # type: ignore[arg-type]

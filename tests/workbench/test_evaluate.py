@@ -12,8 +12,9 @@ from agentdyno import Benchmark, Case, Dataset, Response, Rubric, ScorerUse, Sui
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.findings.comparison.ask import read_result
 from agentdyno.model import Constraints, Progress, RunResult, RunStatus, Status
-from agentdyno.runs.pipeline import run_folder
-from agentdyno.runs.resume import resume
+from agentdyno.runs.kind import Tools
+from agentdyno.runs.pipeline import resume
+from agentdyno.runs.place import run_folder
 from agentdyno.store import Store
 
 ROWS = [{"id": name, "input": name, "target": name.upper()} for name in ("a", "b", "c")]
@@ -205,7 +206,7 @@ def test_a_run_of_functions_is_resumed_by_its_own_program_only(folder: Path) -> 
         Store.open(folder / ".dyno" / "dyno.db") as store,
         pytest.raises(RunError, match=r"whisper is a function of the program that started the run"),
     ):
-        resume(store, result.run_id, folder / "runs")
+        resume(result.run_id, Tools(store, folder / "runs"))
 
 
 def test_evaluate_at_the_top_of_a_file_that_an_agent_is_loaded_from_is_refused(folder: Path) -> None:

@@ -6,12 +6,11 @@ import pytest
 
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import RunStatus, ScorerUse, Status, Workspace
-from agentdyno.runs.experiment.prepare import prepare
-from agentdyno.runs.pipeline import Runner
 from agentdyno.specs import parse_spec, spec_changes
 from agentdyno.workbench.rescore import rescore
 
 from ..chat_server import Asked, Reply, serving
+from ..experiments import measure
 from ..suites import Room, statuses
 
 TOOLS = """
@@ -84,7 +83,7 @@ def test_only_suites_have_answers(room: Room) -> None:
         base_dir=room.folder,
         overrides=spec_changes(),
     )
-    run = Runner(room.store, room.folder / "runs").start(prepare(spec))
+    run = measure(room.store, room.folder / "runs", spec)
     with pytest.raises(SpecError, match="there are no answers to judge"):
         rescore(room.store, run.run_id, Workspace())
 

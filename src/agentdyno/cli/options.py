@@ -90,6 +90,13 @@ def refuse_foreign(options: Mapping[str, object], kind: str) -> None:
     refuse(options, [item for item in settings_of(*KINDS.values()) if item.asked not in meant], kind)
 
 
+def refuse_one_sided(options: Mapping[str, object], kind: str) -> None:
+    """For a kind of another package: options that only experiments or only suites have mean nothing there."""
+    shared = {item.asked for item in settings_of(EXPERIMENT_RUN)} & {item.asked for item in settings_of(SUITE_RUN)}
+    foreign = [item for item in settings_of(EXPERIMENT_RUN | SUITE_RUN) if item.asked not in shared - {"against"}]
+    refuse(options, foreign, kind)
+
+
 def refuse(options: Mapping[str, object], settings: Sequence[Setting[object]], kind: str) -> None:
     """None of the settings may be among the options of a ``kind`` of run."""
     for setting in settings:

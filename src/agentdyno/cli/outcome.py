@@ -24,7 +24,7 @@ def finish(
 ) -> Findings:
     """Prints the result, writes the reports asked for, and says where everything is."""
     from agentdyno.findings.run.ask import findings_for
-    from agentdyno.runs.pipeline import run_folder
+    from agentdyno.runs.place import run_folder
     from agentdyno.workbench.reporting import write_reports
 
     findings = findings_for(result, store, tolerance)

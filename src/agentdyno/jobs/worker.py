@@ -20,10 +20,10 @@ from agentdyno.jobs.heartbeat import Heart, Why, now_ms
 from agentdyno.jobs.submitting import RunOptions
 from agentdyno.model import AgentUse, Progress, RunResult, RunStatus, Status
 from agentdyno.model.job import Job, JobStatus
-from agentdyno.runs.pipeline import INTERRUPTED
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
-from agentdyno.runs.suite.resume import resume_suite
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.pipeline import INTERRUPTED, resume, start
+from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
 from agentdyno.store.service.fenced import FencedStore, Superseded
@@ -231,19 +231,25 @@ class _Attempt:
         assert suite is not None, "only jobs that are offered are leased"
         chosen = RunOptions.of(job.options)
         loaded, use = chosen.load(suite), agent.configured(job.configuration)
-        options = SuiteOptions((use,), chosen.max_cost_usd, environ=worker.environ)
-        workspace = replace(self._catalogue.workspace, name=job.workspace)
         root = _output_root(worker.store_url, worker.folder)
+        tools = Tools(
+            output_root=root,
+            workspace=replace(self._catalogue.workspace, name=job.workspace),
+            environ=worker.environ,
+            on_progress=self._on_progress,
+            choices=Choices((use,), chosen.max_cost_usd),
+        )
         with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heart.name_run) as store:
-            runner = SuiteRunner(store, root, self._on_progress)
+            tools = replace(tools, store=store)
             if job.run_id and store.runs.has(job.run_id):
                 header = store.runs.load(job.run_id, samples=False)
                 if header.status is RunStatus.COMPLETE:
                     return header
-                header = _here(header, loaded, use, root)
-                return resume_suite(runner, header, workspace, replace(options, agents=()))
-            with preparing(loaded, workspace, options, store) as prepared:
-                return runner.start(prepared)
+                tools = replace(tools, choices=Choices(max_cost_usd=chosen.max_cost_usd))
+                return resume(job.run_id, tools, moved=lambda header: _here(header, loaded, use, root))
+            kind = kind_named(SUITE)
+            with kind.prepare(suite_request(loaded), tools) as prepared:
+                return start(kind, prepared, tools)
 
     def _on_progress(self, progress: Progress) -> None:
         """Between two samples, in the thread of the run. The first call comes before anything can be stopped."""

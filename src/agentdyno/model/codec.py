@@ -44,7 +44,11 @@ def _to_plain(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_plain(getattr(value, name)) for name in _names(type(value))}
+        plain = {name: to_plain(getattr(value, name)) for name in _names(type(value))}
+        for name, default in _left_out(type(value)):
+            if plain[name] == default:
+                del plain[name]
+        return plain
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -68,6 +72,12 @@ def encode(value: object, *, indent: int | None = None) -> str:
 @cache
 def _names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
+
+
+@cache
+def _left_out(kind: type) -> tuple[tuple[str, object], ...]:
+    """Fields that are written only where they differ from their default, with that default."""
+    return tuple((field.name, field.default) for field in fields(kind) if field.metadata.get("left_out"))
 
 
 @cache

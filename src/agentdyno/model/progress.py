@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentdyno.model.sample import Sample
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``done`` of ``planned`` samples (``planned`` may shrink when a stop rule fires); times in seconds.
+    """``done`` of ``planned`` trials (``planned`` may shrink when a stop rule fires); times in seconds.
 
-    ``pass_rate`` (``None`` without agents), ``tokens`` and ``cost_usd`` are those of the agents so far.
+    ``pass_rate`` (``None`` without agents), ``tokens`` and ``cost_usd`` are those of the agents so far. ``sample`` is
+    the one that was just recorded; ``None`` at the start, and where a trial ended without another.
     """
 
     run_id: str
@@ -22,3 +25,4 @@ class Progress:
     pass_rate: float | None = None
     tokens: int = 0
     cost_usd: float = 0.0
+    sample: Sample | None = None

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from agentdyno.model.plan import Phase
 
+LEFT_OUT = {"left_out": True}
+"""For a field that stays out of documents as long as it has its default: only few values have another."""
+
 
 class Status(StrEnum):
     """Never merged: an infrastructure error is not a wrong answer."""
@@ -71,6 +74,8 @@ class Sample:
     output: object = None
     details: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
+    part: int = field(default=0, metadata=LEFT_OUT)
+    """Which sample of its trial it is, where a trial gives several."""
 
     @property
     def key(self) -> str:

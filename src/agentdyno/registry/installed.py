@@ -146,7 +146,7 @@ def _cache_file() -> Path:
     except RuntimeError:
         root = os.devnull  # a user without a home has no cache
     folders = [str(folder) or str(Path.cwd()) for folder in sys.path]
-    key = sha256(repr((sys.version, folders)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    key = sha256(repr((sys.version, GROUPS, folders)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return Path(root) / "agentdyno" / f"entry-points-{key}.json"
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from agentdyno.errors import PluginError
 
-KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets", "importers")
+KINDS = ("experiments", "instruments", "reporters", "agents", "scorers", "datasets", "importers", "kinds")
 GROUPS = (*KINDS, "workloads")
 """Groups of entry points: one for each kind of object, and one for folders with specs and suites."""
 T = TypeVar("T")

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from agentdyno.contracts import StopRule
 from agentdyno.model.plan import Plan, Trial
-from agentdyno.model.sample import Failure, Sample
+from agentdyno.model.sample import Sample
+from agentdyno.runner.executor import Executor, TrialStep
 from agentdyno.settings.run import PARALLELISM
-
-
-class Executor(Protocol):
-    """Performs trials; how is its own affair."""
-
-    observed: dict[str, dict[str, Any]]
-    inner_loops: dict[str, int | None]
-    overhead_s: float | None
-    teardown_failures: list[tuple[str, Failure]]
-
-    def submit(self, trial: Trial) -> None: ...
-
-    def wait(self) -> Sample: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(slots=True)
 class Schedule:
-    """Iterating it runs the plan and yields samples. Afterwards it says how the run ended.
+    """Iterating it runs the plan and yields samples; ``steps`` also tells which of them ended a trial. Afterwards it
+    says how the run ended.
 
     ``skipped`` are trials that a stop rule made needless; ``stopped_because`` is set when a rule ended the run.
-    Between two samples nothing is in flight unless ``parallelism`` is above one: the consumer of the iterator may
-    do its own work there without disturbing a measurement.
+    Between two trials nothing is in flight unless ``parallelism`` is above one: the consumer of the iterator may
+    do its own work there without disturbing a measurement. The executor is open already, and is closed at the end.
     """
 
     plan: Plan
@@ -46,6 +33,13 @@ class Schedule:
     skipped: int = 0
 
     def __iter__(self) -> Iterator[Sample]:
+        with closing(self.steps()) as steps:
+            for step in steps:
+                if step.sample is not None:
+                    yield step.sample
+
+    def steps(self) -> Generator[TrialStep]:
+        """Runs the plan step by step; closing the generator ends what is in flight."""
         waiting = deque(trial for trial in self.plan.trials if trial.key not in self.done)
         in_flight = 0
         try:
@@ -55,11 +49,12 @@ class Schedule:
                     in_flight += 1
                 if not in_flight:
                     return
-                sample = self.executor.wait()
-                in_flight -= 1
-                for rule in self.rules:
-                    rule.observe(sample)
-                yield sample
+                step = self.executor.wait()
+                in_flight -= step.ended
+                if step.sample is not None:
+                    for rule in self.rules:
+                        rule.observe(step.sample)
+                yield step
         finally:
             self.executor.close()
 

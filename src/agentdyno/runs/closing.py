@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from agentdyno.model import (
     RunResult,
     RunStatus,
     RunWarning,
+    Status,
 )
 
 
@@ -65,11 +67,16 @@ def labelled(metrics: Mapping[str, MetricSummary], *, simulated: bool) -> Mappin
     return {name: replace(item, provenance=Provenance.SIMULATED) for name, item in metrics.items()}
 
 
-def run_status(result: RunResult, *, ended_early: bool) -> RunStatus:
+def run_status(result: RunResult) -> RunStatus:
     """``failed`` without any usable sample, ``partial`` when planned samples are missing, else ``complete``."""
-    if not any(sample.usable for arm in result.arms for sample in arm.samples):
+    counts = Counter[str]()
+    for arm in result.arms:
+        counts.update(arm.statuses)
+    if not counts[Status.OK] + counts[Status.FAILED]:
         return RunStatus.FAILED
-    return RunStatus.PARTIAL if ended_early else RunStatus.COMPLETE
+    recorded = counts.total() - counts[Status.CANCELLED]
+    missing = recorded < sum(arm.planned for arm in result.arms)
+    return RunStatus.PARTIAL if missing or result.stopped_because is not None else RunStatus.COMPLETE
 
 
 def teardown_warnings(failures: list[tuple[str, Failure]]) -> list[RunWarning]:

@@ -1,179 +1,217 @@
-"""Running a spec: plan, measure, record each sample at once, close."""
+"""The one way in which runs are made: start, resume, and what both do from the first trial to the result file.
+
+What differs between kinds of runs is theirs to say (``RunKind``); everything here is the same for all of them.
+"""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
+from agentdyno.contracts import StopRule
 from agentdyno.errors import RunError
-from agentdyno.model import Isolation, Phase, Plan, Progress, RunResult, RunStatus, RunWarning, Spec, Status
+from agentdyno.model import Phase, Plan, RunResult, RunStatus, Status
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
-from agentdyno.runner.executors.inline import InlineExecutor
-from agentdyno.runner.executors.processes import ProcessExecutor
-from agentdyno.runner.rules.stopping import FailureRate, PrecisionReached, TimeBudget
-from agentdyno.runner.schedule import Executor, Schedule
-from agentdyno.runs.closing import artifacts_dir, close_result, run_status, teardown_warnings
+from agentdyno.runner.executor import Executor
+from agentdyno.runner.schedule import Schedule
+from agentdyno.runs.closing import run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
-from agentdyno.runs.experiment.prepare import Prepared
+from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
+from agentdyno.runs.kinds import kind_named
+from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording
-from agentdyno.stats import precise_enough
-from agentdyno.store import Store
+from agentdyno.runs.rules import CommonRules, given_up_warnings
 
 log = logging.getLogger("agentdyno.run")
 INTERRUPTED = "interrupted"
+W = TypeVar("W")
 
 
-@dataclass(slots=True)
-class Runner:
-    """Executes prepared runs into one store. ``on_progress`` is called between trials, never during one.
+def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
+    """A new run, from its header to its closed result.
 
-    ``output_root`` is where runs go whose spec names no ``output_dir``.
+    What it runs with is opened first: a target or an agent that cannot work at all leaves no run behind.
     """
+    output_dir = Path(prepared.spec.output_dir or tools.output_root).expanduser().absolute()
+    spec = replace(prepared.spec, output_dir=str(output_dir))
+    prepared = replace(prepared, request=replace(prepared.request, spec=spec))
+    run_id = new_run_id()
+    place = Place(run_id, run_folder(spec, run_id))
+    executor = kind.executor(prepared, place)
+    executor.open()
+    with _closed_on_error(executor):
+        make_folder(place.folder)
+        header = _header(kind.name, run_id, prepared)
+        tools.kept_in.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
+    log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
+    return _Run(kind, prepared, executor, place, tools).execute(header, {})
 
-    store: Store
-    output_root: Path
-    on_progress: Callable[[Progress], None] = lambda _: None
-    clock: Callable[[], float] = field(default=time.monotonic)
 
-    def start(self, prepared: Prepared) -> RunResult:
-        """A new run, from its header to its closed result."""
-        run_id = new_run_id()
-        output_dir = Path(prepared.spec.output_dir or self.output_root).expanduser().absolute()
-        prepared = replace(prepared, spec=replace(prepared.spec, output_dir=str(output_dir)))
-        folder = run_folder(prepared.spec, run_id)
-        make_folder(folder)
-        header = RunResult(
-            run_id=run_id,
-            kind="experiment",
-            name=prepared.spec.name,
-            status=RunStatus.RUNNING,
-            started_at=now_ms(),
-            finished_at=None,
-            seed=prepared.spec.seed,
-            spec=prepared.spec,
-            environment=capture_environment(),
-            vcs=capture_vcs(Path(prepared.spec.base_dir)),
-            tags=prepared.spec.tags,
-            notes=prepared.spec.notes,
-            warnings=prepared.warnings,
+def resume(
+    reference: str,
+    tools: Tools,
+    *,
+    retry_errors: bool = False,
+    moved: Callable[[RunResult], RunResult] = lambda header: header,
+) -> RunResult:
+    """Goes on with an unfinished run: plans what was stored again and executes the trials that have not ended.
+
+    With ``retry_errors`` those that failed are executed, too. ``moved`` puts the places of this machine into the
+    header of a run that was begun on another.
+    """
+    store = tools.kept_in
+    run_id = store.runs.find(reference)
+    header = store.runs.load(run_id, samples=False)
+    if header.status is RunStatus.COMPLETE and not retry_errors:
+        raise RunError(
+            f"run {run_id} is complete: there is nothing to resume",
+            remedy="`dyno run` starts a new one; --retry-errors repeats failed samples.",
         )
-        self.store.runs.begin(header, prepared.plan.arms, planned_counts(prepared.plan))
-        log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
-        return self._execute(header, prepared, folder, {})
-
-    def go_on(self, header: RunResult, prepared: Prepared, *, retry_errors: bool = False) -> RunResult:
-        """An unfinished run: only trials without a sample are executed (with ``retry_errors`` failed ones too)."""
-        folder = run_folder(prepared.spec, header.run_id)
-        make_folder(folder)
-        self.store.runs.reopen(header.run_id)
-        self._recording(header.run_id, folder).rescue()
-        again = {Status.CANCELLED}
-        if retry_errors:
-            again |= {Status.ERROR, Status.TIMEOUT, Status.LIMIT}
-        recorded = self.store.runs.recorded(header.run_id)
-        done = {key: status for key, status in recorded.items() if status not in again}
+    kind, header = kind_named(header.kind), moved(header)
+    with kind.prepare(kind.again(header, tools), tools) as prepared:
+        problem = kind.words.changed(header, prepared.plan)
+        if problem is not None:
+            raise problem
+        place = Place(run_id, run_folder(header.spec, run_id))
+        Recording(store, run_id, place.folder).rescue()
+        begun = store.runs.unfinished(run_id)
+        if kind.continuable:
+            place = replace(place, begun=begun)
+        executor = kind.executor(prepared, place)
+        executor.open()
+        with _closed_on_error(executor):
+            make_folder(place.folder)
+            store.runs.reopen(run_id)
+            again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
+            done = {key: status for key, status in store.runs.recorded(run_id).items() if status not in again}
+            if not kind.continuable:
+                done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
-        return self._execute(header, prepared, folder, done)
+        return _Run(kind, prepared, executor, place, tools).execute(header, done)
 
-    def _execute(self, header: RunResult, prepared: Prepared, folder: Path, done: Mapping[str, Status]) -> RunResult:
-        executor = self._executor(header, prepared, folder)
-        failing = FailureRate(prepared.spec.max_failure_rate)
-        schedule = self._schedule(prepared, executor, failing, done.keys())
-        earlier = self.store.runs.load(header.run_id).arms if done else ()
-        for arm in earlier:
-            for sample in arm.samples:
-                if sample.key in done:
-                    for rule in schedule.rules:
-                        rule.observe(sample)
-        interrupted = self._recording(header.run_id, folder).take(schedule, len(done))
-        extra = teardown_warnings(executor.teardown_failures)
-        given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
-        extra += [
-            RunWarning(
-                "given-up",
-                "given up: too many of its samples failed (max_failure_rate)",
-                "Mend it and run again, or raise max_failure_rate.",
-                arm_id,
-            )
-            for arm_id in given_up
-        ]
-        reason = INTERRUPTED if interrupted else schedule.stopped_because
-        if reason is None and given_up:
-            reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
-        stored = replace(
-            self.store.runs.load(header.run_id),
-            warnings=(*header.warnings, *extra),
-            overhead_s=executor.overhead_s,
-            stopped_because=reason,
-            finished_at=now_ms(),
-        )
-        settled = {arm_id for rule in schedule.rules if isinstance(rule, PrecisionReached) for arm_id in rule.settled}
-        closed = close_result(
-            stored, metrics=prepared.metrics, observed=executor.observed, folder=folder, settled=settled
-        )
-        closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
-        write_result(closed, folder / "result.json")
-        self.store.runs.finish(closed, folder=folder)
-        log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
-        return closed
 
-    def _recording(self, run_id: str, folder: Path) -> Recording:
-        return Recording(self.store, run_id, folder, self.on_progress, self.clock)
+@contextmanager
+def _closed_on_error(executor: Executor) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        executor.close()
+        raise
 
-    def _executor(self, header: RunResult, prepared: Prepared, folder: Path) -> Executor:
-        jobs = {}
-        for arm_id, job in prepared.jobs.items():
-            own = artifacts_dir(folder, arm_id)
-            own.mkdir(parents=True, exist_ok=True)
-            jobs[arm_id] = replace(job, run_id=header.run_id, artifacts_dir=str(own.resolve()))
-        if prepared.spec.isolation is Isolation.INLINE:
-            return InlineExecutor(jobs, prepared.targets)
-        return ProcessExecutor(jobs)
 
-    def _schedule(
-        self, prepared: Prepared, executor: Executor, failing: FailureRate, done: Collection[str]
-    ) -> Schedule:
-        spec = prepared.spec
-        autos = {arm_id: item.auto for arm_id, item in prepared.iterations.items() if item.auto is not None}
-        rules: list[FailureRate | TimeBudget | PrecisionReached] = [failing]
-        if autos:
-            rules.append(PrecisionReached(autos, precise_enough, prepared.partners))
-        if spec.time_budget_s is not None:
-            rules.append(TimeBudget(spec.time_budget_s, self.clock))
-        return Schedule(prepared.plan, executor, rules, done, spec.parallelism)
+def _header(kind: str, run_id: str, prepared: Prepared[W]) -> RunResult:
+    spec, parts = prepared.spec, prepared.parts
+    return RunResult(
+        run_id=run_id,
+        kind=kind,
+        name=spec.name,
+        status=RunStatus.RUNNING,
+        started_at=now_ms(),
+        finished_at=None,
+        seed=spec.seed,
+        spec=spec,
+        environment=capture_environment(),
+        vcs=capture_vcs(Path(parts.code_dir or spec.base_dir)),
+        tags=spec.tags,
+        notes=spec.notes,
+        warnings=prepared.warnings,
+        suite=parts.suite,
+        targets=parts.targets,
+        pricing=parts.pricing,
+        workspace=parts.workspace,
+    )
 
 
 def planned_counts(plan: Plan) -> dict[str, int]:
-    """Measured samples that the plan holds for each arm."""
+    """Measured trials that the plan holds for each arm."""
     counts = dict.fromkeys((arm.arm_id for arm in plan.arms), 0)
     for trial in plan.trials:
         counts[trial.arm_id] += trial.phase is Phase.MEASURED
     return counts
 
 
-def run_folder(spec: Spec, run_id: str) -> Path:
-    """``<output_dir>/<run_id>``; a started run's ``output_dir`` is absolute."""
-    return Path(spec.output_dir or ".") / run_id
+def planned_samples(prepared: Prepared[W]) -> dict[str, int]:
+    """Measured samples that each arm will have; 0 where nobody knows beforehand."""
+    each = prepared.samples_per_trial or 0
+    return {arm_id: count * each for arm_id, count in planned_counts(prepared.plan).items()}
 
 
-def make_folder(folder: Path) -> None:
-    """Creates the run's folder and proves that files can be written there, before anything is measured."""
-    try:
-        (folder / "artifacts").mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise RunError(
-            f"cannot write there: {error.strerror}",
-            where=f"output_dir {folder.parent}",
-            remedy="Choose another with `output_dir:` or --output-dir.",
-        ) from None
+@dataclass(frozen=True, slots=True)
+class _Run(Generic[W]):
+    """A run that has been begun and whose executor is open."""
 
+    kind: RunKind[W]
+    prepared: Prepared[W]
+    executor: Executor
+    place: Place
+    tools: Tools
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
+    def execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
+        """Performs the trials that are not ``done``, records each sample at once, closes."""
+        prepared, executor, store = self.prepared, self.executor, self.tools.kept_in
+        with _closed_on_error(executor):
+            ended = {trial.key for trial in prepared.plan.trials if trial.key in done} if done else set()
+            common = CommonRules.of(prepared.spec, executor.facts, self.tools.clock)
+            own = self.kind.rules(prepared, executor, self.tools, common.failing.given_up)
+            rules = (*common.rules, *own)
+            self._replay(rules, ended | self.place.begun.keys())
+            schedule = Schedule(prepared.plan, executor, rules, ended, prepared.parallelism)
+            interrupted = self._recording().take(schedule, len(ended))
+        given_up = common.given_up(prepared.plan)
+        reason = INTERRUPTED if interrupted else schedule.stopped_because
+        if reason is None and given_up:
+            reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
+        facts = executor.facts
+        extra = (
+            *teardown_warnings(facts.teardown_failures),
+            *given_up_warnings(given_up, self.kind.words.tried),
+        )
+        header = replace(
+            header,
+            warnings=(*header.warnings, *extra),
+            overhead_s=facts.overhead_s,
+            stopped_because=reason,
+            finished_at=now_ms(),
+        )
+        outcome = Ended(facts, rules, self.place.folder, store, resumed=bool(done))
+        closed = self.kind.close(header, prepared, outcome)
+        closed = replace(closed, status=run_status(closed))
+        write_result(closed, self.place.folder / "result.json")
+        store.runs.finish(closed, folder=self.place.folder)
+        log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)
+        self._raise_fatal(closed)
+        return closed
+
+    def _recording(self) -> Recording:
+        return Recording(
+            self.tools.kept_in,
+            self.place.run_id,
+            self.place.folder,
+            self.tools.on_progress,
+            self.tools.clock,
+            self.prepared.shares_commits,
+            self.prepared.on_sample,
+        )
+
+    def _replay(self, rules: tuple[StopRule, ...], recorded: set[str]) -> None:
+        """What was spent and what failed before a resume counts."""
+        if not recorded:
+            return
+        for sample in self.tools.kept_in.runs.iter_samples(self.place.run_id, details=True):
+            if sample.key in recorded:
+                for rule in rules:
+                    rule.observe(sample)
+
+    def _raise_fatal(self, closed: RunResult) -> None:
+        """What every further trial would have met is an error of the run, once all that was measured is safe."""
+        error = self.executor.facts.fatal
+        if error is None:
+            return
+        kept = any(status != Status.CANCELLED for arm in closed.arms for status in arm.statuses)
+        note = f"What was measured is kept: `dyno resume {closed.run_id[:13]}` goes on." if kept else ""
+        raise RunError(error.message, where=error.where, remedy=" ".join(filter(None, (error.remedy, note))))

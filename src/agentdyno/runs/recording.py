@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Progress, Sample, Status
-from agentdyno.model.codec import encode, from_plain
+from agentdyno.model.codec import encode, from_plain, to_plain
+from agentdyno.runner.executor import TrialStep
 from agentdyno.runner.rules.budgets import spent_usd
 from agentdyno.runner.schedule import Schedule
 from agentdyno.store import Store
@@ -25,19 +25,13 @@ QUICK_S = 0.005
 """Seconds of a call that may share a commit with the ones after it, if it cost nothing."""
 
 
-class Waiting(Protocol):
-    """Something that knows which finished samples were left when it ended."""
-
-    def leftover(self) -> list[Sample]: ...
-
-
 @dataclass(slots=True)
 class Recording:
     """One run's way into the store. ``on_progress`` is called between samples, ``on_sample`` with each.
 
-    Each sample is committed before the next trial begins, so that no more than the calls in flight are repeated
-    after a crash. Only in a suite (``waiting`` is set) answers that come fast and cost nothing share a commit, which
-    a thread makes within ``COMMIT_WITHIN_S`` seconds.
+    Each sample is committed before the next trial begins, so that no more than the trials in flight are repeated
+    after a crash. Only with ``shares_commits`` samples that come fast and cost nothing share a commit, which a thread
+    makes within ``COMMIT_WITHIN_S`` seconds, while other trials run.
     """
 
     store: Store
@@ -45,26 +39,24 @@ class Recording:
     folder: Path
     on_progress: Callable[[Progress], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
-    waiting: Waiting | None = None
+    shares_commits: bool = False
     on_sample: Callable[[Sample], None] = lambda _: None
-    _uncommitted: list[Sample] = field(default_factory=list)
+    _uncommitted: list[TrialStep] = field(default_factory=list)
     _writer: _Writer | None = None
     _tally: _Tally = field(default_factory=lambda: _Tally())
 
     def take(self, schedule: Schedule, done: int) -> bool:
-        """Records samples as they come; true when the user interrupted."""
+        """Records samples as they come; true when the user interrupted. ``done`` trials had ended before."""
         total = len(schedule.plan.trials)
         started, new = self.clock(), 0
         self.on_progress(Progress(self.run_id, done, total, 0, 0.0, None, "starting"))
         names = {arm.arm_id: arm.name for arm in schedule.plan.arms}
-        self._writer = _Writer(self.store.runs.commit) if self.waiting is not None else None
-        samples = iter(schedule)
+        self._writer = _Writer(self.store.runs.commit) if self.shares_commits else None
+        steps = schedule.steps()
         try:
-            for sample in samples:
-                self.record(sample)
-                self.on_sample(sample)
-                new += 1
-                self._tally.add(sample)
+            for step in steps:
+                self._take_in(step)
+                new += step.ended
                 elapsed = self.clock() - started
                 left = total - done - new - schedule.skipped
                 self.on_progress(
@@ -74,24 +66,30 @@ class Recording:
                         total - schedule.skipped,
                         self._tally.errors,
                         elapsed,
-                        elapsed / new * left,
-                        names[sample.arm_id],
+                        elapsed / new * left if new else None,
+                        names[_arm_of(step)],
                         *self._tally.of_agents(),
+                        step.sample,
                     )
                 )
         except KeyboardInterrupt:
             log.info("interrupted; closing the run as partial")
-            samples.close()  # type: ignore[attr-defined]
-            for sample in self.waiting.leftover() if self.waiting is not None else ():
-                self.record(sample)
-                self.on_sample(sample)
+            steps.close()
+            for step in schedule.executor.facts.leftover:
+                self._take_in(step)
             return True
         except BaseException:
-            samples.close()  # type: ignore[attr-defined]
+            steps.close()
             raise
         finally:
             self._end()
         return False
+
+    def _take_in(self, step: TrialStep) -> None:
+        self.record(step)
+        if step.sample is not None:
+            self.on_sample(step.sample)
+            self._tally.add(step.sample)
 
     def rescue(self) -> None:
         """Samples that could not be saved when they were measured."""
@@ -100,23 +98,29 @@ class Recording:
             return
         recorded = self.store.runs.recorded(self.run_id)
         for line in unsaved.read_text().splitlines():
-            sample = from_plain(Sample, json.loads(line))
+            plain = json.loads(line)
+            sample = from_plain(Sample, plain)
             if recorded.get(sample.key) not in (Status.OK, Status.FAILED):
-                self.store.runs.append(self.run_id, sample, replace=True)
+                self.store.runs.append(self.run_id, sample, replace=True, ended=plain.get("ended", True))
         self.store.runs.commit()
         unsaved.unlink()
 
-    def record(self, sample: Sample) -> None:
+    def record(self, step: TrialStep) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
-        log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
-        self._uncommitted.append(sample)
+        sample = step.sample
+        if sample is not None:
+            log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
+        self._uncommitted.append(step)
         try:
-            self.store.runs.append(self.run_id, sample, replace=True)
+            if sample is not None:
+                self.store.runs.append(self.run_id, sample, replace=True, ended=step.ended)
+            elif step.trial is not None:
+                self.store.runs.end_trial(self.run_id, step.trial)
             if self._writer is None:
                 self.store.runs.commit()
                 self._uncommitted.clear()
             else:
-                unsaved = self._writer.appended(at_once=not is_quick(sample))
+                unsaved = self._writer.appended(at_once=sample is None or not is_quick(sample))
                 del self._uncommitted[: len(self._uncommitted) - unsaved]
         except StoreError as error:
             raise self._rescued(error) from error
@@ -135,13 +139,25 @@ class Recording:
     def _rescued(self, error: StoreError) -> StoreError:
         """Puts what is not saved into a file beside the result, for the resume that follows."""
         with (self.folder / UNSAVED).open("a") as unsaved:
-            unsaved.writelines(encode(item) + "\n" for item in self._uncommitted)
+            unsaved.writelines(_line(step.sample, step.ended) for step in self._uncommitted if step.sample)
         self._uncommitted.clear()
         return StoreError(
             f"{error.message}; the run stops here, what was measured is kept",
             where=error.where,
             remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {self.run_id}`.",
         )
+
+
+def _arm_of(step: TrialStep) -> str:
+    """The arm of a step, which has a sample or says which trial it ends."""
+    told = step.sample or step.trial
+    assert told is not None, "a step without a sample names the trial that it ends"
+    return told.arm_id
+
+
+def _line(sample: Sample, ended: bool) -> str:
+    plain = to_plain(sample)
+    return encode(plain if ended else {**plain, "ended": False}) + "\n"
 
 
 def is_quick(sample: Sample) -> bool:

@@ -27,7 +27,7 @@ from agentdyno.runner.bench.job import ArmJob, Code, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.environment import capture_environment
-from agentdyno.runs.pipeline import now_ms
+from agentdyno.runs.place import now_ms
 from agentdyno.specs import make_plan
 from agentdyno.stats import quantile
 
@@ -68,7 +68,9 @@ def _compare_with_itself(seed: int) -> tuple[float, Verdict | None]:
         job = ArmJob("", "", CODE, {}, seed=seed, warmup=3, cpu=choose_cpu(), artifacts_dir=folder, limits=LIMITS)
         job = replace(job, launch=Launch(cwd=str(Path.cwd())))
         jobs = {arm.arm_id: replace(job, arm_id=arm.arm_id) for arm in arms}
-        for sample in Schedule(plan, ProcessExecutor(jobs)):
+        executor = ProcessExecutor(jobs)
+        executor.open()
+        for sample in Schedule(plan, executor):
             samples[sample.arm_id].append(sample)
     sides = [
         ArmResult(

@@ -19,16 +19,17 @@ from agentdyno.model import RunResult, RunWarning, Suite, Workspace
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
-from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.kind import Prepared, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
 from agentdyno.runs.lineup import Entrant
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions, candidates_of, preparing
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.suite.prepare import PreparedSuite, candidates_of, suite_request
 from agentdyno.runs.suite.sides import Unchanged, names_agent
 from agentdyno.specs import LoadedSuite, epochs_of
 from agentdyno.store import Store
 
-Running = Callable[[PreparedSuite], AbstractContextManager[SuiteRunner]]
-"""Is asked before anything is spent; may refuse by raising."""
+Running = Callable[[Prepared[PreparedSuite], Tools], AbstractContextManager[Tools]]
+"""Is asked before anything is spent, and may refuse by raising; gives the tools to run with."""
 _NO_BASELINE = (
     "Name one: --against main (a git revision), --against baseline.json, --against AGENT@VERSION; "
     "or keep one: dyno baseline set AGENT@VERSION."
@@ -46,20 +47,29 @@ class Checked:
 
 @dataclass(slots=True)
 class SuiteCheck:
-    """Checks one suite. ``running`` opens the runner for a prepared run; ``rerun`` measures what is known again."""
+    """Checks one suite. ``running`` is entered for each prepared run; ``rerun`` measures what is known again.
 
-    store: Store
+    ``against`` is what the user names; the policy's counts where it is ``None``.
+    """
+
     loaded: LoadedSuite
-    workspace: Workspace
-    options: SuiteOptions
+    tools: Tools
     running: Running
+    against: str | None = None
     rerun: bool = False
-    say: Say = lambda _: None
     policy: GatePolicy = field(default_factory=GatePolicy)
+
+    @property
+    def store(self) -> Store:
+        return self.tools.kept_in
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.tools.project
 
     def check(self) -> Checked:
         """Every agent against its baseline."""
-        against = self.options.against or self.policy.against
+        against = self.against or self.policy.against
         records = _baseline_file(against)
         if records is not None:
             return self._against_records(lambda entrant: _of_file(records, entrant, str(against), self.loaded))
@@ -72,12 +82,11 @@ class SuiteCheck:
 
     def _against_revision(self, against: str) -> Checked:
         """Both sides measured in one run, interleaved."""
-        options = replace(self.options, against=against)
         try:
-            with preparing(self.loaded, self.workspace, options, self.store, self.say) as prepared:
-                with self.running(prepared) as runner:
-                    result = runner.start(prepared)
-                pairs = _pairs(prepared)
+            with kind_named(SUITE).prepare(suite_request(self.loaded, against=against), self.tools) as prepared:
+                with self.running(prepared, self.tools) as tools:
+                    result = start(kind_named(SUITE), prepared, tools)
+                pairs = _pairs(prepared.work)
         except Unchanged as same:
             return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
         records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
@@ -87,7 +96,7 @@ class SuiteCheck:
 
     def _against_records(self, baseline_of: Callable[[Entrant], AgentRecord]) -> Checked:
         """Candidates from the store, those that are not there measured now."""
-        entrants = candidates_of(self.loaded.suite, self.workspace, self.options)
+        entrants = candidates_of(self.loaded.suite, self.workspace, self.tools.choices)
         baselines = {entrant.label: baseline_of(entrant) for entrant in entrants}
         reports: dict[str, GateReport] = {}
         known: dict[str, AgentRecord] = {}
@@ -122,12 +131,10 @@ class SuiteCheck:
 
     def _measure(self, entrants: Sequence[Entrant]) -> tuple[RunResult, ...]:
         named = tuple(entrant.target if entrant.target is not None else entrant.use for entrant in entrants)
-        options = replace(self.options, agents=named, against=None)
-        with (
-            preparing(self.loaded, self.workspace, options, self.store, self.say) as prepared,
-            self.running(prepared) as runner,
-        ):
-            return (runner.start(prepared),)
+        tools = replace(self.tools, choices=replace(self.tools.choices, agents=named))
+        kind, request = kind_named(SUITE), suite_request(self.loaded)
+        with kind.prepare(request, tools) as prepared, self.running(prepared, tools) as chosen:
+            return (start(kind, prepared, chosen),)
 
     def _stored(self, against: str) -> AgentRecord | None:
         """Results of an agent of the store; ``None`` where the text names none, or one that can be measured here.

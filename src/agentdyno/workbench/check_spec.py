@@ -12,9 +12,9 @@ from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.findings.run.ask import compare_operands, findings_for
 from agentdyno.model import Comparison, Findings, RunResult, Spec
 from agentdyno.model.policy import GatePolicy
-from agentdyno.runs.experiment.prepare import prepare
-from agentdyno.runs.experiment.sides import Say
-from agentdyno.runs.pipeline import Runner
+from agentdyno.runs.kind import RunRequest, Tools
+from agentdyno.runs.kinds import EXPERIMENT, kind_named
+from agentdyno.runs.pipeline import start
 from agentdyno.store import Store
 
 LOAD_CRITICAL = "latency_p99_s"
@@ -54,11 +54,9 @@ def _without_slow_clients(report: GateReport, before: RunResult, after: RunResul
     return replace(report, verdict=GateVerdict.INCONCLUSIVE, summary=told)
 
 
-def check_spec(
-    runner: Runner, store: Store, spec: Spec, policy: GatePolicy, *, say: Say = lambda _: None
-) -> tuple[GateReport, RunResult]:
+def check_spec(spec: Spec, policy: GatePolicy, tools: Tools) -> tuple[GateReport, RunResult]:
     """Measures the spec and judges it. ``spec.against`` is a result file, or what ``dyno run --against`` takes."""
-    against = spec.against or policy.against
+    store, against = tools.kept_in, spec.against or policy.against
     if against is None:
         raise SpecError(
             f"{spec.name} has no baseline",
@@ -67,11 +65,17 @@ def check_spec(
         )
     if is_file(against):
         before = Results(lambda: store).operand(against)
-        result = runner.start(prepare(replace(spec, against=None), say=say))
+        result = _measured(replace(spec, against=None), tools)
         after = Results(lambda: store).operand(result.run_id)
         comparison: Comparison = compare_operands(before, after, store)
     else:
-        result = runner.start(prepare(replace(spec, against=against), say=say))
+        result = _measured(replace(spec, against=against), tools)
         findings: Findings = findings_for(result, store)
         comparison = findings.comparisons[0]
     return judge_experiments(comparison, policy, name=spec.name), result
+
+
+def _measured(spec: Spec, tools: Tools) -> RunResult:
+    kind = kind_named(EXPERIMENT)
+    with kind.prepare(RunRequest(EXPERIMENT, spec), tools) as prepared:
+        return start(kind, prepared, tools)

@@ -13,19 +13,13 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.model import Benchmark, Case, Progress, Rubric, RunResult, ScorerUse, Spec, Suite
 from agentdyno.registry.local import file_being_loaded
 from agentdyno.registry.names import register
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
 from agentdyno.runs.lineup import Named
-from agentdyno.runs.suite.kind import SuiteRunner
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.settings.run import SEED
-from agentdyno.specs import (
-    Dataset,
-    LoadedSuite,
-    SettingChanges,
-    load_suite,
-    load_workspace,
-    parse_suite,
-    suite_changes,
-)
+from agentdyno.specs import Dataset, LoadedSuite, SettingChanges, load_suite, parse_suite, suite_changes
 from agentdyno.specs.changes import SUITE_CHANGES, known_changes
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.store import Store
@@ -65,9 +59,11 @@ def evaluate(
     loaded = _load(suite, quick, _overrides(overrides), _scorers(scorer))
     url = store or project_store(Path.cwd(), os.environ)
     named = tuple(agents) if isinstance(agents, (list, tuple)) else (agents,)
-    options = SuiteOptions(named, max_cost_usd=max_cost)
-    with Store.open(url) as opened, preparing(loaded, load_workspace(Path.cwd()), options, opened) as prepared:
-        return SuiteRunner(opened, output_root(url), on_progress).start(prepared)
+    kind = kind_named(SUITE)
+    with Store.open(url) as opened:
+        tools = Tools(opened, output_root(url), on_progress=on_progress, choices=Choices(named, max_cost))
+        with kind.prepare(suite_request(loaded), tools) as prepared:
+            return start(kind, prepared, tools)
 
 
 async def aevaluate(suite: Asked, agents: Sequence[Named] | Named = (), **options: object) -> RunResult:

@@ -33,11 +33,13 @@ from agentdyno.model.codec import from_plain
 from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
-from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.closing import run_status
+from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import Maker
-from agentdyno.runs.pipeline import make_folder, now_ms, run_folder
+from agentdyno.runs.local_server import LocalServer
+from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.runs.suite.closing import close_run
-from agentdyno.runs.suite.judges import Judging, LocalServer, load_imports
+from agentdyno.runs.suite.judges import Judging, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.store import Store
 
@@ -108,6 +110,7 @@ def _record(store: Store, before: RunResult, suite: Suite, jury: _Jury) -> Resco
     store.runs.commit()
     observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in before.arms}
     closed = close_run(store, replace(header, finished_at=now_ms()), observed=observed)
+    closed = replace(closed, status=run_status(closed))
     write_result(closed, folder / "result.json")
     store.runs.finish(closed, folder=folder)
     return Rescored(closed, *tally)

@@ -14,7 +14,7 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.record.ask_names import UnknownName
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Artifact, RunResult
-from agentdyno.runs.pipeline import run_folder
+from agentdyno.runs.place import run_folder
 from agentdyno.store import Store
 from agentdyno.workbench.reporting import write_reports
 

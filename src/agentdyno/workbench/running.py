@@ -13,10 +13,13 @@ from agentdyno.findings.comparison.ask import Results
 from agentdyno.findings.engine.match import Operand
 from agentdyno.findings.run.ask import compare_operands, findings_for
 from agentdyno.model import Comparison, Progress, RunResult, Spec
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.registry.local import file_being_loaded
-from agentdyno.runs.experiment.prepare import prepare
 from agentdyno.runs.experiment.resolve import import_paths
-from agentdyno.runs.pipeline import Runner, run_folder
+from agentdyno.runs.kind import RunRequest, Source, Tools
+from agentdyno.runs.kinds import EXPERIMENT, kind_named
+from agentdyno.runs.pipeline import start
+from agentdyno.runs.place import run_folder
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.specs import SettingChanges, load_spec, params_of, parse_spec, spec_changes
 from agentdyno.store import Store
@@ -55,14 +58,17 @@ def run_spec(
 
         loaded = replace(loaded, against=against)
     url = store or project_store(Path.cwd(), os.environ)
-    prepared = prepare(loaded, overridden=params_of(changes))
-    formats = check_formats(",".join(loaded.reports), import_paths(loaded))
-    with Store.open(url) as opened:
-        result = Runner(opened, output_root(url), on_progress).start(prepared)
-        if formats:
+    kind, request = kind_named(EXPERIMENT), RunRequest(EXPERIMENT, loaded, params_of(changes))
+    with kind.prepare(request, Tools()) as prepared:
+        formats = check_formats(",".join(loaded.reports), import_paths(loaded))
+        with Store.open(url) as opened:
+            tools = Tools(opened, output_root(url), on_progress=on_progress)
+            result = start(kind, prepared, tools)
+            if not formats:
+                return result
             report = Report((result,), findings_for(result, opened))
             write_reports(report, formats, run_folder(result.spec, result.run_id))
-        return result
+            return result
 
 
 def compare(
@@ -98,18 +104,14 @@ def run_load(
 
     The result is in the store and in ``<output_dir>/<run_id>/result.json``; ``stress_report`` says what it means.
     """
-    from agentdyno.runs.load.kind import LoadRunner
-    from agentdyno.runs.load.prepare import preparing_load
-    from agentdyno.specs import load_workspace
-    from agentdyno.specs.load.build import load_load, parse_load
-
-    if isinstance(load, Mapping):
-        loaded = parse_load(load, source="load", base_dir=Path.cwd(), quick=quick)
-    else:
-        loaded = load_load(Path(load), quick=quick)
+    kind = kind_named(LOAD_KIND)
+    document, path = (load, None) if isinstance(load, Mapping) else (None, Path(load))
+    request = kind.read(Source(path, document, quick=quick), {})
     url = store or project_store(Path.cwd(), os.environ)
-    with preparing_load(loaded, load_workspace(Path.cwd())) as prepared, Store.open(url) as opened:
-        return LoadRunner(opened, output_root(url)).start(prepared)
+    with Store.open(url) as opened:
+        tools = Tools(opened, output_root(url))
+        with kind.prepare(request, tools) as prepared:
+            return start(kind, prepared, tools)
 
 
 def load_run(reference: str, *, store: str | None = None) -> RunResult:

@@ -9,9 +9,9 @@ from pathlib import Path
 from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
 from agentdyno.runner.cases.case_job import Judgement
 from agentdyno.runner.executors.cases import CaseExecutor
-from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.kind import Choices, Say, Tools
 from agentdyno.runs.lineup import Named
-from agentdyno.runs.suite.prepare import SuiteOptions, preparing
+from agentdyno.runs.suite.prepare import preparing, suite_request
 from agentdyno.specs import LoadedSuite
 
 CASE = "try"
@@ -41,19 +41,20 @@ def try_agent(
     benchmark = replace(benchmark, constraints=replace(benchmark.constraints, time_limit_s=time_limit_s))
     suite = Suite("try", (benchmark,), epochs=1, warmup=0, base_dir=str(Path.cwd()))
     settings = Spec("try", (), base_dir=str(Path.cwd()), source="try")
-    options = SuiteOptions((agent,), environ=environ)
-    with preparing(LoadedSuite(suite, settings), workspace, options, say=say) as prepared:
+    tools = Tools(workspace=workspace, environ=environ, say=say, choices=Choices((agent,)))
+    with preparing(suite_request(LoadedSuite(suite, settings)), tools) as prepared:
         jobs = {arm_id: replace(job, judge=_no_opinion) for arm_id, job in prepared.jobs.items()}
         ((arm_id, entrant),) = prepared.entrants.items()
         executor = CaseExecutor(jobs, prepared.conduct, {arm_id: entrant.use.name})
-        executor.start()
+        executor.open()
         try:
             executor.submit(Trial(arm_id, Phase.MEASURED, 0, CASE))
-            sample = executor.wait()
+            sample = executor.wait().sample
         finally:
             executor.close()
-        if executor.fatal is not None:
-            raise executor.fatal
+        if executor.facts.fatal is not None:
+            raise executor.facts.fatal
+        assert sample is not None, "a case has one sample"
         return Attempt(entrant.use.name, entrant.version.version, entrant.use.uses, sample)
 
 

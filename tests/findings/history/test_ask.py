@@ -17,11 +17,10 @@ from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.model import Arm, MetricSummary, RunResult, RunStatus
 from agentdyno.model.identity import new_run_id
-from agentdyno.runs.experiment.prepare import prepare
-from agentdyno.runs.pipeline import Runner
 from agentdyno.specs import parse_spec
 from agentdyno.store import Execution, Store
 
+from ...experiments import measure
 from ...store.suite_builders import DAY_MS, MONDAY, SUITE
 from ...suites import Room
 from ...workbench.answering import Answerer, cases, ids, put, run
@@ -212,7 +211,7 @@ def experiment(room: Room, medians: list[float], metric: str = "duration_s") -> 
     (room.folder / "bench.py").write_text("def work(n: int = 1):\n    return {'rows': n}\n")
     document = {"name": "w", "experiment": "bench.py@work", "iterations": 3}
     spec = parse_spec(document, source="spec.yaml", base_dir=room.folder)
-    made = Runner(room.store, room.folder / "runs", lambda _: None).start(prepare(spec))
+    made = measure(room.store, room.folder / "runs", spec)
     summary = made.arms[0].metrics[metric]
     for day, value in enumerate(medians):
         _again(room.store, made, day, {metric: replace(summary, median=value)})

@@ -54,16 +54,16 @@ def test_an_arm_is_kept_on_one_cpu_unless_it_needs_more(name: str, pinned: bool,
     executor = pool(job(name, cpu=cpu, inner_loops=1, warmup=1))
     samples = run(executor, trial(0), trial(1))
     assert [item.output["cpus"] for item in samples] == [[cpu] if pinned else ALLOWED] * 2  # type: ignore[index]
-    assert executor.observed["arm"]["cpu"] == (cpu if pinned else None)
+    assert executor.facts.observed["arm"]["cpu"] == (cpu if pinned else None)
 
 
 def test_without_a_cpu_affinity_is_left_alone(pool: Pool) -> None:
     executor = pool(job("facts"))
     assert run(executor, trial(0))[0].output["cpus"] == ALLOWED  # type: ignore[index]
-    assert executor.observed["arm"]["cpu"] is None
+    assert executor.facts.observed["arm"]["cpu"] is None
 
 
 def test_a_cpu_that_does_not_exist_is_left_aside(pool: Pool) -> None:
     executor = pool(job("facts", cpu=100_000))
     assert run(executor, trial(0))[0].output["cpus"] == ALLOWED  # type: ignore[index]
-    assert executor.observed["arm"]["cpu"] is None
+    assert executor.facts.observed["arm"]["cpu"] is None

@@ -136,7 +136,7 @@ def test_a_bare_environment_needs_nothing_of_ours_installed(bare_python: str, po
     assert [item.name for item in info.parameters] == ["value"]
     samples = run(executor, trial(0), trial(0, "facts"))
     assert [item.status for item in samples] == ["ok", "ok"]
-    assert executor.observed["arm"]["journal"] == "wal"
+    assert executor.facts.observed["arm"]["journal"] == "wal"
     probe = "import sys; print(sys.prefix); import agentdyno"
     done = subprocess.run([bare_python, "-c", probe], capture_output=True, text=True, check=False)
     assert "No module named 'agentdyno'" in done.stderr

@@ -17,7 +17,9 @@ from agentdyno.model.suite import Constraints
 from agentdyno.runner.cases.case_job import CaseJob, Conduct, Judgement, Priced
 from agentdyno.runner.cases.cpu_share import CpuShare
 from agentdyno.runner.executors.cases import CaseExecutor
+from agentdyno.runner.rules.stopping import FatalFailure
 from agentdyno.runner.schedule import Schedule
+from tests.runner.building import next_sample
 
 CASES = {name: Case(name, f"say {name}", name) for name in ("one", "two", "three")}
 
@@ -68,7 +70,7 @@ def job(agent: Scripted, **changes: object) -> CaseJob:
 def executing(jobs: Mapping[str, CaseJob], conduct: Conduct | None = None) -> Iterator[CaseExecutor]:
     executor = CaseExecutor(jobs, conduct or Conduct(), {arm_id: f"arm {arm_id}" for arm_id in jobs})
     try:
-        executor.start()
+        executor.open()
         yield executor
     finally:
         executor.close()
@@ -84,7 +86,7 @@ def run(jobs: Mapping[str, CaseJob], conduct: Conduct | None = None, epochs: int
     plan = Plan(tuple(Arm(arm_id, arm_id, "x") for arm_id in jobs), trials)
     with executing(jobs, conduct) as executor:
         parallelism = conduct.concurrency if conduct is not None else 1
-        return list(Schedule(plan, executor, [executor], parallelism=parallelism))
+        return list(Schedule(plan, executor, [FatalFailure(executor.facts)], parallelism=parallelism))
 
 
 def test_every_case_gives_one_sample_with_its_score_and_its_time() -> None:
@@ -226,11 +228,12 @@ def test_what_would_meet_every_case_ends_the_run_with_its_message_and_its_remedy
     agent = Scripted(refuse)
     trials = tuple(Trial("a", Phase.MEASURED, 0, case_id) for case_id in CASES)
     with executing({"a": job(agent)}) as executor:
-        schedule = Schedule(Plan((Arm("a", "a", "x"),), trials), executor, [executor])
+        schedule = Schedule(Plan((Arm("a", "a", "x"),), trials), executor, [FatalFailure(executor.facts)])
         samples = list(schedule)
-        assert executor.fatal is not None
-        assert (executor.fatal.message, executor.fatal.remedy) == ("401 from there", "Set KEY.")
-        assert executor.fatal.where == "arm a"
+        fatal = executor.facts.fatal
+        assert fatal is not None
+        assert (fatal.message, fatal.remedy) == ("401 from there", "Set KEY.")
+        assert fatal.where == "arm a"
     assert [sample.status for sample in samples] == [Status.CANCELLED]
     assert schedule.stopped_because == "401 from there"
     assert sum(agent.calls.values()) == 1
@@ -244,7 +247,7 @@ def test_an_agent_that_cannot_start_is_named_and_the_others_are_closed() -> None
     healthy, broken = Scripted(good), Broken(good, name="broken")
     executor = CaseExecutor({"a": job(healthy), "b": job(broken)}, Conduct(), {})
     with pytest.raises(PluginError, match="agent broken: no such command"):
-        executor.start()
+        executor.open()
     assert healthy.log == ["start", "close"]
 
 
@@ -291,8 +294,8 @@ def test_trajectories_observations_and_simulation_are_kept() -> None:
     )
     with executing({"a": job(Scripted(lambda *_: response))}) as executor:
         executor.submit(Trial("a", Phase.MEASURED, 0, "one"))
-        sample = executor.wait()
-        assert executor.observed == {"a": {"temperature": 0.2, "model": "m-1", "simulated": True}}
+        sample = next_sample(executor)
+        assert executor.facts.observed == {"a": {"temperature": 0.2, "model": "m-1", "simulated": True}}
     events = sample.details["events"]
     assert isinstance(events, list)
     assert (events[0]["name"], events[0]["content"]) == ("search", {"query": "x"})
@@ -362,6 +365,6 @@ def test_closing_ends_calls_that_are_under_way() -> None:
     with executing({"a": job(agent), "b": job(Scripted(good, name="quick"))}, Conduct(concurrency=2)) as executor:
         executor.submit(Trial("a", Phase.MEASURED, 0, "one"))
         executor.submit(Trial("b", Phase.MEASURED, 0, "one"))
-        assert executor.wait().arm_id == "b"
+        assert next_sample(executor).arm_id == "b"
     assert (begun, ended) == (["one"], ["one"])
     assert agent.log == ["start", "close"]

@@ -87,12 +87,13 @@ def test_what_was_observed_is_told_in_a_form_that_can_be_stored() -> None:
             context.observe(path=Path("x"), names={"b", "a"})
 
     with closing(inline(Watching)) as executor:
+        executor.open()
         run(executor, trial(0))
-    observed = executor.observed["arm"]
+    observed = executor.facts.observed["arm"]
     assert {"path": "x", "names": ["a", "b"], "cpu": None}.items() <= observed.items()
     assert {"python", "implementation"} <= set(observed)
     assert executor.inner_loops == {"arm": 1}
-    assert executor.overhead_s is not None
+    assert executor.facts.overhead_s is not None
 
 
 def test_an_experiment_is_loaded_from_its_file_where_it_is_not_at_hand(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_failure_before_the_trial_is_set_up_anew_next_time(stage: str, act: Ca
 def test_a_teardown_that_fails_is_reported() -> None:
     with closing(inline(spied(teardown=raises(ValueError("no"))))) as executor:
         run(executor, trial(0))
-    [(arm_id, failure)] = executor.teardown_failures
+    [(arm_id, failure)] = executor.facts.teardown_failures
     assert (arm_id, failure.where, failure.message) == ("arm", "teardown", "ValueError: no")
 
 

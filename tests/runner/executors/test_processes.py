@@ -34,16 +34,16 @@ def test_a_worker_is_kept_for_all_trials_of_its_arm_and_torn_down_at_the_end(poo
     assert [item.readings["result.seed"] for item in samples if item.arm_id == "arm"] == [1000, 1001, 1002]
     assert "warmup_s" in samples[0].details
     assert "warmup_s" not in samples[2].details
-    assert executor.overhead_s is not None
-    assert executor.overhead_s > 0
+    assert executor.facts.overhead_s is not None
+    assert executor.facts.overhead_s > 0
 
 
 def test_what_workers_observe_and_calibrate_is_told_per_arm(pool: Pool) -> None:
     executor = pool(job("Observing"), job("nothing", "fast"))
     run(executor, trial(3), trial(0, "fast"))
-    observed = executor.observed["arm"]
+    observed = executor.facts.observed["arm"]
     assert {"journal": "wal", "kinds": ["a", "b"], "thing": "x", "last": 3, "ratio": None}.items() <= observed.items()
-    assert {"python", "implementation", "cpu"} <= set(executor.observed["fast"])
+    assert {"python", "implementation", "cpu"} <= set(executor.facts.observed["fast"])
     loops = executor.inner_loops["fast"]
     assert loops is not None
     assert loops > 100
@@ -82,7 +82,7 @@ def test_a_worker_that_died_while_idle_is_replaced_and_its_missed_teardown_told(
     second = run(executor, trial(1))[0]
     assert second.status is Status.OK
     assert second.readings["result.pid"] != pid
-    [(arm_id, failure)] = executor.teardown_failures
+    [(arm_id, failure)] = executor.facts.teardown_failures
     assert (arm_id, failure.where) == ("arm", "teardown")
     assert failure.message.startswith("killed by SIGKILL")
 

@@ -13,7 +13,6 @@ from agentdyno.model import (
     Arm,
     Benchmark,
     Case,
-    Failure,
     Phase,
     Plan,
     Reducer,
@@ -25,6 +24,7 @@ from agentdyno.model import (
     Trial,
     Verdict,
 )
+from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.runner.rules.deciding import UntilDecided
 from agentdyno.runner.schedule import Schedule
 from agentdyno.stats import Decision
@@ -254,18 +254,18 @@ class AnyOrder:
     def __init__(self) -> None:
         self.flying: list[Trial] = []
         self.rng = random.Random(1)
-        self.observed: dict[str, dict[str, Any]] = {}
-        self.inner_loops: dict[str, int | None] = {}
-        self.overhead_s: float | None = None
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        pass
 
     def submit(self, trial: Trial) -> None:
         self.flying.append(trial)
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         done = self.flying.pop(self.rng.randrange(len(self.flying)))
         side = done.arm_id.removeprefix("x ")
-        return answer(int(done.case_id[1:]), side, float(side == "old"))
+        return TrialStep(answer(int(done.case_id[1:]), side, float(side == "old")))
 
     def close(self) -> None:
         pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,13 +11,16 @@ from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.findings.engine.match import Operand
 from agentdyno.findings.run.ask import compare_operands, findings_for
 from agentdyno.findings.stress.judge import stress_report
-from agentdyno.model import Provenance, RunResult, RunStatus, Workspace
-from agentdyno.model.load import LoadOptions, SelfCheck
-from agentdyno.runs.load.kind import LoadProgress, LoadRunner
+from agentdyno.model import Progress, Provenance, RunResult, RunStatus, Workspace
+from agentdyno.model.codec import from_plain
+from agentdyno.model.load import LoadOptions, SelfCheck, Window
+from agentdyno.runs.kind import RunRequest, Tools
+from agentdyno.runs.load.kind import LoadKind
 from agentdyno.runs.load.prepare import preparing_load
 from agentdyno.runs.load.target import find_subject, guess_dialect
+from agentdyno.runs.pipeline import resume, start
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
-from agentdyno.specs.load.build import load_of, parse_load
+from agentdyno.specs.load.build import LoadedLoad, load_of, parse_load
 from agentdyno.store import Store
 
 AGENT = """
@@ -49,14 +52,31 @@ def checked(_options: LoadOptions) -> SelfCheck:
     return KNOWN
 
 
+KNOWN_CLIENT = LoadKind(checked)
+
+
 def workspace(folder: Path) -> Workspace:
     return Workspace(base_dir=str(folder))
 
 
+def start_load(
+    loaded: LoadedLoad,
+    store: Store,
+    folder: Path,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    kind: LoadKind = KNOWN_CLIENT,
+) -> RunResult:
+    tools = Tools(store, folder / "runs", workspace(folder), on_progress=on_progress)
+    with kind.prepare(RunRequest("load", loaded.settings, loaded.load), tools) as prepared:
+        return start(kind, prepared, tools)
+
+
 def run(store: Store, folder: Path, load: dict[str, object], **more: object) -> RunResult:
-    loaded = parse_load({"load": load, **more}, base_dir=folder)
-    with preparing_load(loaded, workspace(folder)) as prepared:
-        return LoadRunner(store, folder / "runs", check_client=checked).start(prepared)
+    return start_load(parse_load({"load": load, **more}, base_dir=folder), store, folder)
+
+
+def window(progress: Progress) -> Window | None:
+    return None if progress.sample is None else from_plain(Window, progress.sample.details["window"])
 
 
 def test_a_rate_leaves_one_sample_a_window_and_a_report(store: Store, tmp_path: Path, server: RunningServer) -> None:
@@ -125,41 +145,42 @@ def test_an_agent_is_called_through_its_contract(store: Store, tmp_path: Path) -
 
 
 def test_progress_tells_of_every_window(store: Store, tmp_path: Path, server: RunningServer) -> None:
-    seen: list[LoadProgress] = []
+    seen: list[Progress] = []
     loaded = parse_load(
         {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 0.5, "window_s": 0.25}}
     )
-    with preparing_load(loaded, workspace(tmp_path)) as prepared:
-        LoadRunner(store, tmp_path / "runs", seen.append).start(prepared)  # with the real check of the client
-    assert seen[0].window is None
-    assert [item.window.index for item in seen[1:] if item.window is not None] == [0, 1]
-    assert all("asked_per_s" in item.readings for item in seen[1:])
+    start_load(loaded, store, tmp_path, seen.append, LoadKind())  # with the real check of the client
+    windows = [window(item) for item in seen]
+    assert (windows[0], seen[0].done, seen[0].planned) == (None, 0, 1)
+    assert [item.index for item in windows if item is not None] == [0, 1]
+    assert all("asked_per_s" in item.sample.readings for item in seen if item.sample is not None)
+    assert (windows[-1], seen[-1].done) == (None, 1), "the scenario ends after its last window"
 
 
 def test_an_interrupt_keeps_the_windows_that_were_measured(
     store: Store, tmp_path: Path, server: RunningServer
 ) -> None:
-    def interrupt(progress: LoadProgress) -> None:
-        if progress.window is not None and progress.window.index == 1:
+    def interrupt(progress: Progress) -> None:
+        last = window(progress)
+        if last is not None and last.index == 1:
             raise KeyboardInterrupt
 
     loaded = parse_load(
         {"load": {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 60, "window_s": 0.2}}
     )
-    with preparing_load(loaded, workspace(tmp_path)) as prepared:
-        result = LoadRunner(store, tmp_path / "runs", interrupt, check_client=checked).start(prepared)
+    result = start_load(loaded, store, tmp_path, interrupt)
     assert (result.status, result.stopped_because) == (RunStatus.PARTIAL, "interrupted")
     assert len(result.arms[0].samples) >= 2
 
 
 def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(
-    store: Store, tmp_path: Path, server: RunningServer
+    store: Store, tmp_path: Path, server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped: list[str] = []
 
-    def interrupt(progress: LoadProgress) -> None:
-        if progress.window is not None and not stopped:
-            stopped.append(progress.scenario)
+    def interrupt(progress: Progress) -> None:
+        if progress.sample is not None and not stopped:
+            stopped.append(progress.doing)
             raise KeyboardInterrupt
 
     names = "spike_load,concurrent_requests"
@@ -175,14 +196,17 @@ def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(
             }
         }
     )
-    with preparing_load(loaded, workspace(tmp_path)) as prepared:
-        runner = LoadRunner(store, tmp_path / "runs", interrupt, check_client=checked)
-        first = runner.start(prepared)
-        assert [bool(arm.samples) for arm in first.arms] == [True, False]
-        whole = runner.go_on(first, prepared)
-        assert [bool(arm.samples) for arm in whole.arms] == [True, True]
-        with pytest.raises(RunError, match="not continued in the middle"):
-            runner.go_on(whole, prepared)
+    first = start_load(loaded, store, tmp_path, interrupt)
+    assert [bool(arm.samples) for arm in first.arms] == [True, False]
+    monkeypatch.setattr("agentdyno.runs.pipeline.kind_named", lambda _name: KNOWN_CLIENT)
+    tools = Tools(store, tmp_path / "runs", workspace(tmp_path))
+    whole = resume(first.run_id, tools)
+    assert [bool(arm.samples) for arm in whole.arms] == [True, True]
+    assert whole.arms[0] == first.arms[0], "a scenario that was cut short stays as it is"
+    with pytest.raises(RunError, match="is complete"):
+        resume(first.run_id, tools)
+    with pytest.raises(RunError, match="not continued in the middle"):
+        resume(first.run_id, tools, retry_errors=True)
 
 
 def test_an_endpoint_that_is_down_leaves_no_run_behind(store: Store, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agentdyno.errors import PluginError, RunError, StoreError
 from agentdyno.findings.comparison.ask import read_result
 from agentdyno.model import RunStatus, Sample, Status
-from agentdyno.runs.pipeline import run_folder
+from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.store import Store
 from agentdyno.store.database.session import DatabaseSession
@@ -130,11 +130,11 @@ class FailingRuns(RunRepository):
         super().__init__(session)
         self._left = samples
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
         self._left -= 1
         if self._left < 0:
             raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        super().append(run_id, sample, replace=replace)
+        super().append(run_id, sample, replace=replace, ended=ended)
 
 
 def failing_after(samples: int, store: Store) -> Store:

@@ -6,7 +6,8 @@ import pytest
 
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import Workspace
-from agentdyno.runs.suite.prepare import PreparedSuite, SuiteOptions, preparing
+from agentdyno.runs.kind import Choices, Tools
+from agentdyno.runs.suite.prepare import PreparedSuite, preparing, suite_request
 from agentdyno.specs import parse_suite
 
 from ...chat_server import Asked, Reply, serving
@@ -25,7 +26,7 @@ def shouted(asked: Asked) -> Reply:
 
 
 def prepared(room: Room, *agents: str, workspace: Workspace = EMPTY, **changes: object) -> PreparedSuite:
-    with preparing(room.suite(**changes), workspace, SuiteOptions(agents), room.store) as found:
+    with preparing(suite_request(room.suite(**changes)), room.tools(workspace, Choices(agents))) as found:
         return found
 
 
@@ -44,7 +45,8 @@ def test_agents_that_cost_money_have_no_warm_ups_unless_the_suite_says_so(room: 
     workspace = room.workspace(DEAR % ("http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"))
     document = {"name": "room", "dataset": {"cases": [{"id": "a", "input": "a", "target": "A"}]}}
     silent = parse_suite(document, base_dir=room.folder)
-    with preparing(silent, workspace, SuiteOptions(("dear", "agent.py@good"))) as found:
+    tools = Tools(workspace=workspace, choices=Choices(("dear", "agent.py@good")))
+    with preparing(suite_request(silent), tools) as found:
         warmups = {found.entrants[arm_id].use.name: job.warmup for arm_id, job in found.jobs.items()}
     assert warmups == {"dear": 0, "good": 3}
 

@@ -6,7 +6,6 @@ import pytest
 
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model import RunStatus
-from agentdyno.runs.resume import resume
 
 from ...suites import AGENT, Room, statuses
 
@@ -15,7 +14,7 @@ def test_failed_cases_are_asked_again_on_request_only(room: Room) -> None:
     first = room.run(room.suite(epochs=2, max_failure_rate=1.0), "agent.py@broken", "agent.py@good")
     assert statuses(first) == {"broken": {"error": 8}, "good": {"ok": 8}}
     with pytest.raises(RunError, match="nothing to resume"):
-        resume(room.store, first.run_id, room.folder / "runs")
+        room.resume(first)
     (room.folder / "mended").touch()
     mended = room.resume(first, retry_errors=True)
     assert statuses(mended) == {"broken": {"ok": 8}, "good": {"ok": 8}}

@@ -9,8 +9,9 @@ import pytest
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.findings.duel.ask import compare_sides
 from agentdyno.model import RunResult, Side, Workspace
+from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Named
-from agentdyno.runs.suite.prepare import SuiteOptions, candidates_of, preparing
+from agentdyno.runs.suite.prepare import candidates_of
 from agentdyno.runs.suite.sides import Sides, Unchanged, names_agent, two_sides
 from agentdyno.specs import load_workspace
 
@@ -48,14 +49,12 @@ def commit(room: Room) -> None:
 
 def sides(room: Room, against: str, *agents: Named) -> Sides:
     workspace = load_workspace(room.folder)
-    candidates = candidates_of(room.suite().suite, workspace, SuiteOptions(agents or ("a",)))
+    candidates = candidates_of(room.suite().suite, workspace, Choices(agents or ("a",)))
     return two_sides(candidates, against, workspace, room.folder, lambda _: None)
 
 
 def measure(room: Room, against: str, *agents: Named) -> RunResult:
-    options = SuiteOptions(agents or ("a",), against=against)
-    with preparing(room.suite(), load_workspace(room.folder), options, room.store) as prepared:
-        return room.runner.start(prepared)
+    return room.run(room.suite(), *(agents or ("a",)), workspace=load_workspace(room.folder), against=against)
 
 
 def scores(room: Room, result: RunResult) -> dict[Side | None, float | None]:

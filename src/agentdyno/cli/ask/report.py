@@ -23,7 +23,7 @@ def command(run: str, formats: str, output_dir: str | None, store: str | None, a
     from agentdyno.contracts import Report
     from agentdyno.findings.comparison.ask import Results
     from agentdyno.findings.run.ask import findings_for
-    from agentdyno.runs.pipeline import run_folder
+    from agentdyno.runs.place import run_folder
     from agentdyno.workbench.reporting import check_formats, write_reports
     from agentdyno.workbench.running import store_exists
 

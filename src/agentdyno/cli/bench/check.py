@@ -33,7 +33,7 @@ from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST
 if TYPE_CHECKING:
     from agentdyno.findings.gate.model import GateReport
     from agentdyno.model import RunResult
-    from agentdyno.runs.suite.kind import SuiteRunner
+    from agentdyno.runs.kind import Prepared, Tools
     from agentdyno.runs.suite.prepare import PreparedSuite
     from agentdyno.store import Store
 
@@ -107,41 +107,45 @@ def check_files(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Gat
 def _checked(
     files: Sequence[str], store: Store, options: dict[str, Any]
 ) -> Iterator[tuple[list[GateReport], list[RunResult]]]:
-    from agentdyno.cli.bench.run import find_load, find_suites
+    from agentdyno.cli.bench.run import find_kinds
 
     for item in files or (None,):
-        suites = find_suites(item)
-        for path in suites:
-            yield _check_suite(path, store, options)
-        if not suites:
-            file = find_load(item)
-            one = _check_load(file, store, options) if file is not None else _check_spec(item or "", store, options)
-            yield [one[0]], [one[1]]
+        for kind, path in find_kinds(item):
+            if kind == "suite" and path is not None:
+                yield _check_suite(path, store, options)
+                continue
+            if kind == "load" and path is not None:
+                report, run = _check_load(path, store, options)
+            elif kind == "experiment":
+                report, run = _check_spec(item or "", store, options)
+            else:
+                raise click.UsageError(f"dyno check has no gate for a {kind} run")
+            yield [report], [run]
 
 
 def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[list[GateReport], list[RunResult]]:
-    from agentdyno.cli.bench.suite_run import announce, confirm, make_overrides
+    from agentdyno.cli.bench.suite_run import announce, confirm, make_changes
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.runs.suite.kind import SuiteRunner
-    from agentdyno.runs.suite.prepare import SuiteOptions
-    from agentdyno.specs import load_suite
+    from agentdyno.runs.kind import Choices, Tools
+    from agentdyno.specs import load_suite, suite_changes
     from agentdyno.workbench.check import SuiteCheck
     from agentdyno.workbench.running import output_root
 
+    choices = Choices(tuple(options["agents"]), options.get("max_cost"))
+
     @contextmanager
-    def running(prepared: PreparedSuite) -> Iterator[SuiteRunner]:
-        say(announce(prepared))
-        confirm(prepared, bool(options.get("yes")))
+    def running(prepared: Prepared[PreparedSuite], tools: Tools) -> Iterator[Tools]:
+        say(announce(prepared.work))
+        confirm(prepared.announced, yes=bool(options.get("yes")), limited=choices.max_cost_usd is not None)
         with ProgressLine() as progress:
-            yield SuiteRunner(store, output_root(store_url(options.get("store"))), progress)
+            yield replace(tools, on_progress=progress)
 
     workspace = options.get("workspace") or workspace_here()
-    loaded = load_suite(
-        path, quick=bool(options.get("quick")), overrides=make_overrides({**options, "output_dir": None})
-    )
-    asked = SuiteOptions(tuple(options["agents"]), options.get("max_cost"), against=options.get("against"))
+    changes = make_changes({**options, "output_dir": None, "against": None})
+    loaded = load_suite(path, quick=bool(options.get("quick")), overrides=suite_changes(**changes))
+    tools = Tools(store, output_root(store_url(options.get("store"))), workspace, say=say, choices=choices)
     check = SuiteCheck(
-        store, loaded, workspace, asked, running, rerun=bool(options["rerun"]), say=say, policy=workspace.gate
+        loaded, tools, running, options.get("against"), rerun=bool(options["rerun"]), policy=workspace.gate
     )
     done = check.check()
     for run_id in done.reused:
@@ -150,36 +154,36 @@ def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[lis
 
 
 def _check_spec(what: str, store: Store, options: dict[str, Any]) -> tuple[GateReport, RunResult]:
-    from agentdyno.cli.bench.run import find_spec
+    from agentdyno.cli.bench.run import experiment_source
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.runs.pipeline import Runner
-    from agentdyno.specs import spec_changes
+    from agentdyno.runs.kind import Tools
+    from agentdyno.runs.kinds import kind_named
     from agentdyno.workbench.check_spec import check_spec
     from agentdyno.workbench.running import output_root
 
     refuse(options, _OF_SUITES, "an experiment")
-    spec = find_spec(what, bool(options.get("quick")), spec_changes())
-    if options.get("against"):
-        spec = replace(spec, against=options["against"])
+    changes = {"against": options["against"]} if options.get("against") else {}
+    request = kind_named("experiment").read(experiment_source(what, bool(options.get("quick"))), changes)
     with ProgressLine() as progress:
-        runner = Runner(store, output_root(store_url(options.get("store"))), progress)
-        return check_spec(runner, store, spec, workspace_here().gate, say=say)
+        tools = Tools(store, output_root(store_url(options.get("store"))), say=say, on_progress=progress)
+        return check_spec(request.spec, workspace_here().gate, tools)
 
 
 def _check_load(path: Path, store: Store, options: dict[str, Any]) -> tuple[GateReport, RunResult]:
     from agentdyno.cli.bench.load import measure
-    from agentdyno.specs.load.build import load_load
+    from agentdyno.runs.kind import Source
+    from agentdyno.runs.kinds import kind_named
     from agentdyno.workbench.check_spec import check_load
 
     refuse(options, _OF_SUITES, "a load run")
-    loaded = load_load(path, quick=bool(options.get("quick")))
+    request = kind_named("load").read(Source(path, quick=bool(options.get("quick"))), {})
     workspace = workspace_here()
     return check_load(
-        loaded.settings.name,
+        request.spec.name,
         options.get("against") or workspace.gate.against,
         store,
         workspace.gate,
-        lambda: measure(loaded, workspace, store, options),
+        lambda: measure(request, workspace, store, options),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,15 @@ import click
 
 from agentdyno.cli.options import SCOPES_OF_COMMANDS, settings_options
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
+from agentdyno.model.result import LOAD_KIND
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.settings.load_requests import PROMPT_LENGTH
 from agentdyno.settings.setting import LOAD, LOAD_FILE, Setting
 
 if TYPE_CHECKING:
-    from agentdyno.model import RunResult
+    from agentdyno.model import RunResult, Workspace
+    from agentdyno.runs.kind import RunRequest
     from agentdyno.runs.load.prepare import PreparedLoad
     from agentdyno.specs.load.build import LoadedLoad
     from agentdyno.store import Store
@@ -52,12 +55,13 @@ def command(target: str, **options: Any) -> int:
     Latency counts from the time at which a request was due, so that a slow target cannot hide behind a waiting
     client; a run whose own client was too slow says so.
     """
+    from agentdyno.runs.kind import RunRequest
     from agentdyno.specs.load.build import parse_load
 
     loaded = parse_load(make_document(target, options))
     if options["print_spec"]:
         return _print_spec(loaded)
-    return run_load(loaded, options)
+    return run_load(RunRequest(LOAD_KIND, loaded.settings, loaded.load), options)
 
 
 def make_document(target: str, options: dict[str, Any]) -> dict[str, object]:
@@ -89,16 +93,18 @@ def _is_said(value: object) -> bool:
 
 def run_load_file(path: Path, options: dict[str, Any]) -> int:
     """``dyno run`` with a file that holds ``load:``."""
-    from agentdyno.specs.load.build import load_load
+    from agentdyno.runs.kind import Source
+    from agentdyno.runs.kinds import kind_named
 
     overrides = _said(options, settings_of(LOAD_FILE))
-    return run_load(load_load(path, quick=bool(options.get("quick")), overrides=overrides), options)
+    return run_load(kind_named(LOAD_KIND).read(Source(path, quick=bool(options.get("quick"))), overrides), options)
 
 
-def run_load(loaded: LoadedLoad, options: dict[str, Any]) -> int:
+def run_load(request: RunRequest, options: dict[str, Any]) -> int:
     """From the plan to the exit code."""
     from agentdyno.cli.outcome import exit_code, finish
-    from agentdyno.runs.load.prepare import preparing_load
+    from agentdyno.runs.kind import Tools
+    from agentdyno.runs.kinds import kind_named
     from agentdyno.specs import load_workspace
     from agentdyno.workbench.reporting import check_formats
 
@@ -106,25 +112,30 @@ def run_load(loaded: LoadedLoad, options: dict[str, Any]) -> int:
     formats = check_formats(options.get("formats"))
     workspace = options.get("workspace") or load_workspace(Path.cwd())
     if options.get("dry_run"):
-        with preparing_load(loaded, workspace, say=say, start=False) as prepared:
-            return _show_plan(prepared, as_json)
+        with kind_named(LOAD_KIND).prepare(request, Tools(workspace=workspace, say=say)) as prepared:
+            return _show_plan(prepared.work, as_json)
     with open_store(store) as opened:
-        result = measure(loaded, workspace, opened, options)
+        result = measure(request, workspace, opened, options)
         findings = finish(result, opened, formats, TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 
-def measure(loaded: LoadedLoad, workspace: Any, store: Store, options: dict[str, Any]) -> RunResult:
+def measure(request: RunRequest, workspace: Workspace, store: Store, options: dict[str, Any]) -> RunResult:
     """The run itself, with the live view on a terminal."""
     from agentdyno.cli.bench.load_view import LoadView
-    from agentdyno.runs.load.kind import LoadRunner
-    from agentdyno.runs.load.prepare import preparing_load
+    from agentdyno.runs.kind import Tools
+    from agentdyno.runs.kinds import kind_named
+    from agentdyno.runs.pipeline import start
     from agentdyno.workbench.running import output_root
 
-    with preparing_load(loaded, workspace, say=say) as prepared:
-        say(prepared.announcement)
-        with LoadView() as view:
-            return LoadRunner(store, output_root(store_url(options.get("store"))), view).start(prepared)
+    kind, tools = (
+        kind_named(LOAD_KIND),
+        Tools(store, output_root(store_url(options.get("store"))), workspace, say=say),
+    )
+    with kind.prepare(request, tools) as prepared:
+        say(prepared.announced.line)
+        with LoadView([arm.name for arm in prepared.plan.arms]) as view:
+            return start(kind, prepared, replace(tools, on_progress=view))
 
 
 def _show_plan(prepared: PreparedLoad, as_json: bool) -> int:

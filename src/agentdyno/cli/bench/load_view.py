@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from agentdyno.cli.progress import duration
 
 if TYPE_CHECKING:
-    from agentdyno.runs.load.kind import LoadProgress
+    from agentdyno.model import Progress, Sample
+    from agentdyno.model.load import Window
 
 WIDTH = 79
 EVERY_S = 10.0
@@ -18,9 +20,11 @@ EVERY_S = 10.0
 
 class LoadView:
     """On a terminal two lines that are drawn over: where the run is, and its last window. Elsewhere a line every ten
-    seconds."""
+    seconds. ``scenarios`` are those of the run, in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, scenarios: Sequence[str]) -> None:
+        self._scenarios = tuple(scenarios)
+        self._done, self._began_s = 0, 0.0
         self._stream = sys.stderr
         self._live = self._stream.isatty()
         self._drawn = 0
@@ -34,14 +38,20 @@ class LoadView:
     ) -> None:
         self._clear()
 
-    def __call__(self, progress: LoadProgress) -> None:
-        lines = render(progress)
+    def __call__(self, progress: Progress) -> None:
+        if progress.done >= len(self._scenarios):
+            return
+        if progress.done != self._done:  # the time shown is that of the scenario
+            self._done, self._began_s = progress.done, progress.elapsed_s
+        elapsed_s = progress.elapsed_s - self._began_s
+        place = f"{self._scenarios[self._done]} ({self._done + 1}/{len(self._scenarios)})"
+        lines = render(place, elapsed_s, progress.sample)
         if self._live:
             self._clear()
             self._stream.write("\n".join(lines))
             self._drawn = len(lines)
-        elif progress.elapsed_s - self._told_s >= EVERY_S:
-            self._told_s = progress.elapsed_s
+        elif elapsed_s - self._told_s >= EVERY_S:
+            self._told_s = elapsed_s
             self._stream.write("  ".join(lines) + "\n")
         self._stream.flush()
 
@@ -53,21 +63,16 @@ class LoadView:
         self._drawn = 0
 
 
-def render(progress: LoadProgress) -> list[str]:
-    """Two lines of at most 79 columns."""
-    window = progress.window
-    share = min(1.0, progress.elapsed_s / progress.planned_s) if progress.planned_s else None
-    place = f"{progress.scenario} ({progress.number}/{progress.total})"
+def render(place: str, elapsed_s: float, sample: Sample | None) -> list[str]:
+    """Two lines of at most 79 columns; one before the first window. ``place`` says which scenario it is."""
+    window = None if sample is None else _window(sample)
     head = [place, window.step if window is not None else "starting"]
     if window is not None and window.stage != window.step:
         head.append(window.stage)
-    head.append(duration(progress.elapsed_s) + (f" of {duration(progress.planned_s)}" if progress.planned_s else ""))
-    if share is not None:
-        filled = round(16 * share)
-        head.insert(0, "█" * filled + "░" * (16 - filled))
+    head.append(duration(elapsed_s))
     lines = ["  ".join(head)[:WIDTH]]
-    if window is not None:
-        readings = progress.readings
+    if sample is not None and window is not None:
+        readings = sample.readings
         parts = [
             f"asked {_count(readings.get('asked_per_s'))}/s",
             f"sent {_count(readings.get('delivered_per_s'))}/s",
@@ -78,6 +83,13 @@ def render(progress: LoadProgress) -> list[str]:
         ]
         lines.append("  ".join(parts)[:WIDTH])
     return lines
+
+
+def _window(sample: Sample) -> Window:
+    from agentdyno.model.codec import from_plain
+    from agentdyno.model.load import Window
+
+    return from_plain(Window, sample.details["window"])
 
 
 def _count(value: float | None) -> str:

@@ -20,19 +20,19 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
     """Go on with RUN after an interruption or a crash; nothing that is done is repeated."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.runs.resume import resume
+    from agentdyno.runs.kind import Choices, Tools
+    from agentdyno.runs.pipeline import resume
     from agentdyno.workbench.running import output_root
 
     with open_store(store, must_exist=True) as opened:
         with ProgressLine() as progress:
-            result = resume(
+            tools = Tools(
                 opened,
-                run,
                 output_root(store_url(store)),
-                retry_errors=retry_errors,
-                max_cost_usd=max_cost,
-                on_progress=progress,
                 say=say,
+                on_progress=progress,
+                choices=Choices(max_cost_usd=max_cost),
             )
+            result = resume(run, tools, retry_errors=retry_errors)
         findings = finish(result, opened, (), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.options import SCOPES_OF_COMMANDS, refuse_foreign, settings_options
+from agentdyno.cli.options import SCOPES_OF_COMMANDS, refuse_foreign, refuse_one_sided, settings_options
 from agentdyno.cli.service.remote import server_option
 from agentdyno.cli.shared import (
     json_option,
@@ -22,9 +21,8 @@ from agentdyno.cli.shared import (
 from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
-    from agentdyno.model import RunResult, Spec
-    from agentdyno.runs.experiment.prepare import Prepared
-    from agentdyno.specs import SettingChanges
+    from agentdyno.runs.experiment.prepare import PreparedExperiment
+    from agentdyno.runs.kind import Prepared, Source
 
 _ORDER = (
     "params iterations warmup agents epochs limit cases benchmarks concurrency retries max_cost cache yes quick "
@@ -68,43 +66,41 @@ def run(what: str | None, options: dict[str, Any]) -> int:
         return run_remotely(what, options)
     if options.get("key_file"):
         raise click.UsageError("--key-file means nothing without --server")
-    suites = find_suites(what)
-    if suites:
+    return max(_run_found(kind, path, what or "", options) for kind, path in find_kinds(what))
+
+
+def _run_found(kind: str, path: Path | None, what: str, options: dict[str, Any]) -> int:
+    """Ours have views of their own; any other kind is shown as its plan and its samples."""
+    if kind == "experiment" or path is None:
+        refuse_foreign(options, "an experiment")
+        return run_experiment(what, options)
+    if kind == "suite":
         from agentdyno.cli.bench.suite_run import run_suite
 
         refuse_foreign(options, "a suite")
-        return max(run_suite(path, options) for path in suites)
-    path = find_load(what)
-    if path is not None:
+        return run_suite(path, options)
+    if kind == "load":
         from agentdyno.cli.bench.load import run_load_file
 
         refuse_foreign(options, "a load run")
         return run_load_file(path, options)
-    refuse_foreign(options, "an experiment")
-    return run_experiment(what or "", options)
+    from agentdyno.cli.bench.kind_run import run_kind
+
+    refuse_one_sided(options, f"a {kind} run")
+    return run_kind(kind, path, options)
 
 
-def find_suites(what: str | None) -> list[Path]:
-    """The suite files that the argument names; none when it names an experiment."""
-    from agentdyno.cli.bench.suite_run import is_suite_file, workspace_suites
+def find_kinds(what: str | None) -> list[tuple[str, Path | None]]:
+    """What the argument names, as the kind of run and its file; without an argument the suites of dyno.yaml.
 
-    if what is None:
-        return workspace_suites()
-    if what.startswith("workload:"):
-        from agentdyno.workbench.listing import find_workload
-
-        path = find_workload(what)
-        return [path] if is_suite_file(path) else []
-    return [Path(what)] if what.endswith((".yaml", ".yml", ".json")) and is_suite_file(Path(what)) else []
-
-
-def find_load(what: str | None) -> Path | None:
-    """The file of a load run that the argument names, if it names one."""
+    An experiment that no file describes has none.
+    """
+    from agentdyno.cli.bench.suite_run import workspace_suites
+    from agentdyno.runs.kinds import kind_of
     from agentdyno.specs import read_document
-    from agentdyno.specs.load.build import is_load
 
     if what is None:
-        return None
+        return [("suite", path) for path in workspace_suites()]
     if what.startswith("workload:"):
         from agentdyno.workbench.listing import find_workload
 
@@ -112,47 +108,47 @@ def find_load(what: str | None) -> Path | None:
     elif what.endswith((".yaml", ".yml", ".json")):
         path = Path(what)
     else:
-        return None
-    return path if is_load(read_document(path)) else None
+        return [("experiment", None)]
+    return [(kind_of(read_document(path)), path)]
 
 
 def run_experiment(what: str, options: dict[str, Any]) -> int:
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.runs.experiment.prepare import prepare
     from agentdyno.runs.experiment.resolve import import_paths
-    from agentdyno.runs.pipeline import Runner
-    from agentdyno.specs import params_of
+    from agentdyno.runs.kind import Tools
+    from agentdyno.runs.kinds import kind_named
+    from agentdyno.runs.pipeline import start
     from agentdyno.workbench.reporting import check_formats
     from agentdyno.workbench.running import output_root
 
     as_json, store = bool(options.get("as_json")), options.get("store")
-    overrides = make_overrides(options)
-    spec = find_spec(what, bool(options.get("quick")), overrides)
-    if options.get("against"):
-        spec = replace(spec, against=options["against"])
+    kind = kind_named("experiment")
+    request = kind.read(experiment_source(what, bool(options.get("quick"))), make_changes(options))
+    spec = request.spec
     formats = check_formats(",".join(filter(None, (options.get("formats"), *spec.reports))), import_paths(spec))
-    prepared = prepare(spec, overridden=params_of(overrides), say=say)
-    if options.get("dry_run"):
-        show_plan(prepared, as_json)
-        return 0
-    with open_store(store) as opened:
-        say(announce(prepared))
-        with ProgressLine() as progress:
-            result: RunResult = Runner(opened, output_root(store_url(store)), progress).start(prepared)
-        findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
+    with kind.prepare(request, Tools(say=say)) as prepared:
+        if options.get("dry_run"):
+            show_plan(prepared, as_json)
+            return 0
+        with open_store(store) as opened:
+            say(prepared.announced.line)
+            with ProgressLine() as progress:
+                tools = Tools(opened, output_root(store_url(store)), say=say, on_progress=progress)
+                result = start(kind, prepared, tools)
+            findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 
 
-def find_spec(what: str, quick: bool, overrides: SettingChanges) -> Spec:
-    """The spec that the argument names: a spec file, a shipped one, or one experiment with every default."""
-    from agentdyno.specs import load_spec, spec_for
+def experiment_source(what: str, quick: bool) -> Source:
+    """What the argument names: a spec file, a shipped one, or one experiment with every default."""
+    from agentdyno.runs.kind import Source
     from agentdyno.workbench.listing import find_workload
 
     if what.startswith("workload:"):
-        return load_spec(find_workload(what), quick=quick, overrides=overrides)
+        return Source(find_workload(what), quick=quick)
     if what.endswith((".yaml", ".yml", ".json")):
-        return load_spec(Path(what), quick=quick, overrides=overrides)
+        return Source(Path(what), quick=quick)
     if Path(what).is_file() and what.endswith(".py"):
         from agentdyno.errors import SpecError
 
@@ -160,11 +156,12 @@ def find_spec(what: str, quick: bool, overrides: SettingChanges) -> Spec:
             f"{what} is a file of Python code; say what to run in it",
             remedy=f"Write {what}@NAME, where NAME is a registered experiment, a class or a function.",
         )
-    return spec_for(what, base_dir=Path.cwd(), overrides=overrides)
+    return Source(name=what)
 
 
-def make_overrides(options: dict[str, Any]) -> SettingChanges:
-    from agentdyno.specs import changes_among, parse_param, spec_changes
+def make_changes(options: dict[str, Any]) -> dict[str, object]:
+    """The settings that the command line changes, by name."""
+    from agentdyno.specs import changes_among, parse_param
     from agentdyno.specs.changes import SPEC_CHANGES
 
     params = dict(parse_param(item) for item in options.get("params") or ())
@@ -172,18 +169,11 @@ def make_overrides(options: dict[str, Any]) -> SettingChanges:
     if agents:
         # An experiment that puts a model on the bench names it by a parameter.
         params.setdefault("agent", agents[0] if len(agents) == 1 else agents)
-    return spec_changes(**{**changes_among(options, SPEC_CHANGES), "params": params})
+    changes = {**changes_among(options, SPEC_CHANGES), "params": params}
+    return changes | {name: options[name] for name in ("against",) if options.get(name)}
 
 
-def announce(prepared: Prepared) -> str:
-    """One line before anything is spent."""
-    arms, trials = len(prepared.plan.arms), len(prepared.plan.trials)
-    against = f", against {prepared.baseline.label}" if prepared.baseline is not None else ""
-    order = f", {prepared.spec.order.value}" if arms > 1 else ""
-    return f"{prepared.spec.name}: {arms} arm{'s' * (arms > 1)}, {trials} trials{order}{against}"
-
-
-def show_plan(prepared: Prepared, as_json: bool) -> None:
+def show_plan(prepared: Prepared[PreparedExperiment], as_json: bool) -> None:
     from agentdyno.findings.run.tables_plans import plan_table
     from agentdyno.model import Phase
     from agentdyno.runs.pipeline import planned_counts
@@ -195,4 +185,4 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         return
     extra = sum(trial.phase is Phase.INSTRUMENTED for trial in prepared.plan.trials)
     print_tables(plan_table(prepared.plan, counts))
-    say(f"{announce(prepared)}; {extra} of them in instrumented passes. Nothing was run.")
+    say(f"{prepared.announced.line}; {extra} of them in instrumented passes. Nothing was run.")

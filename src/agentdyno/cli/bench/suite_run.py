@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult, Workspace
+    from agentdyno.runs.kind import Announced, Choices, Prepared
     from agentdyno.runs.suite.prepare import PreparedSuite
-    from agentdyno.specs import SettingChanges
     from agentdyno.store import Store
 
 ASK_ABOVE_USD = 1.0
@@ -26,31 +26,34 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     """One suite file from its plan to its exit code."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.runs.suite.kind import SuiteRunner
-    from agentdyno.runs.suite.prepare import preparing
-    from agentdyno.specs import load_suite, load_workspace
+    from agentdyno.runs.kind import Source, Tools
+    from agentdyno.runs.kinds import kind_named
+    from agentdyno.runs.pipeline import start
+    from agentdyno.specs import load_workspace
     from agentdyno.workbench.reporting import check_formats
     from agentdyno.workbench.running import output_root
 
     as_json, store = bool(options.get("as_json")), options.get("store")
     workspace = options.get("workspace") or load_workspace(Path.cwd())
-    loaded = load_suite(path, quick=bool(options.get("quick")), overrides=make_overrides(options))
+    kind = kind_named("suite")
+    request = kind.read(Source(path, quick=bool(options.get("quick"))), make_changes(options))
     formats = check_formats(options.get("formats"))
     url = store_url(store)
     with ExitStack() as stack:
-        chosen = suite_options(options, stack, url)
+        choices = make_choices(options, stack, url)
         opened = None if options.get("dry_run") else stack.enter_context(open_store(store))
-        prepared = stack.enter_context(preparing(loaded, workspace, chosen, opened, say))
+        tools = Tools(opened, output_root(url), workspace, say=say, choices=choices)
+        prepared = stack.enter_context(kind.prepare(request, tools))
         if opened is None:
             show_plan(prepared, as_json)
             return 0
-        say(announce(prepared))
-        confirm(prepared, bool(options.get("yes")))
+        say(announce(prepared.work))
+        confirm(prepared.announced, yes=bool(options.get("yes")), limited=choices.max_cost_usd is not None)
         with ProgressLine() as progress:
-            result: RunResult = SuiteRunner(opened, output_root(url), progress).start(prepared)
+            result = start(kind, prepared, replace(tools, on_progress=progress))
         findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
         # With --until-decided the decision is what holds; a test on top would look once too often.
-        if prepared.settings.against is not None and not prepared.settings.until_decided and not as_json:
+        if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 
@@ -84,15 +87,18 @@ def workspace_suites() -> list[Path]:
     return [Path(workspace.base_dir) / item for item in workspace.suites]
 
 
-def make_overrides(options: dict[str, Any]) -> SettingChanges:
+def make_changes(options: dict[str, Any]) -> dict[str, object]:
+    """The settings that the command line changes, by name."""
     from agentdyno.specs import changes_among
     from agentdyno.specs.changes import SUITE_CHANGES
 
-    return changes_among(options, SUITE_CHANGES)
+    changes = dict(changes_among(options, SUITE_CHANGES))
+    return changes | {name: options[name] for name in ("against", "until_decided") if options.get(name)}
 
 
-def suite_options(options: dict[str, Any], stack: ExitStack, url: str) -> Any:
-    from agentdyno.runs.suite.prepare import SuiteOptions
+def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices:
+    """What is said beside the suite; a cache of answers is closed with ``stack``."""
+    from agentdyno.runs.kind import Choices
     from agentdyno.runs.suite.response_cache import FileCache
     from agentdyno.workbench.running import output_root
 
@@ -100,15 +106,7 @@ def suite_options(options: dict[str, Any], stack: ExitStack, url: str) -> Any:
     if options.get("cache"):
         cache = FileCache(output_root(url).parent / "answers.db")
         stack.callback(cache.close)
-    agents = tuple(options.get("agents") or ())
-    return SuiteOptions(
-        agents,
-        options.get("max_cost"),
-        cache,
-        against=options.get("against"),
-        until_decided=bool(options.get("until_decided")),
-        environ=os.environ,
-    )
+    return Choices(tuple(options.get("agents") or ()), options.get("max_cost"), cache)
 
 
 def announce(prepared: PreparedSuite) -> str:
@@ -137,35 +135,29 @@ def money(usd: float | None) -> str:
     return "no charge" if usd == 0 else f"about ${usd:.2f}" if usd >= 0.01 else f"about ${usd:.2g}"
 
 
-def confirm(prepared: PreparedSuite, yes: bool) -> None:
-    """Above a dollar, or where nobody knows, a person says yes; a script says ``--yes``."""
-    usd = prepared.expected_usd
-    if yes or prepared.options.max_cost_usd is not None or (usd is not None and usd <= ASK_ABOVE_USD):
+def confirm(announced: Announced, *, yes: bool, limited: bool = False) -> None:
+    """Above a dollar, or where nobody knows, a person says yes; a script says ``--yes``, or limits what is spent."""
+    usd = announced.usd
+    if yes or limited or (usd is not None and usd <= ASK_ABOVE_USD):
         return
     if not sys.stdin.isatty():
         if usd is None:
-            unpriced = ", ".join(prepared.expected.unpriced)
+            unpriced = ", ".join(announced.unpriced)
             raise click.UsageError(f"the price of {unpriced} is unknown; add --yes, or give it in dyno.yaml")
         raise click.UsageError(f"this run may cost {money(usd)}; add --yes, or set a limit with --max-cost DOLLARS")
     click.confirm("Go on?", abort=True, err=True)
 
 
-def show_plan(prepared: PreparedSuite, as_json: bool) -> None:
+def show_plan(prepared: Prepared[PreparedSuite], as_json: bool) -> None:
     from agentdyno.findings.run.tables_plans import plan_table
     from agentdyno.runs.pipeline import planned_counts
 
     counts = planned_counts(prepared.plan)
     if as_json:
         arms = [{"arm": arm, "measured": counts[arm.arm_id]} for arm in prepared.plan.arms]
-        expected = {"calls": prepared.calls, "usd": prepared.expected_usd, "unpriced": prepared.expected.unpriced}
-        print_json({"name": prepared.suite.name, "arms": arms, "expected": expected, "suite": prepared.suite})
+        announced, suite = prepared.announced, prepared.work.suite
+        expected = {"calls": announced.calls, "usd": announced.usd, "unpriced": announced.unpriced}
+        print_json({"name": suite.name, "arms": arms, "expected": expected, "suite": suite})
         return
     print_tables(plan_table(prepared.plan, counts))
-    say(f"{announce(prepared)}. Nothing was run.")
-
-
-def is_suite_file(path: Path) -> bool:
-    """Whether a file holds a suite rather than a spec. Raises ``SpecError`` where it cannot be read."""
-    from agentdyno.specs import is_suite, read_document
-
-    return is_suite(read_document(path))
+    say(f"{announce(prepared.work)}. Nothing was run.")

@@ -185,7 +185,8 @@ def _row(sample: Sample, arm: str, agent: str | None, benchmark: str | None) -> 
 
 
 def _place(sample: Sample) -> AfterSample:
-    return AfterSample(sample.arm_id, sample.phase.value, sample.iteration, sample.case_id, sample.instrument)
+    place = (sample.arm_id, sample.phase.value, sample.iteration, sample.case_id, sample.instrument, sample.part)
+    return AfterSample(*place)
 
 
 def _check(header: RunResult, wanted: SampleFilter) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentdyno.errors import StoreError
+from collections.abc import Callable, Mapping
+
+from agentdyno.errors import PluginError, StoreError, nearest
 from agentdyno.findings.engine.match import Operand, compare, compare_sides
 from agentdyno.findings.engine.measure_samples import Judging
 from agentdyno.findings.figures.cases import ArmFigures
@@ -10,7 +12,7 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Comparison, Findings, RunResult, Side
-from agentdyno.model.result import LOAD_KIND
+from agentdyno.runs.kinds import findings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
@@ -29,20 +31,44 @@ def compare_operands(
 
 
 def findings_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Findings:
-    """A run's warnings; where its agents stand, or the comparison of its two sides where it has two."""
-    if result.suite is not None:
-        standing = standing_of(result, _figures(result, store))
-        return SuiteFindings(warnings=result.warnings, standings=(standing,))
-    if result.kind == LOAD_KIND:
-        from agentdyno.findings.conclusions import Conclusions
-        from agentdyno.findings.stress.judge import stress_report
+    """A run's warnings, and what its kind has concluded about it: where agents stand, two sides compared, stress."""
+    for name in findings_of(result.kind):
+        if name not in _CONCLUSIONS:
+            raise PluginError(f"the kind {result.kind!r} names findings {name!r}", remedy=nearest(name, _CONCLUSIONS))
+        found = _CONCLUSIONS[name](result, store, tolerance)
+        if found is not None:
+            return found
+    return Findings(warnings=result.warnings)
 
-        return Conclusions(warnings=result.warnings, stress=(stress_report(result),))
-    sides = {arm.side for arm in result.arms}
-    comparisons: tuple[Comparison, ...] = ()
-    if {Side.BASELINE, Side.CANDIDATE} <= sides:
-        comparisons = (compare_sides(result, judging_for(result, store, tolerance)),)
-    return Findings(warnings=result.warnings, comparisons=comparisons)
+
+def _standing(result: RunResult, store: Store | None, _tolerance: float) -> Findings | None:
+    if result.suite is None:
+        return None
+    standing = standing_of(result, _figures(result, store))
+    return SuiteFindings(warnings=result.warnings, standings=(standing,))
+
+
+def _stress(result: RunResult, _store: Store | None, _tolerance: float) -> Findings:
+    from agentdyno.findings.conclusions import Conclusions
+    from agentdyno.findings.stress.judge import stress_report
+
+    return Conclusions(warnings=result.warnings, stress=(stress_report(result),))
+
+
+def _comparison(result: RunResult, store: Store | None, tolerance: float) -> Findings | None:
+    """Of the two sides, where a run has two."""
+    if not {Side.BASELINE, Side.CANDIDATE} <= {arm.side for arm in result.arms}:
+        return None
+    compared = compare_sides(result, judging_for(result, store, tolerance))
+    return Findings(warnings=result.warnings, comparisons=(compared,))
+
+
+_CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, float], Findings | None]] = {
+    "comparison": _comparison,
+    "standing": _standing,
+    "stress": _stress,
+}
+"""What a kind of run may name under ``findings``."""
 
 
 def figures_for(result: RunResult, store: Store | None) -> dict[str, ArmFigures]:

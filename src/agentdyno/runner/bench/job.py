@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agentdyno.model.spec import GcPolicy, Limits
 from agentdyno.settings.run import WARMUP
@@ -63,3 +64,8 @@ class ArmJob:
     artifacts_dir: str = ""
     limits: Limits = field(default_factory=Limits)
     launch: Launch = field(default_factory=Launch)
+
+    def make_artifacts_dir(self) -> None:
+        """Called before the first trial of the arm, and not earlier: a run that cannot begin leaves no folder."""
+        if self.artifacts_dir:
+            Path(self.artifacts_dir).mkdir(parents=True, exist_ok=True)

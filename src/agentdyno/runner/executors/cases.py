@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import queue
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Case
-from agentdyno.model.plan import Phase, Plan, Trial
+from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.cases.call import Call, make_call
 from agentdyno.runner.cases.case_job import CaseJob, Conduct, Judgement
 from agentdyno.runner.cases.loops import CLOSE_S, DrivenLoop, Loop, LoopThread, Outbox, is_running_here
 from agentdyno.runner.cases.sample import make_case_sample, past_a_limit, priced
 from agentdyno.runner.cases.throttle import Throttle
+from agentdyno.runner.executor import Facts, TrialStep
 
 JUDGE_S = 2.0
 """How long judges may take to finish what they have begun when a run ends early."""
 
 
 class CaseExecutor:
-    """The ``Executor`` of suites. ``start`` first: it raises where an agent cannot work at all.
+    """The ``Executor`` of suites. ``open`` first: it raises where an agent cannot work at all.
 
-    ``fatal`` is set when an agent met something that would meet every case alike; it is a ``StopRule`` of its own,
-    so that the schedule ends then. ``warmup_usd`` is what warm-up calls have cost, which no sample holds.
+    ``facts.fatal`` is set when an agent met something that would meet every case alike; ``facts.extra_usd`` is what
+    warm-up calls have cost.
     """
 
     def __init__(
@@ -65,15 +66,11 @@ class CaseExecutor:
             self._judge_loop = LoopThread("dyno-judges")
             self._finished = queue.SimpleQueue()
         self._closed = False
-        self.fatal: RunError | None = None
-        self.warmup_usd = 0.0
-        self.observed: dict[str, dict[str, Any]] = {}
-        self.inner_loops: dict[str, int | None] = {}
-        self.overhead_s: float | None = None
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
 
-    def start(self) -> None:
+    def open(self) -> None:
         """Starts every agent; a ``DynoError`` of one of them is raised here and everything is closed again."""
+        gc.freeze()  # cases and trials live as long as the run: they need not be scanned again and again
         try:
             for loop, agents in ((self._agent_loop, self._agents), (self._judge_loop, self._judges)):
                 for agent in agents:
@@ -91,20 +88,11 @@ class CaseExecutor:
         else:
             self._agent_loop.start(lambda: self._begin(trial))
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         sample = self._finished.get()
         if isinstance(sample, BaseException):
             raise sample
-        return sample
-
-    def leftover(self) -> list[Sample]:
-        """After ``close``: samples that were finished and that nobody has waited for."""
-        left: list[Sample] = []
-        while not self._finished.empty():
-            item = self._finished.get()
-            if isinstance(item, Sample):
-                left.append(item)
-        return left
+        return TrialStep(sample)
 
     def close(self) -> None:
         """Ends what is under way and lets the agents go; more than once is fine."""
@@ -117,17 +105,11 @@ class CaseExecutor:
             self._judge_loop.call(self._stop_judging(), CLOSE_S * 2)
         self._judge_loop.close()
         self._agent_loop.close()
-
-    # A stop rule: what is fatal for one case is fatal for all.
-
-    def observe(self, sample: Sample) -> None:
-        pass
-
-    def skip(self, trial: Trial) -> bool:  # noqa: ARG002
-        return False
-
-    def stop(self, plan: Plan) -> str | None:  # noqa: ARG002
-        return None if self.fatal is None else self.fatal.message
+        while not self._finished.empty():
+            item = self._finished.get()
+            if isinstance(item, Sample):
+                self.facts.leftover.append(TrialStep(item))
+        gc.unfreeze()
 
     # In the agents' loop.
 
@@ -153,8 +135,8 @@ class CaseExecutor:
         except BaseException as error:  # noqa: BLE001  (a defect of ours must not leave the caller waiting)
             self._finished.put(error)
             return
-        if call.fatal is not None and self.fatal is None:
-            self.fatal = self._explain(call)
+        if call.fatal is not None and self.facts.fatal is None:
+            self.facts.fatal = self._explain(call)
         if self._alone:
             await self._finish(call, job, case)
         else:
@@ -175,7 +157,7 @@ class CaseExecutor:
         throttle = self._throttles[id(job.agent)]
         for _ in range(job.warmup):
             call = await make_call(trial, case, job, self._conduct, throttle, alone=self._alone)
-            self.warmup_usd += priced(call, job).usd or 0.0
+            self.facts.extra_usd += priced(call, job).usd or 0.0
             if call.fatal is not None:
                 return
 
@@ -201,7 +183,7 @@ class CaseExecutor:
             failure = Failure(FailureKind.EXCEPTION, f"{type(error).__name__}: {error}", where="teardown")
             for arm_id, job in self._jobs.items():
                 if job.agent is agent:
-                    self.teardown_failures.append((arm_id, failure))
+                    self.facts.teardown_failures.append((arm_id, failure))
                     break
 
     # In the judges' loop.
@@ -244,7 +226,7 @@ class CaseExecutor:
         response = call.response
         if response is None:
             return
-        seen = self.observed.setdefault(call.trial.arm_id, {})
+        seen = self.facts.observed.setdefault(call.trial.arm_id, {})
         seen.update(response.observed)
         if response.model is not None:
             seen["model"] = response.model

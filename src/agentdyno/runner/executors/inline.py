@@ -12,12 +12,13 @@ from types import FrameType
 from typing import Any
 
 from agentdyno.model.plan import Trial
-from agentdyno.model.sample import Failure, Sample, Status
+from agentdyno.model.sample import Sample, Status
 from agentdyno.runner.bench.arm import Bench, make_sample
 from agentdyno.runner.bench.failures import StageFailed, TrialTimeout, classify
 from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.bench.readings import interpreter
 from agentdyno.runner.bench.timing import harness_overhead_s
+from agentdyno.runner.executor import Facts, TrialStep
 
 
 class InlineExecutor:
@@ -28,10 +29,11 @@ class InlineExecutor:
         self._targets = dict(targets or {})
         self._benches: dict[str, tuple[Bench, int]] = {}
         self._finished: list[Sample] = []
-        self.observed: dict[str, dict[str, Any]] = {}
         self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
-        self.overhead_s: float | None = harness_overhead_s()
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        self.facts.overhead_s = harness_overhead_s()
 
     def submit(self, trial: Trial) -> None:
         started_at_ms = time.time_ns() // 1_000_000
@@ -48,7 +50,7 @@ class InlineExecutor:
             sample = make_sample(trial, status, started_at_ms, failure=failure)
         else:
             surroundings = {**interpreter(), "cpu": bench.cpu}
-            self.observed.setdefault(trial.arm_id, surroundings).update(bench.observed())
+            self.facts.observed.setdefault(trial.arm_id, surroundings).update(bench.observed())
             if bench.warmup_s:
                 sample = replace(sample, details={**sample.details, "warmup_s": bench.warmup_s})
                 bench.warmup_s = []
@@ -56,8 +58,8 @@ class InlineExecutor:
             self._drop(trial.arm_id)
         self._finished.append(sample)
 
-    def wait(self) -> Sample:
-        return self._finished.pop(0)
+    def wait(self) -> TrialStep:
+        return TrialStep(self._finished.pop(0))
 
     def close(self) -> None:
         for arm_id in list(self._benches):
@@ -69,6 +71,7 @@ class InlineExecutor:
             return bench
         self._drop(trial.arm_id)
         job = replace(self._jobs[trial.arm_id], inner_loops=self.inner_loops[trial.arm_id])
+        job.make_artifacts_dir()
         bench = Bench(job, self._targets.get(trial.arm_id))
         self._benches[trial.arm_id] = (bench, trial.process)
         bench.prepare(lambda _: restart())
@@ -83,7 +86,7 @@ class InlineExecutor:
         bench, _ = self._benches.pop(arm_id, (None, 0))
         failure = bench.close() if bench is not None else None
         if failure is not None:
-            self.teardown_failures.append((arm_id, failure))
+            self.facts.teardown_failures.append((arm_id, failure))
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.bench.arm import make_sample
 from agentdyno.runner.bench.describe import start_worker
 from agentdyno.runner.bench.job import ArmJob
+from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.sandbox.endings import cause_of_death
 from agentdyno.workers.frames import Message
@@ -47,7 +48,7 @@ class _Worker:
 class ProcessExecutor:
     """Runs each arm in processes of its own; what kills a process costs the trial that was in it.
 
-    ``observed``, ``inner_loops`` and ``overhead_s`` tell what the workers reported, per arm.
+    ``facts`` and ``inner_loops`` tell what the workers reported, per arm.
     """
 
     def __init__(self, jobs: Mapping[str, ArmJob]) -> None:
@@ -57,10 +58,11 @@ class ProcessExecutor:
         self._live: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
         self._finished: list[Sample] = []
-        self.observed: dict[str, dict[str, Any]] = {}
         self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
-        self.overhead_s: float | None = None
-        self.teardown_failures: list[tuple[str, Failure]] = []
+        self.facts = Facts()
+
+    def open(self) -> None:
+        """Nothing: a worker is started with the first trial that needs it."""
 
     def submit(self, trial: Trial) -> None:
         """Starts a trial; its sample comes out of ``wait``."""
@@ -75,7 +77,7 @@ class ProcessExecutor:
         else:
             self._send(worker, {"op": "prepare", "job": to_plain(worker.job)})
 
-    def wait(self) -> Sample:
+    def wait(self) -> TrialStep:
         """Sleeps until a trial has ended, however it ended."""
         while not self._finished:
             deadline = min((w.deadline for w in self._busy if w.deadline is not None), default=None)
@@ -87,7 +89,7 @@ class ProcessExecutor:
             now = time.monotonic()
             for worker in [w for w in self._busy if w.deadline is not None and w.deadline <= now]:
                 self._on_timeout(worker)
-        return self._finished.pop(0)
+        return TrialStep(self._finished.pop(0))
 
     def close(self) -> None:
         """Tears every arm down and ends every process."""
@@ -117,6 +119,7 @@ class ProcessExecutor:
             self._retire(worker)
         self._make_room()
         job = self._jobs[trial.arm_id]
+        job.make_artifacts_dir()
         seed = derive_seed(job.seed, "process", trial.process)
         process, link = start_worker(job.launch, seed=seed, limits=job.limits)
         worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
@@ -202,16 +205,16 @@ class ProcessExecutor:
         worker.prepared, worker.stage = True, "execute"
         worker.warmup_s = reply["warmup_s"]
         self.inner_loops[arm_id] = reply["inner_loops"]
-        self.observed.setdefault(arm_id, {}).update(reply["observed"])
-        if self.overhead_s is None:
-            self.overhead_s = reply["overhead_s"]
+        self.facts.observed.setdefault(arm_id, {}).update(reply["observed"])
+        if self.facts.overhead_s is None:
+            self.facts.overhead_s = reply["overhead_s"]
         worker.process.drain()
         worker.process.take_tail()
         assert worker.trial is not None
         self._send(worker, {"op": "trial", "trial": to_plain(worker.trial)})
 
     def _on_sample(self, worker: _Worker, sample: Sample, observed: dict[str, Any]) -> None:
-        self.observed.setdefault(worker.job.arm_id, {}).update(observed)
+        self.facts.observed.setdefault(worker.job.arm_id, {}).update(observed)
         worker.process.drain()
         if self._printed_too_much(worker):
             return
@@ -273,7 +276,7 @@ class ProcessExecutor:
             kind, message = cause_of_death(code)
             if code is None:
                 kind, message = FailureKind.TIMEOUT, f"took longer than {timeout_s:g} s (timeout_s)"
-            self.teardown_failures.append((worker.job.arm_id, Failure(kind, message, "teardown")))
+            self.facts.teardown_failures.append((worker.job.arm_id, Failure(kind, message, "teardown")))
 
     def _discard(self, worker: _Worker) -> bool:
         """Ends a worker; whether it has said that it tore down (its failure to is noted)."""
@@ -293,7 +296,7 @@ class ProcessExecutor:
         worker.link.close()
         for done in said:
             if done.get("failure"):
-                self.teardown_failures.append((worker.job.arm_id, from_plain(Failure, done["failure"])))
+                self.facts.teardown_failures.append((worker.job.arm_id, from_plain(Failure, done["failure"])))
         return bool(said)
 
 

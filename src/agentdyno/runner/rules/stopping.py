@@ -9,8 +9,25 @@ from dataclasses import dataclass, field
 from agentdyno.model.plan import Phase, Plan, Trial
 from agentdyno.model.sample import Sample, Status
 from agentdyno.model.spec import AutoStop
+from agentdyno.runner.executor import Facts
 
 MIN_SAMPLES_TO_GIVE_UP = 3
+
+
+@dataclass(slots=True)
+class FatalFailure:
+    """Stops the run when the executor met something that every further trial would meet alike."""
+
+    facts: Facts
+
+    def observe(self, sample: Sample) -> None:
+        pass
+
+    def skip(self, _trial: Trial) -> bool:
+        return False
+
+    def stop(self, _plan: Plan) -> str | None:
+        return None if self.facts.fatal is None else self.facts.fatal.message
 
 
 @dataclass(slots=True)

@@ -25,14 +25,15 @@ from agentdyno.registry import registered
 from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.describe import describe_experiment, instrument_perturbs
 from agentdyno.runner.bench.job import ArmJob, Code, InstrumentJob, Launch
-from agentdyno.runs.experiment.resolve import experiment_code, here, instrument_jobs, short_name
-from agentdyno.runs.experiment.sides import Baseline, Say, baseline_for
+from agentdyno.runs.baseline import Baseline, baseline_for, here
+from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, short_name
+from agentdyno.runs.kind import Say
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedExperiment:
     """A run that is ready to start. ``targets`` holds experiments that only this process has (inline)."""
 
     spec: Spec
@@ -55,7 +56,9 @@ class _Lane:
     baseline: Baseline | None = None
 
 
-def prepare(spec: Spec, *, overridden: Mapping[str, object] | None = None, say: Say = lambda _: None) -> Prepared:
+def prepare(
+    spec: Spec, *, overridden: Mapping[str, object] | None = None, say: Say = lambda _: None
+) -> PreparedExperiment:
     """Loads and describes every experiment in a process of its own, expands sweeps, fixes the order.
 
     ``overridden`` are parameters from the command line, which apply to the experiments that have them.
@@ -88,7 +91,7 @@ def prepare(spec: Spec, *, overridden: Mapping[str, object] | None = None, say: 
                 jobs[arm.arm_id] = job
     plan = make_plan(spec, arms, perturbing)
     warning = interleaving_warning(plan)
-    return Prepared(
+    return PreparedExperiment(
         spec=spec,
         plan=plan,
         iterations={arm.arm_id: iterations for arm, iterations in arms},

@@ -13,15 +13,9 @@ from agentdyno.model import InstrumentUse, Isolation, Spec
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.local import Target, loaded_by_path, parse_reference
-from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
+from agentdyno.runner.bench.job import Code, InstrumentJob
 
 ALWAYS_ON = "timing"
-
-
-def here(base_dir: Path) -> Launch:
-    """This interpreter, with the spec's folder and everything that is importable here."""
-    paths = dict.fromkeys([str(base_dir), str(Path.cwd()), *sys.path])
-    return Launch(cwd=str(Path.cwd()), sys_path=tuple(path for path in paths if path))
 
 
 def experiment_code(reference: str, spec: Spec) -> Code:

@@ -1,219 +1,127 @@
-"""Running a load: each scenario against the target, every window recorded at once, then closed like any other run."""
+"""Loads: scenarios against one target, window by window."""
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
-from agentdyno.findings.figures.summarise import status_counts, summarise
-from agentdyno.findings.figures.window_readings import LOAD_METRICS, window_readings
-from agentdyno.findings.stress.judge import stress_report
-from agentdyno.load.driver import Driver, Levers
-from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import Settings
-from agentdyno.load.selfcheck import self_check
-from agentdyno.model import ArmResult, Phase, RunResult, RunStatus, RunWarning, Sample, Status
-from agentdyno.model.codec import to_plain
-from agentdyno.model.identity import new_run_id
-from agentdyno.model.load import LoadOptions, SelfCheck, Window
-from agentdyno.model.result import LOAD_KIND
-from agentdyno.reports import write_result
-from agentdyno.runs.closing import artifacts_dir, find_artifacts, labelled, run_status
-from agentdyno.runs.environment import capture_environment, capture_vcs
-from agentdyno.runs.load.drivers import driver_for, levers_for
-from agentdyno.runs.load.prepare import LoadJob, PreparedLoad
-from agentdyno.runs.pipeline import INTERRUPTED, make_folder, now_ms, run_folder
-from agentdyno.runs.recording import Recording
-from agentdyno.store import Store
+from agentdyno.model import ArmResult, Phase, Plan, RunResult, RunWarning, Trial
+from agentdyno.model.load import LoadOptions, LoadSpec, SelfCheck
+from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
 
-log = logging.getLogger("agentdyno.load")
+if TYPE_CHECKING:
+    from agentdyno.contracts import StopRule
+    from agentdyno.runner.executor import Executor
+    from agentdyno.runs.load.prepare import PreparedLoad
+    from agentdyno.runs.place import Place
+
+
+def _changed(header: RunResult, plan: Plan) -> RunError | None:
+    """A scenario that the target no longer allows is left out; anything else is another run."""
+    if not {arm.arm_id for arm in plan.arms} - {arm.arm_id for arm in header.arms}:
+        return None
+    return RunError(
+        f"the target or the scenarios of run {header.run_id} have changed since",
+        remedy="Start a new run; the windows of the old one stay as they are.",
+    )
+
+
+def _self_check(options: LoadOptions) -> SelfCheck:
+    from agentdyno.load.selfcheck import self_check
+
+    return self_check(options)
+
+
+_WORDS = KindWords("windows", _changed)
 
 
 @dataclass(frozen=True, slots=True)
-class LoadProgress:
-    """Where a load run is: the scenario (``number`` of ``total``), and its last window with its readings.
+class LoadKind:
+    """The kind of loads. The body of a request is the ``LoadSpec``. A trial is a scenario: one that was cut short
+    stays as it is. ``check_client`` measures the client's own error before the run."""
 
-    ``planned_s`` is how long the scenario will take, ``None`` where its answers decide that.
-    """
+    check_client: Callable[[LoadOptions], SelfCheck] = _self_check
+    name: str = "load"
+    findings: tuple[str, ...] = ("stress",)
+    continuable: bool = False
+    words: KindWords = _WORDS
 
-    run_id: str
-    scenario: str
-    number: int
-    total: int
-    elapsed_s: float
-    planned_s: float | None = None
-    window: Window | None = None
-    readings: Mapping[str, float] = field(default_factory=dict)
+    def read(self, source: Source, changes: Mapping[str, object]) -> RunRequest:
+        from agentdyno.specs.load.build import load_load, parse_load
 
+        if source.path is not None:
+            loaded = load_load(source.path, quick=source.quick, overrides=changes)
+        else:
+            where = {"source": "load", "base_dir": Path.cwd(), "quick": source.quick}
+            loaded = parse_load(source.document or {}, overrides=changes, **where)  # type: ignore[arg-type]
+        return RunRequest(self.name, loaded.settings, loaded.load)
 
-@dataclass(slots=True)
-class LoadRunner:
-    """Executes prepared load runs into one store, as ``Runner`` does with experiments.
+    def again(self, header: RunResult, tools: Tools) -> RunRequest:  # noqa: ARG002
+        from agentdyno.specs.load.build import load_of
 
-    ``check_client`` measures the client's own error before the run.
-    """
-
-    store: Store
-    output_root: Path
-    on_progress: Callable[[LoadProgress], None] = lambda _: None
-    clock: Callable[[], float] = field(default=time.monotonic)
-    check_client: Callable[[LoadOptions], SelfCheck] = self_check
-
-    def start(self, prepared: PreparedLoad) -> RunResult:
-        """A new run. The target is asked once first: one that cannot answer leaves no run behind."""
-        run_id = new_run_id()
-        output_dir = Path(prepared.settings.output_dir or self.output_root).expanduser().absolute()
-        settings = replace(prepared.settings, output_dir=str(output_dir))
-        checked = self.check_client(prepared.load.options)
-        with ExitStack() as stack:
-            first = stack.enter_context(self._opened(prepared, prepared.jobs[0], None))
-            header = RunResult(
-                run_id=run_id,
-                kind=LOAD_KIND,
-                name=settings.name,
-                status=RunStatus.RUNNING,
-                started_at=now_ms(),
-                finished_at=None,
-                seed=settings.seed,
-                spec=settings,
-                environment=capture_environment(),
-                vcs=capture_vcs(Path(settings.base_dir)),
-                tags=settings.tags,
-                notes=settings.notes,
-                warnings=prepared.warnings,
-                workspace=prepared.workspace.name,
-            )
-            first.driver.close()
-        folder = run_folder(settings, run_id)
-        make_folder(folder)
-        self.store.runs.begin(header, prepared.arms, dict.fromkeys((arm.arm_id for arm in prepared.arms), 0))
-        log.info("load run %s begins: %s", run_id, prepared.announcement)
-        return self._execute(header, prepared, folder, checked)
-
-    def go_on(self, header: RunResult, prepared: PreparedLoad) -> RunResult:
-        """The scenarios that an interrupted run had not begun; the one that was cut short stays as it is."""
-        begun = {arm.arm_id for arm in self.store.runs.load(header.run_id).arms if arm.samples}
-        known = {arm.arm_id for arm in header.arms}
-        left = tuple(job for job in prepared.jobs if job.arm.arm_id not in begun)
-        if {job.arm.arm_id for job in prepared.jobs} - known:
-            raise RunError(
-                f"the target or the scenarios of run {header.run_id} have changed since",
-                remedy="Start a new run; the windows of the old one stay as they are.",
-            )
-        if not left:
+        if all(arm.samples_total for arm in header.arms):
             raise RunError(
                 f"every scenario of run {header.run_id} has been begun: a load is not continued in the middle",
                 remedy="`dyno run` with its file, or `dyno load`, starts a new one.",
             )
-        folder = run_folder(header.spec, header.run_id)
-        make_folder(folder)
-        self.store.runs.reopen(header.run_id)
-        checked = self.check_client(prepared.load.options)
-        return self._execute(header, replace(prepared, jobs=left), folder, checked)
-
-    def _execute(self, header: RunResult, prepared: PreparedLoad, folder: Path, checked: SelfCheck) -> RunResult:
-        observed: dict[str, dict[str, object]] = {}
-        reason: str | None = None
-        for number, job in enumerate(prepared.jobs, start=1):
-            try:
-                observed[job.arm.arm_id] = self._scenario(header, prepared, job, (number, folder, checked))
-            except KeyboardInterrupt:
-                reason = INTERRUPTED
-                break
-        return self._close(header, folder, observed, reason, checked)
-
-    def _scenario(
-        self, header: RunResult, prepared: PreparedLoad, job: LoadJob, place: tuple[int, Path, SelfCheck]
-    ) -> dict[str, object]:
-        number, folder, checked = place
-        own = artifacts_dir(folder, job.arm.arm_id)
-        own.mkdir(parents=True, exist_ok=True)
-        recording = Recording(self.store, header.run_id, folder)
-        began, began_ms = self.clock(), now_ms()
-        progress = LoadProgress(header.run_id, job.scenario.name, number, len(prepared.jobs), 0.0)
-        self.on_progress(progress)
-        with self._opened(prepared, job, own) as opened:
-            settings = Settings(
-                params=job.params,
-                objectives=prepared.load.slo,
-                options=opened.options,
-                levers=opened.levers,
-                seed=prepared.settings.seed,
-                self_check=checked,
-            )
-            windows = run_scenario(job.scenario, opened.driver, settings)
-            try:
-                for window in windows:
-                    readings = window_readings(window)
-                    recording.record(_sample(job.arm.arm_id, window, readings, began_ms))
-                    elapsed_s = self.clock() - began
-                    self.on_progress(replace(progress, elapsed_s=elapsed_s, window=window, readings=readings))
-            finally:
-                windows.close()  # type: ignore[attr-defined]
-            return {
-                **opened.driver.observed(),
-                "simulated": opened.driver.simulated,
-                "self_check": to_plain(checked),
-            }
+        return RunRequest(self.name, header.spec, load_of(header.spec))
 
     @contextmanager
-    def _opened(self, prepared: PreparedLoad, job: LoadJob, artifacts: Path | None) -> Iterator[_Opened]:
-        options = job.scenario.options(prepared.load.options, job.params)
-        with ExitStack() as stack:
-            subject, levers = levers_for(prepared, job.scenario, stack)
-            behind = prepared.subject.target.url if prepared.subject.target is not None else ""
-            driver = driver_for(replace(prepared, subject=subject), options, artifacts, behind)
-            driver.open()
-            stack.callback(driver.close)
-            yield _Opened(driver, levers, options)
+    def prepare(self, request: RunRequest, tools: Tools) -> Iterator[Prepared[PreparedLoad]]:
+        from agentdyno.runs.load.prepare import preparing_load
+        from agentdyno.specs.load.build import LoadedLoad
 
-    def _close(
+        assert isinstance(request.body, LoadSpec), "the request of a load"
+        with preparing_load(
+            LoadedLoad(request.body, request.spec),
+            tools.project,
+            say=tools.say,
+            start=tools.store is not None,
+            environ=tools.environ,
+        ) as ready:
+            yield Prepared(
+                request=request,
+                plan=Plan(ready.arms, tuple(Trial(arm.arm_id, Phase.MEASURED, 0) for arm in ready.arms)),
+                work=ready,
+                parts=HeaderParts(workspace=ready.workspace.name),
+                warnings=ready.warnings,
+                announced=Announced(ready.announcement),
+                samples_per_trial=None,
+            )
+
+    def executor(self, prepared: Prepared[PreparedLoad], place: Place) -> Executor:
+        from agentdyno.runs.load.executor import LoadExecutor
+
+        return LoadExecutor(prepared.work, place.folder, self.check_client)
+
+    def rules(
         self,
-        header: RunResult,
-        folder: Path,
-        observed: Mapping[str, Mapping[str, object]],
-        reason: str | None,
-        checked: SelfCheck,
-    ) -> RunResult:
-        stored = self.store.runs.load(header.run_id)
-        arms = []
-        for arm in stored.arms:
-            seen = observed.get(arm.arm_id) or {"self_check": to_plain(checked), **arm.observed}
-            arms.append(_closed_arm(arm, seen, folder))
-        closed = replace(stored, arms=tuple(arms), stopped_because=reason, finished_at=now_ms())
-        closed = replace(closed, warnings=(*header.warnings, *_warnings(closed)))
-        closed = replace(closed, status=run_status(closed, ended_early=reason is not None))
-        write_result(closed, folder / "result.json")
-        self.store.runs.finish(closed, folder=folder)
-        log.info("load run %s is %s, in %s", header.run_id, closed.status, folder)
-        return closed
+        prepared: Prepared[PreparedLoad],  # noqa: ARG002
+        executor: Executor,  # noqa: ARG002
+        tools: Tools,  # noqa: ARG002
+        given_up: Callable[[str], bool],  # noqa: ARG002
+    ) -> list[StopRule]:
+        """None: the limits of a load are in its scenarios."""
+        return []
+
+    def close(self, header: RunResult, prepared: Prepared[PreparedLoad], ended: Ended) -> RunResult:  # noqa: ARG002
+        stored = ended.whole(header)
+        arms = tuple(_closed_arm(arm, ended) for arm in stored.arms)
+        closed = replace(stored, arms=arms)
+        return replace(closed, warnings=(*header.warnings, *_warnings(closed)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    driver: Driver
-    levers: Levers
-    options: LoadOptions
+def _closed_arm(arm: ArmResult, ended: Ended) -> ArmResult:
+    from agentdyno.findings.figures.summarise import status_counts, summarise
+    from agentdyno.findings.figures.window_readings import LOAD_METRICS
+    from agentdyno.runs.closing import find_artifacts, labelled
 
-
-def _sample(arm_id: str, window: Window, readings: Mapping[str, float], began_ms: int) -> Sample:
-    return Sample(
-        arm_id=arm_id,
-        phase=Phase.MEASURED,
-        iteration=window.index,
-        status=Status.OK,
-        started_at_ms=began_ms + round(window.starts_s * 1000),
-        readings=readings,
-        details={"window": to_plain(window)},
-    )
-
-
-def _closed_arm(arm: ArmResult, seen: Mapping[str, object], folder: Path) -> ArmResult:
+    told = ended.facts.observed.get(arm.arm_id, {})
+    seen = told if "simulated" in told else {**told, **arm.observed}
     simulated = seen.get("simulated") is True or any(
         isinstance(window := sample.details.get("window"), Mapping) and window.get("simulated") is True
         for sample in arm.samples
@@ -225,12 +133,14 @@ def _closed_arm(arm: ArmResult, seen: Mapping[str, object], folder: Path) -> Arm
         statuses=status_counts(arm.samples),
         planned=len(arm.samples),
         samples_total=len(arm.samples),
-        artifacts=find_artifacts(folder, arm),
+        artifacts=find_artifacts(ended.folder, arm),
     )
 
 
 def _warnings(closed: RunResult) -> list[RunWarning]:
     """What its scenarios warn of, and which of them say nothing about the target."""
+    from agentdyno.findings.stress.judge import stress_report
+
     found: list[RunWarning] = []
     ids = {arm.experiment: arm.arm_id for arm in closed.arms}
     for item in stress_report(closed).scenarios:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import close_suite
-from agentdyno.model import ArmResult, RunResult, RunStatus, Sample, Status, Suite
+from agentdyno.model import ArmResult, RunResult, Sample, Suite
 from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
@@ -48,7 +48,7 @@ def close_run(
     observed: Mapping[str, Mapping[str, object]],
     collected: Collected | None = None,
 ) -> RunResult:
-    """``header`` with the arms of the stored run, their figures, scores, warnings and the final status.
+    """``header`` with the arms of the stored run, their figures, scores and warnings; the status stays.
 
     ``collected`` has seen every sample of the run; without it they are read from the store, once.
     """
@@ -63,21 +63,8 @@ def close_run(
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
-    closed = close_suite(replace(header, arms=arms), collected.figures)
-    return replace(closed, status=_status(closed))
+    return close_suite(replace(header, arms=arms), collected.figures)
 
 
 def _without_events(sample: Sample) -> Sample:
     return replace(sample, details={key: value for key, value in sample.details.items() if key != "events"})
-
-
-def _status(result: RunResult) -> RunStatus:
-    """``failed`` without any answer, ``partial`` when planned calls are missing, else ``complete``."""
-    answered = sum(arm.statuses.get(status, 0) for arm in result.arms for status in (Status.OK, Status.FAILED))
-    if not answered:
-        return RunStatus.FAILED
-    recorded = sum(
-        number for arm in result.arms for status, number in arm.statuses.items() if status != Status.CANCELLED
-    )
-    missing = recorded < sum(arm.planned for arm in result.arms)
-    return RunStatus.PARTIAL if missing or result.stopped_because is not None else RunStatus.COMPLETE

@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Agent
 from agentdyno.model import AgentUse, Suite, Workspace
 from agentdyno.registry.local import load_import
-from agentdyno.runs.experiment.sides import Say
 from agentdyno.runs.lineup import Maker, find_judge
-
-if TYPE_CHECKING:
-    from agentdyno.servers.local_model import LocalModel
-
-
-@dataclass(slots=True)
-class LocalServer:
-    """The bundled model, started for the first who wants it, and ended with ``stack``."""
-
-    workers: int
-    stack: ExitStack
-    say: Say
-    _model: LocalModel | None = None
-
-    @property
-    def url(self) -> str:
-        return self._started().url
-
-    def cpu_s(self) -> float:
-        """CPU seconds that it has used so far."""
-        return self._started().cpu_s()
-
-    def _started(self) -> LocalModel:
-        if self._model is None:
-            from agentdyno.servers.local_model import LocalModel
-
-            self.say("Starting the local model ...")
-            self._model = self.stack.enter_context(LocalModel(parallel=max(1, self.workers)))
-        return self._model
+from agentdyno.runs.local_server import LocalServer
 
 
 @dataclass(slots=True)

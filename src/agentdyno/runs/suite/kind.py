@@ -1,208 +1,150 @@
-"""Running a suite: put every case to every agent, record each answer at once, close."""
+"""Suites: every case is put to every agent, and answers are judged."""
 
 from __future__ import annotations
 
-import gc
-import logging
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentdyno.contracts import StopRule
 from agentdyno.errors import RunError
-from agentdyno.model import Progress, RunResult, RunStatus, RunWarning, Status
-from agentdyno.model.identity import new_run_id
-from agentdyno.reports import write_result
-from agentdyno.runner.executors.cases import CaseExecutor
-from agentdyno.runner.rules.budgets import cost_limit, token_limit
-from agentdyno.runner.rules.deciding import UntilDecided
-from agentdyno.runner.rules.stopping import FailureRate, TimeBudget
-from agentdyno.runner.schedule import Schedule
-from agentdyno.runs.closing import teardown_warnings
-from agentdyno.runs.environment import capture_environment, capture_vcs
-from agentdyno.runs.pipeline import INTERRUPTED, make_folder, now_ms, planned_counts, run_folder
-from agentdyno.runs.recording import Recording
-from agentdyno.runs.suite.closing import Collected, close_run
-from agentdyno.runs.suite.prepare import PreparedSuite
-from agentdyno.store import Store
+from agentdyno.model import Plan, RunResult, Side, Suite
+from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
 
-log = logging.getLogger("agentdyno.run")
+if TYPE_CHECKING:
+    from agentdyno.contracts import StopRule
+    from agentdyno.runner.executor import Executor
+    from agentdyno.runs.place import Place
+    from agentdyno.runs.suite.prepare import PreparedSuite
 
 
-@dataclass(slots=True)
-class SuiteRunner:
-    """Executes prepared suites into one store, as ``Runner`` does with experiments."""
+def _changed(header: RunResult, plan: Plan) -> RunError | None:
+    planned = {arm.arm_id: arm.agent or "" for arm in plan.arms}
+    known = {arm.arm_id: arm.agent or "" for arm in header.arms}
+    if planned.keys() == known.keys():
+        return None
+    changed = sorted({agent for arm_id, agent in known.items() if arm_id not in planned})
+    now = sorted({agent for arm_id, agent in planned.items() if arm_id not in known})
+    return RunError(
+        f"agents have changed since: {', '.join(changed)} would now be {', '.join(now) or 'missing'}",
+        where=f"run {header.run_id[:13]}",
+        remedy="Start a new run; the answers of the old one stay as they are.",
+    )
 
-    store: Store
-    output_root: Path
-    on_progress: Callable[[Progress], None] = lambda _: None
-    clock: Callable[[], float] = field(default=time.monotonic)
 
-    def start(self, prepared: PreparedSuite) -> RunResult:
-        """A new run. Agents are started first: one that cannot work at all leaves no run behind."""
-        executor = self._executor(prepared)
-        run_id = new_run_id()
-        output_dir = Path(prepared.settings.output_dir or self.output_root).expanduser().absolute()
-        settings = replace(prepared.settings, output_dir=str(output_dir))
-        header = RunResult(
-            run_id=run_id,
-            kind="suite",
-            name=prepared.suite.name,
-            status=RunStatus.RUNNING,
-            started_at=now_ms(),
-            finished_at=None,
-            seed=settings.seed,
-            spec=settings,
-            environment=capture_environment(),
-            vcs=capture_vcs(Path(prepared.suite.base_dir)),
-            tags=settings.tags,
-            notes=settings.notes,
-            warnings=prepared.warnings,
-            suite=prepared.suite,
-            targets=prepared.targets,
-            pricing=prepared.rates,
-            workspace=prepared.workspace.name,
-        )
-        try:
-            folder = run_folder(settings, run_id)
-            make_folder(folder)
-            self.store.runs.begin(header, prepared.plan.arms, planned_counts(prepared.plan))
-        except BaseException:
-            executor.close()
-            raise
-        log.info("run %s begins: %d arms, %d calls", run_id, len(prepared.plan.arms), prepared.calls)
-        return self._execute(header, prepared, executor, folder, {})
+class SuiteKind:
+    """The kind of suites. The body of a request is a ``SuiteBody``."""
 
-    def go_on(self, header: RunResult, prepared: PreparedSuite, *, retry_errors: bool = False) -> RunResult:
-        """An unfinished run: only trials without an answer are executed (with ``retry_errors`` failed ones too)."""
-        executor = self._executor(prepared)
-        try:
-            folder = run_folder(header.spec, header.run_id)
-            make_folder(folder)
-            self.store.runs.reopen(header.run_id)
-            Recording(self.store, header.run_id, folder).rescue()
-            again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
-            recorded = self.store.runs.recorded(header.run_id)
-        except BaseException:
-            executor.close()
-            raise
-        done = {key: status for key, status in recorded.items() if status not in again}
-        header = replace(header, warnings=prepared.warnings)
-        return self._execute(header, prepared, executor, folder, done)
+    name = "suite"
+    findings = ("standing",)
+    continuable = True
+    words = KindWords("calls", _changed)
 
-    def _executor(self, prepared: PreparedSuite) -> CaseExecutor:
+    def read(self, source: Source, changes: Mapping[str, object]) -> RunRequest:
+        from agentdyno.runs.suite.prepare import suite_request
+        from agentdyno.specs import load_suite, parse_suite, suite_changes
+
+        given = dict(changes)
+        against, until_decided = given.pop("against", None), bool(given.pop("until_decided", False))
+        overrides = suite_changes(**given)
+        if source.path is not None:
+            loaded = load_suite(source.path, quick=source.quick, overrides=overrides)
+        else:
+            where = {"source": "suite", "base_dir": Path.cwd(), "quick": source.quick}
+            loaded = parse_suite(source.document or {}, overrides=overrides, **where)  # type: ignore[arg-type]
+        return suite_request(loaded, against=str(against) if against else None, until_decided=until_decided)
+
+    def again(self, header: RunResult, tools: Tools) -> RunRequest:  # noqa: ARG002
+        """With the agents as they were: another version would be another arm."""
+        from agentdyno.runs.suite.prepare import SuiteBody
+
+        suite = header.suite
+        assert suite is not None, "a run of this kind has a suite"
+        _refuse_functions(header, suite)
+        if header.spec.against is not None:  # the baselines, which come first, are found again
+            candidates = {arm.agent for arm in header.arms if arm.side is Side.CANDIDATE}
+            suite = replace(suite, agents=suite.agents[-len(candidates) :])
+        return RunRequest(self.name, header.spec, SuiteBody(suite, header.pricing))
+
+    @contextmanager
+    def prepare(self, request: RunRequest, tools: Tools) -> Iterator[Prepared[PreparedSuite]]:
+        from agentdyno.runs.suite.prepare import preparing
+
+        with preparing(request, tools) as ready:
+            yield Prepared(
+                request=replace(request, spec=ready.settings),
+                plan=ready.plan,
+                work=ready,
+                parts=HeaderParts(
+                    suite=ready.suite,
+                    targets=ready.targets,
+                    pricing=ready.rates,
+                    workspace=ready.workspace.name,
+                    code_dir=ready.suite.base_dir,
+                ),
+                warnings=ready.warnings,
+                announced=Announced("", ready.calls, ready.expected_usd, ready.expected.unpriced),
+                parallelism=ready.conduct.concurrency,
+                shares_commits=True,
+                on_sample=ready.collected.add,
+            )
+
+    def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:  # noqa: ARG002
+        from agentdyno.runner.executors.cases import CaseExecutor
+
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
-        executor = CaseExecutor(prepared.jobs, prepared.conduct, names, prepared.judges)
-        executor.start()
-        return executor
+        return CaseExecutor(prepared.work.jobs, prepared.work.conduct, names, prepared.work.judges)
 
-    def _execute(
+    def rules(
         self,
-        header: RunResult,
-        prepared: PreparedSuite,
-        executor: CaseExecutor,
-        folder: Path,
-        done: Mapping[str, Status],
-    ) -> RunResult:
-        failing = FailureRate(prepared.settings.max_failure_rate)
-        rules = self._rules(prepared, executor, failing)
-        decision = None
-        if prepared.settings.until_decided:
-            decision = UntilDecided.of(prepared.suite, prepared.plan, given_up=failing.given_up)
-            rules.append(decision)
-        self._replay(header.run_id, rules, done.keys())
-        schedule = Schedule(prepared.plan, executor, rules, done.keys(), prepared.conduct.concurrency)
-        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in prepared.plan.arms}
-        collected = Collected(prepared.suite, benchmarks, len(prepared.plan.trials))
-        recording = Recording(
-            self.store, header.run_id, folder, self.on_progress, self.clock, executor, collected.add
-        )
-        with plan_not_scanned():
-            interrupted = recording.take(schedule, len(done))
-        given_up = [arm.arm_id for arm in prepared.plan.arms if failing.given_up(arm.arm_id)]
-        reason = INTERRUPTED if interrupted else schedule.stopped_because
-        if decision is not None and reason == str(decision.outcome):
-            saved, planned = decision.outcome.saved_calls, decision.outcome.planned_calls
-            reason = f"{reason}; {saved:,} of {planned:,} calls saved"
-        if reason is None and given_up:
-            reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
-        extra = (*teardown_warnings(executor.teardown_failures), *_given_up(given_up))
-        closed = close_run(
-            self.store,
-            replace(
-                header,
-                warnings=(*header.warnings, *extra),
-                stopped_because=reason,
-                finished_at=now_ms(),
-                pricing={**prepared.rates, **prepared.prices.snapshot(), "warmup_usd": executor.warmup_usd},
-            ),
-            observed=_observed(prepared, executor),
-            collected=None if done else collected,
-        )
-        write_result(closed, folder / "result.json")
-        self.store.runs.finish(closed, folder=folder)
-        log.info("run %s is %s, in %s", header.run_id, closed.status, folder)
-        if executor.fatal is not None:
-            kept = any(status != Status.CANCELLED for arm in closed.arms for status in arm.statuses)
-            error = executor.fatal
-            note = f"What was measured is kept: `dyno resume {header.run_id[:13]}` goes on." if kept else ""
-            raise RunError(error.message, where=error.where, remedy=" ".join(filter(None, (error.remedy, note))))
-        return closed
+        prepared: Prepared[PreparedSuite],
+        executor: Executor,
+        tools: Tools,
+        given_up: Callable[[str], bool],
+    ) -> list[StopRule]:
+        from agentdyno.runner.rules.budgets import cost_limit, token_limit
+        from agentdyno.runner.rules.deciding import UntilDecided
+        from agentdyno.runner.rules.stopping import TimeBudget
 
-    def _rules(self, prepared: PreparedSuite, executor: CaseExecutor, failing: FailureRate) -> list[StopRule]:
-        limits, settings = prepared.suite.constraints, prepared.settings
-        rules: list[StopRule] = [executor, failing]
-        dollars = [value for value in (prepared.options.max_cost_usd, limits.cost_limit_usd) if value is not None]
+        work, limits, facts = prepared.work, prepared.work.suite.constraints, executor.facts
+        rules: list[StopRule] = []
+        dollars = [value for value in (tools.choices.max_cost_usd, limits.cost_limit_usd) if value is not None]
         if dollars:
-            rules.append(cost_limit(min(dollars), prepared.expected.usd_per_call, lambda: executor.warmup_usd))
+            rules.append(cost_limit(min(dollars), work.expected.usd_per_call, lambda: facts.extra_usd))
         if limits.token_limit is not None:
             rules.append(token_limit(limits.token_limit))
-        seconds = [value for value in (settings.time_budget_s, limits.time_limit_s) if value is not None]
-        if seconds:
-            rules.append(TimeBudget(min(seconds), self.clock))
+        if limits.time_limit_s is not None:
+            rules.append(TimeBudget(limits.time_limit_s, tools.clock))
+        if prepared.spec.until_decided:
+            rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
         return rules
 
-    def _replay(self, run_id: str, rules: list[StopRule], done: Collection[str]) -> None:
-        """What was spent and what failed before a resume counts."""
-        if not done:
-            return
-        for sample in self.store.runs.iter_samples(run_id, details=True):
-            if sample.key in done:
-                for rule in rules:
-                    rule.observe(sample)
+    def close(self, header: RunResult, prepared: Prepared[PreparedSuite], ended: Ended) -> RunResult:
+        from agentdyno.runner.rules.deciding import UntilDecided
+        from agentdyno.runs.suite.closing import close_run
 
-
-@contextmanager
-def plan_not_scanned() -> Iterator[None]:
-    """Cases and trials live as long as the run: the garbage collector need not look at them again and again."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
-def _given_up(arm_ids: list[str]) -> list[RunWarning]:
-    return [
-        RunWarning(
-            "given-up",
-            "given up: too many of its calls failed (max_failure_rate)",
-            "Mend it and run again, or raise max_failure_rate.",
-            arm_id,
+        work, reason = prepared.work, header.stopped_because
+        for rule in ended.rules:
+            if isinstance(rule, UntilDecided) and reason == str(rule.outcome):
+                saved, planned = rule.outcome.saved_calls, rule.outcome.planned_calls
+                reason = f"{reason}; {saved:,} of {planned:,} calls saved"
+        pricing = {**work.rates, **work.prices.snapshot(), "warmup_usd": ended.facts.extra_usd}
+        return close_run(
+            ended.store,
+            replace(header, stopped_because=reason, pricing=pricing),
+            observed=work.observed(ended.facts.observed),
+            collected=None if ended.resumed else work.collected,
         )
-        for arm_id in arm_ids
-    ]
 
 
-def _observed(prepared: PreparedSuite, executor: CaseExecutor) -> dict[str, dict[str, object]]:
-    """What the other side says it is, with where the agent's code stands in its history."""
-    observed: dict[str, dict[str, object]] = {}
-    for arm_id, entrant in prepared.entrants.items():
-        told = prepared.conduct.redact(executor.observed.get(arm_id, {}))
-        mine: dict[str, object] = dict(told) if isinstance(told, Mapping) else {}
-        if entrant.version.commit is not None:
-            mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
-        observed[arm_id] = mine
-    return observed
+def _refuse_functions(header: RunResult, suite: Suite) -> None:
+    from agentdyno.runs.lineup import IN_PROCESS
+
+    here = [use for use in suite.agents if use.uses.startswith(IN_PROCESS)]
+    if here:
+        raise RunError(
+            f"{here[0].name} is a function of the program that started the run",
+            where=f"run {header.run_id[:13]}",
+            remedy="Only that program can go on: put the function into a file and name it file.py@function.",
+        )

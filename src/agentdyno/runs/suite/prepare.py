@@ -2,54 +2,59 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.dimensions import targets_for
-from agentdyno.model import Benchmark, Plan, Response, RunWarning, Side, Spec, Suite, Workspace
-from agentdyno.model.codec import to_plain
+from agentdyno.model import Benchmark, Plan, Price, Response, RunWarning, Side, Spec, Suite, Workspace
+from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.case_job import CaseJob, Conduct, Priced
 from agentdyno.runner.cases.cpu_share import CpuShare
-from agentdyno.runs.experiment.sides import Say
+from agentdyno.runs.kind import Choices, RunRequest, Say, Tools
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
+from agentdyno.runs.local_server import LocalServer
+from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
-from agentdyno.runs.suite.judges import Judging, LocalServer, load_imports
+from agentdyno.runs.suite.judges import Judging, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
-from agentdyno.runs.suite.response_cache import FileCache
 from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 
+KIND = "suite"
+
 
 @dataclass(frozen=True, slots=True)
-class SuiteOptions:
-    """What a user says beside the suite itself.
+class SuiteBody:
+    """What the request of a suite holds besides its settings. ``pricing`` is of a run that is resumed: one run has
+    one price list. ``None`` are the prices of the workspace."""
 
-    ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
-    ``against`` adds a baseline: a git revision or another agent. ``until_decided`` ends the run when the two sides
-    are told apart.
-    """
+    suite: Suite
+    pricing: Mapping[str, object] | None = None
 
-    agents: tuple[Named, ...] = ()
-    max_cost_usd: float | None = None
-    cache: FileCache | None = None
-    against: str | None = None
-    until_decided: bool = False
-    patience_s: float = 120.0
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+def suite_request(loaded: LoadedSuite, *, against: str | None = None, until_decided: bool = False) -> RunRequest:
+    """The request for a suite that was read. ``against`` adds a baseline: a git revision or another agent;
+    ``until_decided`` ends the run when the two sides are told apart."""
+    settings = loaded.settings
+    settings = replace(
+        settings,
+        against=against or settings.against,
+        until_decided=until_decided or settings.until_decided,
+    )
+    return RunRequest(KIND, settings, SuiteBody(loaded.suite))
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """A suite that is ready to run. ``judges`` are agents that scorers ask."""
+    """A suite that is ready to run. ``judges`` are agents that scorers ask; ``collected`` is filled while it runs."""
 
     suite: Suite
     settings: Spec
@@ -62,7 +67,7 @@ class PreparedSuite:
     targets: Mapping[str, Mapping[str, tuple[float, float]]]
     expected: Expected
     workspace: Workspace
-    options: SuiteOptions
+    collected: Collected
     warnings: tuple[RunWarning, ...] = ()
 
     @property
@@ -89,25 +94,32 @@ class PreparedSuite:
         measured = sum(per_call[trial.arm_id] for trial in self.plan.trials)
         return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
 
+    def observed(self, told: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+        """What the other side says it is, with where the agent's code stands in its history."""
+        observed: dict[str, dict[str, object]] = {}
+        for arm_id, entrant in self.entrants.items():
+            seen = self.conduct.redact(dict(told.get(arm_id, {})))
+            mine: dict[str, object] = dict(seen) if isinstance(seen, Mapping) else {}
+            if entrant.version.commit is not None:
+                mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
+            observed[arm_id] = mine
+        return observed
+
 
 @contextmanager
-def preparing(
-    loaded: LoadedSuite,
-    workspace: Workspace,
-    options: SuiteOptions,
-    store: Store | None = None,
-    say: Say = lambda _: None,
-) -> Iterator[PreparedSuite]:
+def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     """Finds agents and scorers, checks every case, plans; what was started for the run ends with the block."""
-    suite = loaded.suite
+    body, choices, say = request.body, tools.choices, tools.say
+    assert isinstance(body, SuiteBody), "the request of a suite"
+    suite, workspace = body.suite, _as_priced(tools.project, body.pricing)
     base_dir = Path(suite.base_dir)
     load_imports(suite)
-    candidates = candidates_of(suite, workspace, options)
-    entrants, settings, warnings = _sides(candidates, loaded.settings, workspace, options, say)
+    candidates = candidates_of(suite, workspace, choices)
+    entrants, settings, warnings = _sides(candidates, request.spec, workspace, say)
     suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
-        maker, meter = Maker(suite.concurrency, options.environ), None
+        maker, meter = Maker(suite.concurrency, tools.environ), None
         if any(entrant.wants_local_model for entrant in entrants):
             maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
         judging = Judging(workspace, base_dir, maker, local)
@@ -140,11 +152,11 @@ def preparing(
             for arm_id, (_, benchmark, entrant) in arms.items()
         }
         expected = expect(arms, paid, prices)
-        _check_limit(suite, options, expected)
-        redactor = redactor_for((*(item.use for item in entrants), *judging.uses), options.environ)
-        if options.cache is not None:
+        _check_limit(suite, choices, expected)
+        redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
+        if choices.cache is not None:
             known = {arm_id: digest([item.label, item.version.digest]) for arm_id, (_, _, item) in arms.items()}
-            options.cache.prepare(known, redactor.value)
+            choices.cache.prepare(known, redactor.value)
         yield PreparedSuite(
             suite=suite,
             settings=settings,
@@ -152,14 +164,26 @@ def preparing(
             jobs=jobs,
             entrants={arm.arm_id: by_label[arm.agent or ""] for arm in plan.arms},
             judges=tuple(judging.made.values()),
-            conduct=Conduct(suite.concurrency, suite.retries, options.patience_s, redactor.value, options.cache),
+            conduct=Conduct(suite.concurrency, suite.retries, choices.patience_s, redactor.value, choices.cache),
             prices=prices,
-            targets=_targets(suite, store),
+            targets=_targets(suite, tools.store),
             expected=expected,
             workspace=workspace,
-            options=options,
+            collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=warnings,
         )
+
+
+def _as_priced(workspace: Workspace, pricing: Mapping[str, object] | None) -> Workspace:
+    """The workspace with the prices that the run began with, where it is resumed."""
+    if pricing is None:
+        return workspace
+    prices, hour = pricing.get("prices"), pricing.get("compute_price_per_cpu_hour")
+    return replace(
+        workspace,
+        prices={name: from_plain(Price, row) for name, row in prices.items()} if isinstance(prices, Mapping) else {},
+        compute_price_per_cpu_hour=float(hour) if isinstance(hour, (int, float)) else None,
+    )
 
 
 def _case_job(
@@ -184,10 +208,10 @@ def _case_job(
     )
 
 
-def candidates_of(suite: Suite, workspace: Workspace, options: SuiteOptions) -> list[Entrant]:
+def candidates_of(suite: Suite, workspace: Workspace, choices: Choices) -> list[Entrant]:
     """The agents that the user names, else those of the suite, else those of dyno.yaml."""
     named: Sequence[Named] = (
-        _of_suite(options.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
+        _of_suite(choices.agents, suite) or suite.agents or workspace.run_agents or tuple(workspace.agents)
     )
     if not named:
         raise SpecError(
@@ -195,17 +219,15 @@ def candidates_of(suite: Suite, workspace: Workspace, options: SuiteOptions) -> 
             where=suite.source or suite.name,
             remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
         )
-    return line_up(named, workspace, Path.cwd() if options.agents else Path(suite.base_dir))
+    return line_up(named, workspace, Path.cwd() if choices.agents else Path(suite.base_dir))
 
 
 def _sides(
-    candidates: list[Entrant], settings: Spec, workspace: Workspace, options: SuiteOptions, say: Say
+    candidates: list[Entrant], settings: Spec, workspace: Workspace, say: Say
 ) -> tuple[list[Entrant], Spec, tuple[RunWarning, ...]]:
     """All entrants, with their sides where the run has two; the settings say how a resume finds them again."""
-    settings = replace(settings, until_decided=options.until_decided or settings.until_decided)
-    against = options.against or settings.against
-    if against is not None:
-        found = two_sides(candidates, against, workspace, Path.cwd(), say)
+    if settings.against is not None:
+        found = two_sides(candidates, settings.against, workspace, Path.cwd(), say)
         if not found.entrants:
             raise Unchanged(found)
         return list(found.entrants), replace(settings, against=found.spelled), unchanged_warnings(found)
@@ -249,13 +271,13 @@ def _of_suite(agents: Sequence[Named], suite: Suite) -> tuple[Named, ...]:
     return tuple(found)
 
 
-def _check_limit(suite: Suite, options: SuiteOptions, expected: Expected) -> None:
+def _check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
     """Dollars can only be limited where the price of every call is known."""
-    limited = options.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
+    limited = choices.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
     if limited and expected.unpriced:
         raise SpecError(
             f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
-            where="--max-cost" if options.max_cost_usd is not None else "constraints.cost_limit_usd",
+            where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
             remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
         )
 

@@ -12,8 +12,8 @@ from agentdyno.agents.references import scheme_of
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import AgentUse, RunWarning, Side, Workspace
-from agentdyno.runs.experiment.resolve import here
-from agentdyno.runs.experiment.sides import Baseline, Say, baseline_for, has_changed
+from agentdyno.runs.baseline import Baseline, baseline_for, has_changed, here
+from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import Entrant, line_up
 from agentdyno.specs import load_workspace
 

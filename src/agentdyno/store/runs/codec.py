@@ -39,8 +39,10 @@ SAMPLE_COLUMNS = (
     "output",
     "details",
     "failure",
+    "part",
+    "ended",
 )
-SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument")
+SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument", "part")
 _OWN_COLUMNS = ("duration_s", "cpu_s")
 
 
@@ -97,7 +99,7 @@ def id_text(run_id: bytes) -> str:
     return str(uuid.UUID(bytes=bytes(run_id)))
 
 
-def sample_row(arm: int, sample: Sample) -> dict[str, object]:
+def sample_row(arm: int, sample: Sample, ended: bool = True) -> dict[str, object]:
     """The columns of ``samples``, JSON ones as text. This runs once per sample and is kept short for it."""
     readings = finite(sample.readings)
     what = "a sample"
@@ -121,6 +123,8 @@ def sample_row(arm: int, sample: Sample) -> dict[str, object]:
         "output": None if sample.output is None else encoded(sample.output, what),
         "details": encoded(sample.details, what) if sample.details else None,
         "failure": None if sample.failure is None else encoded(sample.failure, what),
+        "part": sample.part,
+        "ended": ended,
     }
 
 
@@ -159,6 +163,7 @@ def row_sample(row: Any, arm_id: str) -> Sample:  # a row of ``samples``
         row.output,
         row.details or {},
         None if row.failure is None else decoded(Failure, row.failure, "a failure"),
+        row.part,
     )
 
 

@@ -36,6 +36,7 @@ class AfterSample(NamedTuple):
     iteration: int
     case_id: str
     instrument: str
+    part: int = 0
 
 
 class SampleFilter(NamedTuple):
@@ -92,7 +93,7 @@ def sample_page(
                 continue
             asked = select(*COLUMNS).where(samples.c.arm == key, samples.c.phase == phase.value)
             if after is not None and (position, number) == place:
-                asked = asked.where(behind(after.iteration, after.case_id, after.instrument))
+                asked = asked.where(behind(after.iteration, after.case_id, after.instrument, after.part))
             if wanted.statuses:
                 asked = asked.where(samples.c.status.in_([status.value for status in wanted.statuses]))
             if wanted.case_id is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, case, func, select
@@ -144,18 +144,30 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
 
 
 def recorded(session: DatabaseSession, run_id: str) -> dict[str, Status]:
-    """What a resume may skip: the status of every planned trial with a sample, by trial key (no warm-ups)."""
+    """What a resume may skip: the status of every planned trial that has ended, by trial key (no warm-ups)."""
+    return {key: Status(status) for key, status in _of_trials(session, run_id, samples.c.ended.is_(True))}
+
+
+def unfinished(session: DatabaseSession, run_id: str) -> dict[str, int]:
+    """How many samples each planned trial has that was begun and has not ended, by trial key."""
+    counts = Counter(key for key, _ in _of_trials(session, run_id, samples.c.ended.is_(False)))
+    if not counts:
+        return {}
+    ended = recorded(session, run_id)
+    return {key: count for key, count in counts.items() if key not in ended}
+
+
+def _of_trials(session: DatabaseSession, run_id: str, only: ColumnElement[bool]) -> Iterator[tuple[str, str]]:
+    """Trial key and status of each sample that is no warm-up."""
     wanted = (
         select(
             arms.c.arm_id, *(samples.c[name] for name in ("phase", "iteration", "case_id", "instrument", "status"))
         )
         .join(arms, samples.c.arm == arms.c.id)
-        .where(arms.c.run == run_key(session, run_id), samples.c.phase != Phase.WARMUP.value)
+        .where(arms.c.run == run_key(session, run_id), samples.c.phase != Phase.WARMUP.value, only)
     )
-    return {
-        f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}": Status(status)
-        for arm_id, phase, iteration, case_id, instrument, status in session.execute(wanted)
-    }
+    for arm_id, phase, iteration, case_id, instrument, status in session.execute(wanted):
+        yield f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}", status
 
 
 def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> RunResult:
@@ -230,7 +242,7 @@ def _load_arms(session: DatabaseSession, run: int, with_samples: bool) -> tuple[
 def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
     loaded = [row_sample(row, arm_id) for row in session.execute(select(samples).where(samples.c.arm == arm))]
-    loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument))
+    loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 
 

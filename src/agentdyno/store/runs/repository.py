@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import insert, select
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status
+from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
@@ -17,11 +17,11 @@ from agentdyno.store.runs import samples as sample_rows
 from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
 
-_REPEATED_WARMUP = f"samples.phase = '{Phase.WARMUP}'"
+_REPEATED = f"samples.phase = '{Phase.WARMUP}' OR NOT samples.ended"
 _REPLACEABLE = {
-    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED_WARMUP}",
+    False: f"samples.status = '{Status.CANCELLED}' OR {_REPEATED}",
     True: "samples.status IN "
-    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED_WARMUP}",
+    f"('{Status.CANCELLED}', '{Status.ERROR}', '{Status.TIMEOUT}', '{Status.LIMIT}') OR {_REPEATED}",
 }
 _INSERT_SAMPLE = {False: "insert a sample", True: "insert a sample in place of an error"}
 
@@ -54,6 +54,7 @@ class RunRepository(Repository):
     load = in_snapshot(queries.load_run)
     load_artifact = in_snapshot(queries.load_artifact)
     recorded = in_snapshot(queries.recorded)
+    unfinished = in_snapshot(queries.unfinished)
     newest = in_snapshot(queries.newest_runs)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
@@ -72,15 +73,15 @@ class RunRepository(Repository):
         with self._session as session, session.transaction(durable=True):
             writes.begin_run(session, header, arms, planned)
 
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False) -> None:
-        """Adds a sample to the group that the next ``commit`` makes permanent.
+    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
+        """Adds a sample to the group that the next ``commit`` makes permanent; its trial has ``ended`` with it.
 
-        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled or is a
-        warm-up, or it is an error and ``replace`` is set.
+        The sample of a trial that is recorded already is refused, unless the recorded one was cancelled, is a
+        warm-up or did not end its trial, or it is an error and ``replace`` is set.
         """
         with self._session as session, session.group():
             arm = self._arms.get((run_id, sample.arm_id)) or self._arm(run_id, sample.arm_id)
-            row = sample_row(arm, sample)
+            row = sample_row(arm, sample, ended)
             statement = session.statements.get(_INSERT_SAMPLE[replace])
             if statement is None:
                 target = session.backend.insert_or_replace(samples, SAMPLE_KEY, _REPLACEABLE[replace])
@@ -89,6 +90,13 @@ class RunRepository(Repository):
             if statement.run(row) != 1:
                 message = f"trial {sample.key} of run {run_id} is recorded already"
                 raise StoreError(message, where=session.backend.where)
+
+    def end_trial(self, run_id: str, trial: Trial) -> None:
+        """Adds to the group that a trial has ended with the last of its samples; one without any leaves no trace."""
+        with self._session as session, session.group():
+            arm = self._arms.get((run_id, trial.arm_id)) or self._arm(run_id, trial.arm_id)
+            session.begin()
+            writes.end_trial(session, arm, trial)
 
     def commit(self) -> None:
         """Makes every appended sample permanent: from here on it survives the death of this process."""

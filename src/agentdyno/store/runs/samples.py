@@ -19,7 +19,7 @@ from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import arms, samples
 
 PAGE = 500
-ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument)
+ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument, samples.c.part)
 COLUMNS: list[ColumnElement[Any]] = [column for column in samples.columns if column.name not in ("id", "arm")]
 _WITHOUT_DETAILS = [
     null().label("details") if column.name == "details" else column
@@ -29,7 +29,7 @@ _WITHOUT_DETAILS = [
 
 
 def iter_samples(session: DatabaseSession, run_id: str, arm_id: str | None, details: bool) -> Iterator[Sample]:
-    """Arms in the order of the plan, then phase, iteration, case and instrument."""
+    """Arms in the order of the plan, then phase, iteration, case, instrument and part."""
     with session, session.snapshot():
         keys = _arm_keys(session, run_id, arm_id)
     columns = COLUMNS if details else _WITHOUT_DETAILS
@@ -60,12 +60,13 @@ def _pages(session: DatabaseSession, wanted: Select[*tuple[Any, ...]]) -> Iterat
         if len(rows) < PAGE:
             return
         last = rows[-1]
-        page = wanted.where(behind(last.iteration, last.case_id, last.instrument)).order_by(*ORDER).limit(PAGE)
+        place = behind(last.iteration, last.case_id, last.instrument, last.part)
+        page = wanted.where(place).order_by(*ORDER).limit(PAGE)
 
 
-def behind(iteration: int, case_id: str, instrument: str) -> ColumnElement[bool]:
+def behind(iteration: int, case_id: str, instrument: str, part: int) -> ColumnElement[bool]:
     """Samples of the same arm and phase that come after this one."""
-    place = (iteration, case_id, instrument)
+    place = (iteration, case_id, instrument, part)
     return tuple_(*ORDER) > tuple_(*(literal(value, column.type) for value, column in zip(place, ORDER, strict=True)))
 
 
@@ -79,14 +80,14 @@ def find_samples(session: DatabaseSession, run_id: str, case_id: str) -> list[Sa
         found.extend(row_sample(row, name) for row in rows)
     order = {arm_id: position for position, (_, arm_id) in enumerate(keys)}
     phases = list(Phase)
-    found.sort(key=lambda s: (order[s.arm_id], phases.index(s.phase), s.iteration, s.instrument))
+    found.sort(key=lambda s: (order[s.arm_id], phases.index(s.phase), s.iteration, s.instrument, s.part))
     return found
 
 
 def update_scores(session: DatabaseSession, run_id: str, rescored: Iterable[Sample]) -> int:
     """Replaces scores, status and details of samples that are recorded, all of them or none; how many."""
     keys = {name: key for key, name in _arm_keys(session, run_id, None)}
-    key_columns = ("phase", "iteration", "case_id", "instrument")
+    key_columns = ("phase", "iteration", "case_id", "instrument", "part")
     statement = (
         update(samples)
         .where(samples.c.arm == bindparam("of_arm"))
@@ -115,6 +116,7 @@ def _rescored_row(arm: int, sample: Sample) -> dict[str, object]:
         "of_iteration": sample.iteration,
         "of_case_id": sample.case_id,
         "of_instrument": sample.instrument,
+        "of_part": sample.part,
         "new_status": sample.status.value,
         "new_scores": plain_or_null(sample.scores, "a sample"),
         "new_details": plain_or_null(sample.details, "a sample"),

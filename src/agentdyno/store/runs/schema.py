@@ -2,7 +2,8 @@
 
 Rows refer to each other by small integers; a run is known outside by its 16-byte UUIDv7. Times are UTC
 milliseconds. An environment, a spec and a suite's cases are stored once, however many runs share them. A nullable
-JSON column is null where the value is empty.
+JSON column is null where the value is empty. A trial may have several samples, told apart by ``part``; it is over
+when one of them has ``ended``.
 
 A change here, in ``execution_schema`` or in ``service_schema`` needs a migration in ``migrations/versions`` and its
 revision at the end of ``REVISIONS``.
@@ -10,7 +11,19 @@ revision at the end of ``REVISIONS``.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    UniqueConstraint,
+    true,
+)
 
 from agentdyno.store.boards import schema as execution_schema
 from agentdyno.store.database.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
@@ -124,7 +137,9 @@ samples = Table(
     Column("output", VERBATIM),
     Column("details", VERBATIM),
     Column("failure", VERBATIM),
-    UniqueConstraint("arm", "phase", "iteration", "case_id", "instrument"),
+    Column("part", Integer, nullable=False, server_default="0"),
+    Column("ended", Boolean, nullable=False, server_default=true()),
+    UniqueConstraint("arm", "phase", "iteration", "case_id", "instrument", "part"),
 )
 
 artifacts = Table(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import Table, bindparam, delete, func, insert, select, update
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, ArmResult, Artifact, RunResult, RunStatus
+from agentdyno.model import Arm, ArmResult, Artifact, RunResult, RunStatus, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import record_executions
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import arm_row, digest, finite, finite_metrics, header_row, id_bytes, plain_or_null
 from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.schema import arms, artifacts, environments, runs, specs
+from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
 from agentdyno.store.runs.suites import keep_suite, settings_of
 
 KEPT_ARTIFACT_BYTES = 64 * 1024
@@ -70,6 +70,19 @@ def finish_run(session: DatabaseSession, result: RunResult, folder: Path | None)
         session.execute(insert(artifacts), rows)
     if result.kind == "suite":
         record_executions(session, run, result, keys)
+
+
+def end_trial(session: DatabaseSession, arm: int, trial: Trial) -> None:
+    """Marks the last sample of a trial as its end; the caller has begun the write."""
+    own = (
+        samples.c.arm == arm,
+        samples.c.phase == trial.phase.value,
+        samples.c.iteration == trial.iteration,
+        samples.c.case_id == trial.case_id,
+        samples.c.instrument == trial.instrument,
+    )
+    last = select(func.max(samples.c.part)).where(*own).scalar_subquery()
+    session.execute(update(samples).where(*own, samples.c.part == last), {"ended": True})
 
 
 def reopen_run(session: DatabaseSession, run_id: str) -> None:

@@ -92,11 +92,11 @@ def samples(
 ) -> Response:
     """Samples in the order of the plan: arm by arm, epoch by epoch. Outputs are cut to 2,000 characters."""
     found = find_run(services, run_id)
-    parts = decode_cursor(cursor, str, str, int, str, str)
+    parts = decode_cursor(cursor, str, str, int, str, str, int)
     after = None
     if parts is not None:
-        arm_id, of_phase, iteration, case_id, instrument = parts
-        after = AfterSample(str(arm_id), str(of_phase), int(iteration), str(case_id), str(instrument))
+        arm_id, of_phase, iteration, case_id, instrument, part = parts
+        after = AfterSample(str(arm_id), str(of_phase), int(iteration), str(case_id), str(instrument), int(part))
     wanted = SampleFilter(status or (), agent or None, benchmark or None, case or None, phase, arm or None)
     rows, place = Browsing(services.store).samples(found, wanted, after, limit)
     return answer(SamplePage(tuple(rows), None if place is None else encode_cursor(place)))

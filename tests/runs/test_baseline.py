@@ -8,7 +8,7 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.runner.bench.job import Launch
-from agentdyno.runs.experiment.sides import baseline_for
+from agentdyno.runs.baseline import baseline_for
 
 
 def silent(_text: str) -> None:

@@ -7,16 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
 from agentdyno.errors import RunError, SpecError
 from agentdyno.runner.bench.job import Code, Launch
+from agentdyno.runs.kind import Say
 
 DEPENDENCY_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "constraints.txt")
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,12 @@ class Baseline:
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, there)
         return str(there)
+
+
+def here(base_dir: Path) -> Launch:
+    """This interpreter, with the spec's folder and everything that is importable here."""
+    paths = dict.fromkeys([str(base_dir), str(Path.cwd()), *sys.path])
+    return Launch(cwd=str(Path.cwd()), sys_path=tuple(path for path in paths if path))
 
 
 def baseline_for(against: str, here: Launch, base_dir: Path, say: Say) -> Baseline:

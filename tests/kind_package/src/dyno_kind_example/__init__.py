@@ -1,0 +1,1 @@
+"""A kind of run that agentdyno does not have."""
