@@ -56,6 +56,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("runner/bench/function.py", "benchmark.warmup"): "the decorator's own number, which goes before the spec's",
     ("runner/cases/case_job.py", "CaseJob.warmup"): "protocol: worked out by the plan",
     ("runs/lineup.py", "Maker.workers"): "processes of one agent",
+    ("runs/load/kind.py", "LoadKind.name"): "the name of a kind of runs",
     ("specs/dataset/dataset.py", "from_rows.name"): "how rows without an id are called",
     ("findings/engine/measure_samples.py", "Judging.alpha"): "level of tests of experiments",
     ("findings/engine/measure_samples.py", "_Sides.processes"): "processes that were measured",

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.store import Store
+
 from .asking import Project
 
 
@@ -15,6 +17,7 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def seeded(project: Project) -> Project:
-    """A project with the store of today's schema."""
+    """A project with the newest of the stores, brought to today's schema."""
     project.put_store("0005")
+    Store.migrate(f"sqlite:///{project.store}")
     return project

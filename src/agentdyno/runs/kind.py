@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from agentdyno.errors import RunError
 from agentdyno.model import Case, Plan, Progress, Response, RunResult, RunWarning, Sample, Spec, Suite, Workspace
+from agentdyno.settings.run import PARALLELISM
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -144,7 +145,7 @@ class Prepared(Generic[W]):
     parts: HeaderParts = field(default_factory=HeaderParts)
     warnings: tuple[RunWarning, ...] = ()
     announced: Announced = field(default_factory=Announced)
-    parallelism: int = 1
+    parallelism: int = PARALLELISM.default
     samples_per_trial: int | None = 1
     shares_commits: bool = False
     on_sample: Callable[[Sample], None] = lambda _: None

@@ -11,7 +11,6 @@ import click
 
 from agentdyno.cli.options import SCOPES_OF_COMMANDS, settings_options
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
-from agentdyno.model.result import LOAD_KIND
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.settings.load_requests import PROMPT_LENGTH
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from agentdyno.specs.load.build import LoadedLoad
     from agentdyno.store import Store
 
+_KIND = "load"
 _ORDER = (
     "scenarios profile find_limit slo rate concurrency shape to count duration_s arrivals burstiness trace "
     "params model dialect api_key_env prompt prompt_words output_tokens turns think_s method headers body text "
@@ -61,7 +61,7 @@ def command(target: str, **options: Any) -> int:
     loaded = parse_load(make_document(target, options))
     if options["print_spec"]:
         return _print_spec(loaded)
-    return run_load(RunRequest(LOAD_KIND, loaded.settings, loaded.load), options)
+    return run_load(RunRequest(_KIND, loaded.settings, loaded.load), options)
 
 
 def make_document(target: str, options: dict[str, Any]) -> dict[str, object]:
@@ -97,7 +97,7 @@ def run_load_file(path: Path, options: dict[str, Any]) -> int:
     from agentdyno.runs.kinds import kind_named
 
     overrides = _said(options, settings_of(LOAD_FILE))
-    return run_load(kind_named(LOAD_KIND).read(Source(path, quick=bool(options.get("quick"))), overrides), options)
+    return run_load(kind_named(_KIND).read(Source(path, quick=bool(options.get("quick"))), overrides), options)
 
 
 def run_load(request: RunRequest, options: dict[str, Any]) -> int:
@@ -112,7 +112,7 @@ def run_load(request: RunRequest, options: dict[str, Any]) -> int:
     formats = check_formats(options.get("formats"))
     workspace = options.get("workspace") or load_workspace(Path.cwd())
     if options.get("dry_run"):
-        with kind_named(LOAD_KIND).prepare(request, Tools(workspace=workspace, say=say)) as prepared:
+        with kind_named(_KIND).prepare(request, Tools(workspace=workspace, say=say)) as prepared:
             return _show_plan(prepared.work, as_json)
     with open_store(store) as opened:
         result = measure(request, workspace, opened, options)
@@ -129,7 +129,7 @@ def measure(request: RunRequest, workspace: Workspace, store: Store, options: di
     from agentdyno.workbench.running import output_root
 
     kind, tools = (
-        kind_named(LOAD_KIND),
+        kind_named(_KIND),
         Tools(store, output_root(store_url(options.get("store"))), workspace, say=say),
     )
     with kind.prepare(request, tools) as prepared:

@@ -33,11 +33,6 @@ class LoadedLoad:
     settings: Spec
 
 
-def is_load(document: object) -> bool:
-    """Whether a document (as read from a file) describes a load run."""
-    return isinstance(document, Mapping) and LOAD in document
-
-
 def load_load(path: Path, *, quick: bool = False, overrides: Mapping[str, object] | None = None) -> LoadedLoad:
     """The load run in a YAML or JSON file; ``overrides`` is a document of the same form. Raises ``SpecError``."""
     from agentdyno.specs.files.read import read_document
