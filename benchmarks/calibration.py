@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.calibration_tool import Setting, Skill, draw_pair, true_changes
 from benchmarks.ratio_table import met, print_heading, print_table
 
-from agentdyno.findings.duel.judge import duel
-from agentdyno.findings.duel.judge_meeting import ROWS
+from agentdyno.findings.duel.judge import ROWS, duel
 from agentdyno.findings.duel.model import Duel
 
 SETTINGS = tuple(

@@ -28,7 +28,7 @@ from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.plan.requests import build_requests
-from agentdyno.load.windows.raw_file import NAME, read_raw
+from agentdyno.load.windows.records import NAME, read_raw
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Stage, Step
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 

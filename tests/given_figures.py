@@ -9,8 +9,7 @@ from unittest import mock
 
 from agentdyno.model import Case
 from agentdyno.model.plan import Trial
-from agentdyno.runner.cases.call import Call, make_call
-from agentdyno.runner.cases.case_job import CaseJob, Conduct
+from agentdyno.runner.cases.call import Call, CaseJob, Conduct, make_call
 from agentdyno.runner.cases.throttle import Throttle
 
 Seconds = Callable[[Case, Trial], float]

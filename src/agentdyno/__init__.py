@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         register_scorer,
     )
     from agentdyno.runner.bench.function import BenchmarkResult, benchmark
-    from agentdyno.scorers.decorator import scorer
+    from agentdyno.scorers.adapt import scorer
     from agentdyno.servers.local_model import LocalModel
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
@@ -139,7 +139,7 @@ _HOMES = {
         "register_scorer",
     ),
     "agentdyno.runner.bench.function": ("BenchmarkResult", "benchmark"),
-    "agentdyno.scorers.decorator": ("scorer",),
+    "agentdyno.scorers.adapt": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import ImportFailed
+from agentdyno.importers.content import literal, typed
 from agentdyno.importers.document import Node, parse, read_document
-from agentdyno.importers.typed import literal, typed
 
 ROOT = Node({"a": {"b": [1, 2.5, "x", None, True]}, "when": "2024-05-01 10:00:00", "odd key": -1}, "file.json")
 

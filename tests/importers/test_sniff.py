@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import ImportFailed
-from agentdyno.importers.outline import outline
+from agentdyno.importers.content import outline
 from agentdyno.importers.sniff import HEAD_BYTES, find_importer, head_of
 from agentdyno.model import RunResult
 

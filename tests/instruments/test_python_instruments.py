@@ -20,7 +20,7 @@ from agentdyno.instruments.cprofile import CProfile
 from agentdyno.instruments.gc_monitor import GcMonitor, Pauses
 from agentdyno.instruments.pressure import Pressure
 from agentdyno.instruments.psutil_monitor import PsutilMonitor
-from agentdyno.instruments.source_place import short_path
+from agentdyno.instruments.series import short_path
 from agentdyno.instruments.timing import Timing
 from agentdyno.instruments.tracemalloc_monitor import Tracemalloc
 from agentdyno.registry.adapt import adapt

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentdyno.jobs.waiting import GRACE_MS, SEEN_MS, explained, reason
+from agentdyno.jobs.submitting import GRACE_MS, SEEN_MS, explained, reason
 from agentdyno.model.job import Job, JobStatus, WorkerSeen
 
 from ..suites import Room

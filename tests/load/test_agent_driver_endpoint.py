@@ -10,7 +10,7 @@ from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError
 from agentdyno.findings.figures.histograms import merged, quantile
-from agentdyno.load.calls.call_record import failed_outcome
+from agentdyno.load.calls.calls import failed_outcome
 from agentdyno.load.calls.driver import AgentDriver
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Stage, Step, TokenSource, Window
 from agentdyno.model.sample import FailureKind

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.stress.judge import READERS, stress_report
-from agentdyno.findings.stress.judge_client_limit import allowed_lag, client_limited
+from agentdyno.findings.stress.judge_steps import allowed_lag, client_limited
 from agentdyno.findings.stress.model import LimitedBy, StressReport
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS

@@ -17,7 +17,7 @@ from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.run.charts import drawing
 from agentdyno.findings.standing.charts_spread import spread_chart
 from agentdyno.model.record import AgentRecord
-from agentdyno.show.pictures import inline_svg, png
+from agentdyno.show.axes import inline_svg, png
 
 from ..findings.economy_builders import agent_record, cases, tried
 

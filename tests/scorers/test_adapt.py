@@ -34,7 +34,7 @@ BUILT_IN = {
 SCORERS = '''
 import numpy
 from agentdyno.model.case import Score
-from agentdyno.scorers.decorator import scorer
+from agentdyno.scorers.adapt import scorer
 
 def same(output, target):
     return output == target

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from agentdyno.model.case import Score
 from agentdyno.model.suite import ScorerUse
-from agentdyno.scorers.combine import combine
+from agentdyno.scorers.outcome import combine
 
 
 def said(weight: float = 1.0, **values: float | None) -> tuple[ScorerUse, Score]:

@@ -13,8 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from agentdyno.contracts import Report
-from agentdyno.findings.board.judge import leaderboard, matrix
-from agentdyno.findings.board.judge_coverage import coverage
+from agentdyno.findings.board.judge import coverage, leaderboard, matrix
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.judge import cost_report

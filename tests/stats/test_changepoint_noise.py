@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from agentdyno.stats.samples import Array
-from agentdyno.stats.series.long_run_variance import description_cost, estimate_noise, residuals, starting_variance
-from agentdyno.stats.series.spikes import clip_spikes, robust_sigma, running_median
+from agentdyno.stats.series.long_run_variance import (
+    clip_spikes,
+    description_cost,
+    estimate_noise,
+    residuals,
+    robust_sigma,
+    running_median,
+    starting_variance,
+)
 
 
 def correlated(n: int, correlation: float, seed: int) -> Array:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
 from agentdyno.model.job import Job, Scope
-from agentdyno.web.cursors import decode_cursor, encode_cursor
+from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.metrics import Metrics
+from agentdyno.web.problems import StrictJson
 from agentdyno.web.state import Stores, StoreUnavailable
-from agentdyno.web.strict_json import StrictJson
 
 from .service import NOW, Bench
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.ndjson import lines, parse_json
-from agentdyno.wire.piece import Piece
-from agentdyno.wire.sse import events
+from agentdyno.wire.sse import Piece, events
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=20)
 

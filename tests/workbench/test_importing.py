@@ -18,7 +18,7 @@ from agentdyno.model import Arm, RunResult, RunStatus
 from agentdyno.registry import registered
 from agentdyno.registry.names import register
 from agentdyno.reports import render_console
-from agentdyno.show.import_tables import import_table
+from agentdyno.show.listings import import_table
 from agentdyno.store import Store
 from agentdyno.workbench.importing import import_files, importers, read_file
 

@@ -10,7 +10,7 @@ from agentdyno.errors import RunError
 from agentdyno.model import Suite
 from agentdyno.registry.local import load_file
 from agentdyno.specs import load_suite, load_workspace, resolve_agents
-from agentdyno.specs.workspace.agent_sweep import agent_use
+from agentdyno.specs.workspace.agents import agent_use
 from agentdyno.workbench.starter import write_starter
 from agentdyno.workbench.starter_files import OFFERS
 

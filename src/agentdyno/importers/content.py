@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -87,3 +88,85 @@ def _open(value: object, levels: int) -> object:
 
 def _clean(text: str) -> str:
     return _UNKEEPABLE.sub(_STAND_IN, text)
+
+
+DEPTH = 6
+"""How many objects and lists deep keys are looked at."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:"]', re.DOTALL)
+
+
+def outline(head: bytes) -> frozenset[str]:
+    """The paths of all keys down to ``DEPTH``, such as ``benchmarks[].name``; empty for what is no JSON object.
+
+    A text that is cut off gives the keys that came before the cut.
+    """
+    text = head.decode("utf-8", "ignore").lstrip("\ufeff \t\r\n")
+    if not text.startswith("{"):
+        return frozenset()
+    found: set[str] = set()
+    open_ones: list[tuple[str, str]] = []  # bracket and path of each container
+    name = last = ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        bracket, path = open_ones[-1] if open_ones else ("", "")
+        if token in "{[":
+            inner = _joined(path, name) if bracket == "{" else path
+            open_ones.append((token, inner + "[]" if token == "[" else inner))
+        elif token in "}]":
+            open_ones.pop()
+            if not open_ones:
+                break
+        elif token == ":":
+            name = _unquoted(last)
+            if len(open_ones) <= DEPTH:
+                found.add(_joined(path, name))
+        elif token == '"':
+            break  # the text ends inside a string
+        last = token
+    return frozenset(found)
+
+
+def _joined(outer: str, name: str) -> str:
+    return f"{outer}.{name}" if outer else name
+
+
+def _unquoted(token: str) -> str:
+    try:
+        value = json.loads(token)
+    except ValueError:
+        return token
+    return value if isinstance(value, str) else token
+
+
+_NUMBER = re.compile(r"[+-]?(\d{1,15}|\d{0,15}\.\d{1,15}|\d{1,15}\.)(e[+-]?\d{1,2})?", re.IGNORECASE)
+_DEEPEST = 20
+
+
+def typed(text: str) -> object:
+    """A number where the text is one, else the text."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
+
+
+def literal(text: str) -> object:
+    """What a Python ``repr`` stands for where JSON can hold it, else the text itself."""
+    if len(text) > 1000:
+        return text
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return text
+    return value if _is_plain(value, _DEEPEST) else text
+
+
+def _is_plain(value: object, levels: int) -> bool:
+    if levels == 0:
+        return False
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, str):
+        return "\x00" not in value and not re.search("[\ud800-\udfff]", value)
+    if isinstance(value, int | float):
+        return abs(value) <= 1e100  # neither infinite nor NaN
+    return isinstance(value, list) and all(_is_plain(item, levels - 1) for item in value)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, cast
 
 from agentdyno.contracts import Instrument
-from agentdyno.instruments.source_place import short_path
+from agentdyno.instruments.series import short_path
 
 Function: TypeAlias = tuple[str, int, str]
 Cost: TypeAlias = tuple[int, int, float, float, Mapping[Function, object]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 CAP = 2_000
@@ -91,3 +92,11 @@ class Series:
 
 def _since(start: int, now: int | None) -> int | None:
     return None if now is None else max(now - start, 0)
+
+
+def short_path(path: str) -> str:
+    """The last two parts of a file's path; names in angle brackets (``<string>``) stay as they are."""
+    if path.startswith("<"):
+        return path
+    parts = [part for part in re.split(r"[/\\]", path) if part not in ("", ".")]
+    return "/".join(parts[-2:])

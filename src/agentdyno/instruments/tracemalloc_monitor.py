@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from agentdyno.contracts import Instrument
-from agentdyno.instruments.source_place import short_path
+from agentdyno.instruments.series import short_path
 
 _PACKAGE = Path(__file__).parent.parent
 _OWN_FILES = (

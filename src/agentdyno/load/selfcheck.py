@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from agentdyno.errors import RunError
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.loopback_server import LOG
-from agentdyno.load.windows.raw_file import NAME, read_raw
-from agentdyno.load.windows.records import OUTCOME_CODES, Records
+from agentdyno.load.windows.records import NAME, OUTCOME_CODES, Records, read_raw
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Outcome, SelfCheck, Stage, Step
 from agentdyno.servers.child import ChildServer
 

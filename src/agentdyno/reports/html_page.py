@@ -296,7 +296,7 @@ def _series_chart(key: str, found: object) -> Chart:
 
 
 def _chart(figure: Figure, key: str, caption: str, what: str = "") -> Chart:
-    from agentdyno.show.pictures import inline_svg
+    from agentdyno.show.axes import inline_svg
 
     return Chart(inline_svg(figure, key), caption, f"{what}: {caption}" if what else caption)
 

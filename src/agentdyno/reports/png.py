@@ -21,7 +21,7 @@ class PngReporter:
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
         from agentdyno.findings.run.charts import drawing, sweep_rows
-        from agentdyno.show.pictures import png
+        from agentdyno.show.axes import png
 
         with drawing():
             drawn = [picture for section in sections(report.findings) for picture in section.pictures]
@@ -38,7 +38,7 @@ class PngReporter:
 def distribution_png(report: Report) -> bytes:
     """Run order and distribution per arm, or an overview when there are many arms."""
     from agentdyno.findings.run.charts import arm_rows, drawing, overview
-    from agentdyno.show.pictures import png
+    from agentdyno.show.axes import png
 
     arms: list[ArmResult] = [arm for result in report.results for arm in result.arms]
     metric = primary_metric(arms)

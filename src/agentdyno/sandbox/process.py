@@ -12,6 +12,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic, sleep
 
+from agentdyno.model.sample import FailureKind
+
 TAIL_BYTES = 8 * 1024
 """What is kept of the end of a process's output."""
 READ_BYTES = 64 * 1024
@@ -262,3 +264,17 @@ def _content(path: str) -> bytes | None:
             return file.read()
     except OSError:
         return None
+
+
+def cause_of_death(code: int | None) -> tuple[FailureKind, str]:
+    """From an exit status, negative for a signal; ``None`` where the process only stopped talking."""
+    if code is None:
+        return FailureKind.EXIT, "broke off its connection and went on running"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        hint = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
+        return FailureKind.SIGNAL, f"killed by {name}{hint}"
+    return FailureKind.EXIT, f"ended its process with status {code}"

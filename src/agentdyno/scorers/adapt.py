@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from agentdyno.contracts import Agent, Scorer
 from agentdyno.errors import DynoError, PluginError, SpecError, nearest
@@ -14,6 +14,7 @@ from agentdyno.model.case import Case, Response, Score
 from agentdyno.model.parameter import Parameter
 from agentdyno.model.suite import ScorerUse
 from agentdyno.pricing import PriceBook
+from agentdyno.registry import register_scorer
 from agentdyno.registry.describe import signature_of
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_target, parse_reference
@@ -179,3 +180,37 @@ def _check_options(name: str, parameters: Sequence[Parameter], options: Mapping[
 
 def _where(name: str) -> str:
     return f"scorer {name}"
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def scorer(function: F, /) -> F: ...
+
+
+@overload
+def scorer(name: str | None = None, /) -> Callable[[F], F]: ...
+
+
+def scorer(function: F | str | None = None, /) -> F | Callable[[F], F]:
+    """Makes a function or class known as a scorer by its own name, or with ``@scorer("name")`` by that one.
+
+    The function receives by name any of ``output``, ``target``, ``input``, ``case`` and ``response``; further
+    parameters are its options. It returns a number in 0..1, a bool, a dict of them, a ``Score`` or ``None``.
+    """
+    if function is None or isinstance(function, str):
+        given = function
+
+        def decorate(target: F) -> F:
+            return register_scorer(_name_of(target) if given is None else given)(target)
+
+        return decorate
+    return register_scorer(_name_of(function))(function)
+
+
+def _name_of(target: object) -> str:
+    name = getattr(target, "__name__", None)
+    if not isinstance(name, str):
+        raise PluginError(f"{target!r} has no name of its own", remedy='Give it one: @scorer("name").')
+    return name

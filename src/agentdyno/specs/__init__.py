@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agentdyno.specs.schema import json_schema
     from agentdyno.specs.suite.load import LoadedSuite, is_suite, load_suite, parse_suite
     from agentdyno.specs.suite.plan import epochs_of, plan_suite, trial_count
-    from agentdyno.specs.workspace.agent_sweep import agent_use
+    from agentdyno.specs.workspace.agents import agent_use
     from agentdyno.specs.workspace.load import find_workspace, load_workspace, read_workspace, resolve_agents
 
 _HOMES = {

@@ -117,7 +117,7 @@ def _benchmark(item: Document, layer: Document) -> Document:
 
 
 def _named(entry: Document, known: list[Document]) -> Document:
-    from agentdyno.specs.workspace.agent_sweep import agent_use, reference_of  # experiments need nothing of agents
+    from agentdyno.specs.workspace.agents import agent_use, reference_of
 
     if set(entry) - {"use", "uses"}:
         return entry

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 from .describe import Description, describe, median_absolute_deviation, quantile
 
 if TYPE_CHECKING:
+    from agentdyno.stats.betting import precise_enough
+    from agentdyno.stats.describe import pass_at_k, pass_hat_k
+
     from .betting import Capital, Decision, MeanSequence
     from .bootstrap import Statistic, bca, hierarchical
     from .effects import Estimate, cliffs_delta, cohens_d, hodges_lehmann_ratio, hodges_lehmann_shift, paired_ratio
     from .intervals import Interval, clustered_mean_interval, median_interval, t_interval, wilson
     from .outliers import OutlierClass, OutlierCount, classify, count_outliers, find_fences, without_outliers
-    from .passk import pass_at_k, pass_hat_k
     from .power import minimum_detectable_difference, minimum_detectable_ratio, required_n, samples_to_decide
     from .samples import Values
-    from .sequential import precise_enough
     from .series.changepoint import Change
     from .series.trend import Trend, theil_sen
     from .series.warmup import warmup_end

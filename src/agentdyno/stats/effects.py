@@ -9,8 +9,8 @@ import numpy as np
 
 from .distributions import normal_quantile, rank_sum_cdf, signed_rank_cdf, use_exact_rank_sum
 from .intervals import Interval
-from .ranks import rank_sum_u
 from .samples import Array, Values, require_inside_unit, thin_to_quantiles, to_array, to_logs
+from .significance import rank_sum_u
 
 _MOST_PAIRS = 4_000_000
 _MOST_PER_SIDE = 2_000

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .distributions import (
     fair_coin_cdf,
@@ -17,7 +18,6 @@ from .distributions import (
     use_exact_rank_sum,
 )
 from .intervals import Interval
-from .ranks import rank_sum_u, rank_with_ties, tie_term
 from .samples import Array, Values, require_count, require_finite, to_array
 
 _EXACT_SIGNED_RANK = 50
@@ -157,3 +157,25 @@ def _tied_signed_rank_cdf(ranks: Array, smaller: float) -> float:
     for rank in doubled:
         counts[rank:] += counts[:-rank].copy()
     return float(counts[: round(smaller * 2.0) + 1].sum()) / 2.0**ranks.size
+
+
+def rank_with_ties(values: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Ranks from 1, tied values sharing their mean rank, and the size of every group of equal values."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    counts = counts.astype(np.int64)
+    last = np.cumsum(counts)
+    mean_rank = last - (counts - 1) / 2.0
+    return mean_rank[inverse], counts
+
+
+def tie_term(counts: npt.NDArray[np.int64]) -> float:
+    """Sum of t^3 - t over the groups of tied values: the tie correction of the rank tests."""
+    sizes = counts.astype(np.float64)
+    return float((sizes**3 - sizes).sum())
+
+
+def rank_sum_u(x: Array, y: Array) -> tuple[float, npt.NDArray[np.int64]]:
+    """Mann-Whitney U of x (pairs with x > y, ties counting half) and the pooled tie group sizes."""
+    ranks, counts = rank_with_ties(np.concatenate([x, y]))
+    u = float(ranks[: x.size].sum()) - x.size * (x.size + 1) / 2.0
+    return u, counts

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .distributions import two_sided_p
-from .ranks import rank_with_ties
 from .samples import Array, Values
-from .significance import Significance
+from .significance import Significance, rank_with_ties
 
 Level: TypeAlias = Callable[[Array], Array]
 """From column sums, one row each, to the level that is compared."""

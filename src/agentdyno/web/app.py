@@ -16,12 +16,12 @@ from agentdyno.version import __version__
 from agentdyno.web import problems, routes
 from agentdyno.web.limits import BodyLimits, RateLimit
 from agentdyno.web.metrics import Metrics, Observed
+from agentdyno.web.problems import StrictJson
 from agentdyno.web.schema import install_schema
 from agentdyno.web.security import Gate, LastResort, SecurityHeaders
 from agentdyno.web.settings import Settings
 from agentdyno.web.state import Services
 from agentdyno.web.static_files import Dashboard
-from agentdyno.web.strict_json import StrictJson
 from agentdyno.web.watching import JobWatch, told_of_shutdown
 
 DESCRIPTION = (

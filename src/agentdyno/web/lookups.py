@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from uuid import UUID
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.record.ask_names import AgentName, UnknownName, agent_named, run_named, suite_named
 from agentdyno.store.runs.pages import After
-from agentdyno.web.cursors import decode_cursor, encode_cursor
 from agentdyno.web.problems import FieldProblem, Refused, finding
 from agentdyno.web.state import Services
 
@@ -89,3 +92,35 @@ def place_after(cursor: str | None) -> After | None:
 def cursor_after(at: int, uid: str) -> str:
     """The cursor of the page behind the row of that time and UUID."""
     return encode_cursor([at, uid])
+
+
+Part = int | str
+_LONGEST = 1024
+_LARGEST = 2**63 - 1
+
+
+def encode_cursor(parts: Sequence[Part]) -> str:
+    """Base64url of what identifies the last item that was given."""
+    text = json.dumps(list(parts), separators=(",", ":"), ensure_ascii=True)
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None, *kinds: type) -> tuple[Part, ...] | None:
+    """What ``encode_cursor`` was given, checked to be of these ``kinds`` (``int`` or ``str``), in order.
+
+    ``None`` without a cursor. Raises ``SpecError`` at a text that is no cursor of this list.
+    """
+    if not cursor:
+        return None
+    wrong = SpecError("this is no cursor of this list", where="cursor", remedy="Give back `next` as it came.")
+    if len(cursor) > _LONGEST or not cursor.isascii():
+        raise wrong
+    try:
+        parts = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        raise wrong from None
+    if not isinstance(parts, list) or [type(part) for part in parts] != list(kinds):
+        raise wrong
+    if any(isinstance(part, int) and abs(part) > _LARGEST for part in parts):
+        raise wrong
+    return tuple(parts)

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from agentdyno.errors import (
     Conflict,
@@ -243,3 +243,10 @@ def _header_value(value: str) -> str:
     """No line breaks and nothing beyond Latin-1: a header cannot be broken out of."""
     kept = "".join(letter for letter in value if letter.isprintable())
     return kept.encode("latin-1", "replace").decode("latin-1")
+
+
+class StrictJson(JSONResponse):
+    """Values of the vocabulary field by field."""
+
+    def render(self, content: object) -> bytes:
+        return encode(content).encode()

@@ -136,7 +136,7 @@ class Services:
 
     def jobs(self, job_ids: Sequence[str]) -> list[Job]:
         """The jobs of these ids, as far as they are there. Raises ``StoreError`` where the store is down."""
-        from agentdyno.jobs.waiting import explained
+        from agentdyno.jobs.submitting import explained
 
         store, found = self.store, []
         for job_id in job_ids:

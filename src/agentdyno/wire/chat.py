@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from agentdyno.model.case import Usage
 from agentdyno.wire.errors import ProtocolError
-from agentdyno.wire.exchange import Exchange
+from agentdyno.wire.exchange import Exchange, consume
 from agentdyno.wire.ndjson import parse_json
-from agentdyno.wire.pace import consume
-from agentdyno.wire.piece import Piece
+from agentdyno.wire.sse import Piece
 from agentdyno.wire.timing import measure
 
 

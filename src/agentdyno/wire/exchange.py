@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter_ns
+from typing import TypeVar
 
 from agentdyno.wire.connection import Connection
 from agentdyno.wire.errors import ProtocolError, Reset, TooLarge, Truncated, WireError
 from agentdyno.wire.head import Head, Headers
 from agentdyno.wire.message import Body, MessageParser
-from agentdyno.wire.pace import consume
 from agentdyno.wire.pool import CONNECT_TIMEOUT_S, Pool
 from agentdyno.wire.request import Request
 
@@ -153,3 +155,18 @@ async def _receive(connection: Connection, parser: MessageParser) -> None:
             return
         connection.watch(parser.bytes_needed, parser.ends_with_blank_line)
         await connection.activity()
+
+
+SLICE_NS = 50_000
+"""How long one slice of decoding may hold up the other streams."""
+T = TypeVar("T")
+
+
+async def consume(items: Iterable[T], take: Callable[[T], None]) -> None:
+    """Calls ``take`` with each item and lets the event loop turn after every 50 µs of it."""
+    until = perf_counter_ns() + SLICE_NS
+    for item in items:
+        take(item)
+        if perf_counter_ns() > until:
+            await asyncio.sleep(0)
+            until = perf_counter_ns() + SLICE_NS

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from agentdyno.wire.errors import ProtocolError
-from agentdyno.wire.piece import Piece
+from agentdyno.wire.sse import Piece
 
 
 def lines(body: bytes) -> Iterator[Piece]:

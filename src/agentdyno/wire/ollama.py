@@ -8,7 +8,7 @@ from agentdyno.model.case import Usage
 from agentdyno.wire import fields, ndjson
 from agentdyno.wire.chat import ChatRequest, CompletionBuilder, Dialect
 from agentdyno.wire.errors import ProtocolError
-from agentdyno.wire.piece import Piece
+from agentdyno.wire.sse import Piece
 
 _DURATIONS = (
     ("total_s", "total_duration"),

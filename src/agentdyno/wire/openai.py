@@ -13,7 +13,7 @@ from agentdyno.wire import fields, sse
 from agentdyno.wire.chat import ChatRequest, CompletionBuilder, Dialect
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.ndjson import parse_json
-from agentdyno.wire.piece import Piece
+from agentdyno.wire.sse import Piece
 
 DONE = "[DONE]"
 _OBSERVED = ("model", "system_fingerprint", "service_tier", "provider")

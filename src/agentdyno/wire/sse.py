@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from agentdyno.wire.piece import Piece
+from dataclasses import dataclass
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
@@ -41,3 +40,12 @@ def _lines(body: bytes) -> Iterator[tuple[bytes, int]]:
     for match in _LINE_END.finditer(body, start):
         yield body[start : match.start()], match.end()
         start = match.end()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """``end`` is the offset in the body after the last byte that completes the piece."""
+
+    data: str
+    end: int
+    name: str = ""

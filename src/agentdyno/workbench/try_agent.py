@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
-from agentdyno.runner.cases.case_job import Judgement
+from agentdyno.runner.cases.call import Judgement
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runs.kind import Choices, Say, Tools
 from agentdyno.runs.lineup import Named

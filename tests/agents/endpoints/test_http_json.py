@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentdyno.agents.endpoints.http_json import HttpJson
-from agentdyno.agents.endpoints.json_path import NotThere, pick, pick_or_none
+from agentdyno.agents.endpoints.http_json import HttpJson, NotThere, pick, pick_or_none
 from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.errors import RunError, SpecError
 from agentdyno.model.case import Case, Response, Usage

@@ -8,7 +8,7 @@ import numpy as np
 from agentdyno.findings.board.charts import radar_chart
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.run.charts import drawing
-from agentdyno.show.pictures import inline_svg, png
+from agentdyno.show.axes import inline_svg, png
 
 from ..board_rows import even
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.board.judge_coverage import coverage
+from agentdyno.findings.board.judge import coverage
 
 DAY = 86_400_000
 NOW = 100 * DAY

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentdyno.findings.board.judge_means import case_errors, floats, owners_of, pooled, share_errors
-from agentdyno.findings.board.judge_ranks import _row_ranks, competition_ranks, ranked_scores
+from agentdyno.findings.board.judge_ranks import (
+    _row_ranks,
+    case_errors,
+    competition_ranks,
+    floats,
+    owners_of,
+    pooled,
+    ranked_scores,
+    share_errors,
+)
 from agentdyno.findings.board.model import RankedScore
 from agentdyno.findings.figures.dimensions import DIMENSIONS, WEIGHTS, overall
 from agentdyno.stats import wilson

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentdyno.findings.change.judge_history import choose_spark, history_finding, judged_by_history, spark_of
+from agentdyno.findings.change.judge import choose_spark, history_finding, judged_by_history, spark_of
 from agentdyno.findings.change.model import ChangeRow
 from agentdyno.findings.history.judge import history
 from agentdyno.findings.history.judge_series import series_metric

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.findings.cost.judge_frontier import frontier, frontier_shares, on_frontier
+from agentdyno.findings.cost.judge import frontier, frontier_shares, on_frontier
 
 
 def beaten_by_nobody(costs: list[float], values: list[float]) -> list[bool]:

@@ -8,8 +8,8 @@ from agentdyno.findings.cost.model import CostReport
 from agentdyno.findings.cost.tables import cost_tables
 from agentdyno.model.record import AgentRecord
 from agentdyno.reports import render_console
-from agentdyno.show.agent_names import agent_names, shortened
 from agentdyno.show.table import Table
+from agentdyno.show.wording import agent_names, shortened
 
 from ..economy_builders import agent_record, bench, cases, tried
 

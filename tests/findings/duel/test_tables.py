@@ -13,7 +13,7 @@ from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.reports.console import render_console
-from agentdyno.show.pictures import inline_svg, png
+from agentdyno.show.axes import inline_svg, png
 
 OLD, NEW = "clerk@1.0", "clerk@1.1"
 

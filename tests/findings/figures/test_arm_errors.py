@@ -7,10 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from agentdyno.findings.figures import arm_errors
-from agentdyno.findings.figures.arm_errors import MOST_CLUSTERS, MOST_VALUES, score_errors
+from agentdyno.findings.figures import resampling
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.resampling import overall_draws, score_draws
+from agentdyno.findings.figures.resampling import MOST_CLUSTERS, MOST_VALUES, overall_draws, score_draws, score_errors
 from agentdyno.findings.figures.suite_figures import close_arm, close_suite
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import derive_seed
@@ -83,8 +82,8 @@ def test_one_case_or_one_group_tells_no_error() -> None:
 def test_many_cases_are_drawn_from_in_part_and_give_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = figures_of(4 * MOST_CLUSTERS, 3)
     part = score_errors(figures, TARGETS, KNOWN, 7)
-    monkeypatch.setattr(arm_errors, "MOST_CLUSTERS", 10**9)
-    monkeypatch.setattr(arm_errors, "MOST_VALUES", 10**9)
+    monkeypatch.setattr(resampling, "MOST_CLUSTERS", 10**9)
+    monkeypatch.setattr(resampling, "MOST_VALUES", 10**9)
     whole = score_errors(figures, TARGETS, KNOWN, 7)
     assert part.keys() == whole.keys()
     for name, error in whole.items():
@@ -94,7 +93,7 @@ def test_many_cases_are_drawn_from_in_part_and_give_nearly_the_same(monkeypatch:
 def test_many_durations_of_few_cases_are_thinned_within_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = figures_of(8, 2 * MOST_VALUES // 8)
     thinned = score_errors(figures, TARGETS, KNOWN, 7)
-    monkeypatch.setattr(arm_errors, "MOST_VALUES", 10**9)
+    monkeypatch.setattr(resampling, "MOST_VALUES", 10**9)
     whole = score_errors(figures, TARGETS, KNOWN, 7)
     assert thinned["speed"] == pytest.approx(whole["speed"], rel=0.25)
     assert (thinned["accuracy"], thinned["cost"]) == (whole["accuracy"], whole["cost"])
@@ -104,7 +103,7 @@ def test_groups_are_kept_together_when_only_a_part_is_drawn_from() -> None:
     number = 2 * (MOST_CLUSTERS + 100)
     grouped = benchmark(*(case(f"c{place}", f"g{place // 2}") for place in range(number)))
     figures = ArmFigures.of(grouped, answers(number, 1))
-    part, share = arm_errors._part(figures, 7)
+    part, share = resampling._part(figures, 7)
     assert share == MOST_CLUSTERS / (MOST_CLUSTERS + 100)
     assert len(part.tallies) == 2 * MOST_CLUSTERS
     assert len(set(part.clusters().values())) == MOST_CLUSTERS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.error_classes import (
+from agentdyno.findings.figures.traces import (
     MOST_CASES,
     MOST_CLASSES,
     NOT_JUDGED,

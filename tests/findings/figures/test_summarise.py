@@ -9,8 +9,14 @@ from statistics import stdev
 import numpy as np
 import pytest
 
-from agentdyno.findings.figures.summarise import status_counts, summarise
-from agentdyno.findings.figures.values import declared_metrics, metric_named, metric_values, per_process
+from agentdyno.findings.figures.summarise import (
+    declared_metrics,
+    metric_named,
+    metric_values,
+    per_process,
+    status_counts,
+    summarise,
+)
 from agentdyno.model import (
     DeclaredMetric,
     Direction,

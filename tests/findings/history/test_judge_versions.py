@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.findings.engine.impact import case_loss, impact_of, overall_loss, paired_cases
+from agentdyno.findings.engine.severity import case_loss, impact_of, overall_loss, paired_cases
 from agentdyno.findings.history.judge_versions import (
     corrected,
     judge_rows,

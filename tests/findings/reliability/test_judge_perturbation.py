@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats as scipy_stats
 
-from agentdyno.findings.reliability.judge import reliability_of
-from agentdyno.findings.reliability.judge_perturbation import origins
+from agentdyno.findings.reliability.judge import origins, reliability_of
 from agentdyno.findings.reliability.model import Perturbed
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import CaseRecord

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentdyno.findings.figures.suite_figures import close_suite, figures_of
-from agentdyno.findings.standing.judge import standing_of
-from agentdyno.findings.standing.judge_foresight import foresee
+from agentdyno.findings.standing.judge import foresee, standing_of
 from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.model import Case, Provenance, Rubric, RunResult, Sample, Status
 from agentdyno.model.codec import encode, from_plain, to_plain

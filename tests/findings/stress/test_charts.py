@@ -16,7 +16,7 @@ from agentdyno.findings.run.charts import drawing
 from agentdyno.findings.stress.charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
 from agentdyno.findings.stress.model import FittedLaw, ScenarioReport
 from agentdyno.model.load import Histogram
-from agentdyno.show.pictures import inline_svg, png
+from agentdyno.show.axes import inline_svg, png
 from tests.stressed import stress_report
 
 RISING, SPIKE, TIRED = stress_report("run-1").scenarios

@@ -20,7 +20,7 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.findings.figures.histograms import mean
 from agentdyno.load.calls.driver import AgentDriver
 from agentdyno.load.plan.trace import Trace
-from agentdyno.load.windows.raw_file import read_raw
+from agentdyno.load.windows.records import read_raw
 from agentdyno.model.case import Case, Response, Usage
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, PromptLengths, Sessions, Stage, Step, Window
 from agentdyno.model.sample import FailureKind, Status

@@ -12,8 +12,7 @@ import pytest
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.plan.trace import Trace
-from agentdyno.load.windows.raw_file import NAME
-from agentdyno.load.windows.records import RECORD
+from agentdyno.load.windows.records import NAME, RECORD
 from agentdyno.model.load import (
     Arrivals,
     Dialect,

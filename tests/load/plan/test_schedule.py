@@ -11,8 +11,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdyno.errors import SpecError
-from agentdyno.load.plan.schedule import build_schedule, check_step, concurrency_at, expected_requests
-from agentdyno.load.plan.shapes import ramp, sawtooth, soak, spike, steps
+from agentdyno.load.plan.schedule import (
+    build_schedule,
+    check_step,
+    concurrency_at,
+    expected_requests,
+    ramp,
+    sawtooth,
+    soak,
+    spike,
+    steps,
+)
 from agentdyno.model.load import Arrivals, Stage, Step
 
 from ...properties import examples

@@ -13,8 +13,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentdyno.load.target.process import NO_GPU, NOTHING, TargetWatch, Use, is_loopback, listening_pid
-from agentdyno.load.target.target_gpu import GpuProbe, GpuReading, open_gpu_probe
+from agentdyno.load.target.process import (
+    NO_GPU,
+    NOTHING,
+    GpuProbe,
+    GpuReading,
+    TargetWatch,
+    Use,
+    is_loopback,
+    listening_pid,
+    open_gpu_probe,
+)
 from agentdyno.servers.simulated.server import simulated_server
 
 OBEDIENT = """

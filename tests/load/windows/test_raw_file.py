@@ -7,8 +7,7 @@ import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.load.client.backlog import ROW
-from agentdyno.load.windows.raw_file import RawFile, read_raw
-from agentdyno.load.windows.records import RECORD, UNSENT
+from agentdyno.load.windows.records import RECORD, UNSENT, RawFile, read_raw
 
 from ..unsent import empty_records
 

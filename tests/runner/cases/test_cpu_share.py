@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.runner.cases.throttle import CpuShare
 
 
 class Server:

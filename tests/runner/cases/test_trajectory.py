@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agentdyno.model.case import Event
-from agentdyno.runner.cases.trajectory import TEXT_CHARACTERS, TRAJECTORY_CHARACTERS, cut, cut_text, keep_events
+from agentdyno.runner.cases.sample import TEXT_CHARACTERS, TRAJECTORY_CHARACTERS, cut, cut_text, keep_events
 
 
 def test_a_long_text_keeps_its_beginning_and_its_end_and_says_how_much_is_missing() -> None:

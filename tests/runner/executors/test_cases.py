@@ -14,8 +14,8 @@ from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError
 from agentdyno.model import Arm, Case, Event, FailureKind, Phase, Plan, Response, Sample, Status, Trial, Usage
 from agentdyno.model.suite import Constraints
-from agentdyno.runner.cases.case_job import CaseJob, Conduct, Judgement, Priced
-from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.runner.cases.call import CaseJob, Conduct, Judgement, Priced
+from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runner.rules.stopping import FatalFailure
 from agentdyno.runner.schedule import Schedule

@@ -12,7 +12,7 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import Benchmark, Case, Price, Response, Rubric, ScorerUse, Usage
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.case_job import Judgement
+from agentdyno.runner.cases.call import Judgement
 from agentdyno.runs.suite.marking import marking_for
 
 CASES = (Case("a", "What?", "Yes"), Case("b", "Why?", "3"))

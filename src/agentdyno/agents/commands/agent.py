@@ -23,7 +23,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
-from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.sandbox.process import cause_of_death
 
 CONFIG_VARIABLE = "DYNO_CONFIG"
 _E2BIG, _NOT_THERE, _NOT_ALLOWED = 7, 2, 13

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
@@ -10,7 +11,6 @@ from urllib.parse import quote, urlsplit
 from agentdyno.agents.endpoints.chat_model import is_simulated
 from agentdyno.agents.endpoints.conversation import PLACEHOLDER, Message, as_messages, as_text
 from agentdyno.agents.endpoints.failures import Caller, status_failure, wire_failure
-from agentdyno.agents.endpoints.json_path import NotThere, pick, pick_or_none
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError, SpecError, nearest
@@ -20,11 +20,10 @@ from agentdyno.model.sample import FailureKind
 from agentdyno.wire import fields, ndjson, sse
 from agentdyno.wire.address import Address
 from agentdyno.wire.errors import WireError
-from agentdyno.wire.exchange import Exchange, exchange, partial_answer
-from agentdyno.wire.pace import consume
-from agentdyno.wire.piece import Piece
+from agentdyno.wire.exchange import Exchange, consume, exchange, partial_answer
 from agentdyno.wire.pool import Pool
 from agentdyno.wire.request import Request, json_request
+from agentdyno.wire.sse import Piece
 from agentdyno.wire.timing import measure
 
 RAW = "$input"
@@ -249,3 +248,45 @@ def _fill(template: object, value: object, history: list[Message]) -> object:
     if isinstance(template, (list, tuple)):
         return [_fill(item, value, history) for item in template]
     return template
+
+
+_INDEX = re.compile(r"\[(-?[0-9]+)\]")
+
+
+class NotThere(LookupError):
+    """The path leads nowhere; the message says how far it went."""
+
+
+def pick(value: object, path: str) -> object:
+    """What is at ``path``; the whole value for an empty one. A number picks from a list, negative from its end."""
+    found, walked = value, ""
+    for part in _INDEX.sub(r".\1", path).strip(".").split(".") if path else ():
+        if isinstance(found, dict) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and _is_index(part, len(found)):
+            found = found[int(part)]
+        else:
+            raise NotThere(f"there is no {part!r} in {walked or 'the answer'}, which is {_shape(found)}")
+        walked = f"{walked}.{part}" if walked else part
+    return found
+
+
+def pick_or_none(value: object, path: str) -> object:
+    """``None`` where the path is empty or leads nowhere."""
+    try:
+        return pick(value, path) if path else None
+    except NotThere:
+        return None
+
+
+def _is_index(part: str, length: int) -> bool:
+    return re.fullmatch(r"-?[0-9]{1,9}", part) is not None and -length <= int(part) < length
+
+
+def _shape(value: object) -> str:
+    if isinstance(value, dict):
+        names = ", ".join(sorted(map(str, value))[:8])
+        return f"an object with {names}" if names else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "null" if value is None else repr(value)[:40]

@@ -18,7 +18,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
-from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
 from agentdyno.workers.spawn import WorkerStart, spawn

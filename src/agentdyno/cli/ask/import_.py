@@ -23,7 +23,7 @@ from agentdyno.cli.shared import json_option, open_store, print_json, print_tabl
 @json_option
 def command(files: tuple[Path, ...], format_name: str | None, dry_run: bool, store: str | None, as_json: bool) -> int:
     """Take results of other tools into the store, so that history starts today. All files or none."""
-    from agentdyno.show.import_tables import import_table
+    from agentdyno.show.listings import import_table
     from agentdyno.workbench.importing import Imported, import_files, read_file
 
     def announce(path: Path) -> None:

@@ -48,7 +48,7 @@ def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
 
 
 def _show_plan(prepared: Prepared[Any], as_json: bool) -> None:
-    from agentdyno.findings.run.tables_plans import plan_table
+    from agentdyno.findings.run.tables import plan_table
     from agentdyno.runs.pipeline import planned_samples
 
     if as_json:

@@ -174,7 +174,7 @@ def make_changes(options: dict[str, Any]) -> dict[str, object]:
 
 
 def show_plan(prepared: Prepared[PreparedExperiment], as_json: bool) -> None:
-    from agentdyno.findings.run.tables_plans import plan_table
+    from agentdyno.findings.run.tables import plan_table
     from agentdyno.model import Phase
     from agentdyno.runs.pipeline import planned_counts
 

@@ -111,7 +111,7 @@ def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices
 
 def announce(prepared: PreparedSuite) -> str:
     """One line before anything is spent: calls, dollars, and the smallest drop that the plan can detect."""
-    from agentdyno.findings.standing.judge_foresight import foresee
+    from agentdyno.findings.standing.judge import foresee
 
     suite = prepared.suite
     cases = sum(len(item.cases) for item in suite.benchmarks)
@@ -149,7 +149,7 @@ def confirm(announced: Announced, *, yes: bool, limited: bool = False) -> None:
 
 
 def show_plan(prepared: Prepared[PreparedSuite], as_json: bool) -> None:
-    from agentdyno.findings.run.tables_plans import plan_table
+    from agentdyno.findings.run.tables import plan_table
     from agentdyno.runs.pipeline import planned_counts
 
     counts = planned_counts(prepared.plan)

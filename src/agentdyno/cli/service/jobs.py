@@ -118,7 +118,7 @@ def _changes(store: Store, reference: str) -> Iterator[Job]:
 
 
 def _explained(store: Store, rows: list[Job]) -> list[Job]:
-    from agentdyno.jobs.waiting import explained
+    from agentdyno.jobs.submitting import explained
 
     return explained(store, rows, _now_ms())
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agentdyno.errors import SpecError, StoreError, nearest
-from agentdyno.findings.board.judge import leaderboard, matrix
-from agentdyno.findings.board.judge_coverage import coverage
+from agentdyno.findings.board.judge import coverage, leaderboard, matrix
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agentdyno.findings.figures.dimensions import DIMENSIONS
-from agentdyno.show.agent_names import shortened
 from agentdyno.show.axes import GRID, INK, LINES, MUTED
-from agentdyno.show.wording import one_line
+from agentdyno.show.wording import one_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

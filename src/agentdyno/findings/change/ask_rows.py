@@ -9,8 +9,17 @@ from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.change.ask_sides import RealRecords, Sides, baseline_runs, choose_sides, version_before
-from agentdyno.findings.change.judge import Judged, frequent_errors, judge_change, p95_seconds, since_version
-from agentdyno.findings.change.judge_history import SPARK_POINTS, choose_spark, history_finding, judged_by_history
+from agentdyno.findings.change.judge import (
+    SPARK_POINTS,
+    Judged,
+    choose_spark,
+    frequent_errors,
+    history_finding,
+    judge_change,
+    judged_by_history,
+    p95_seconds,
+    since_version,
+)
 from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
 from agentdyno.findings.history.ask import POINTS, WATCHED
 from agentdyno.findings.history.judge import history

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from agentdyno.findings.cost.model import CostReport, CostRow
-from agentdyno.show.agent_names import agent_names, shortened
 from agentdyno.show.axes import ACCENT, GRID, MUTED, number_axis, style
 from agentdyno.show.label_places import label_points
-from agentdyno.show.wording import axis_scale, show
+from agentdyno.show.wording import agent_names, axis_scale, shortened, show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from agentdyno.errors import NotComparable, SpecError
-from agentdyno.findings.cost.judge_caution import cost_cautions, latency_group, priced_group
 from agentdyno.findings.cost.judge_common_cases import CommonCases, common_cases
 from agentdyno.findings.cost.judge_configurations import configuration_rows
-from agentdyno.findings.cost.judge_frontier import frontier_shares, on_frontier
 from agentdyno.findings.cost.judge_opportunities import opportunities
 from agentdyno.findings.cost.judge_spending import Spending, cost_interval, spending_of
 from agentdyno.findings.cost.model import CostReport, CostRow
 from agentdyno.model.identity import derive_seed
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.result import RunWarning
 
 WITH_SPEED = "accuracy × speed score"
 ACCURACY_ALONE = "accuracy"
@@ -150,3 +152,126 @@ def _frontier(items: Sequence[Spending], places: Sequence[int], axis: str, seed:
 def _gain(shared: CommonCases, axis: str, weights: np.ndarray | None) -> np.ndarray:
     """What more is better of."""
     return shared.accuracy(weights) if axis == "accuracy" else -shared.latency(weights)
+
+
+def priced_group(items: Sequence[Spending]) -> list[int]:
+    """Those that may stand on a frontier: cost and accuracy are known, and all are measured, or all simulated."""
+    real = any(not item.record.simulated for item in items)
+    return [
+        place
+        for place, item in enumerate(items)
+        if item.cost_usd is not None and item.accuracy is not None and not (real and item.record.simulated)
+    ]
+
+
+def latency_group(items: Sequence[Spending], places: Sequence[int]) -> list[int]:
+    """Of the places those whose durations compare: one machine's, that of the most agents.
+
+    An agent that never succeeded is left out: being fast and cheap at nothing puts nobody else off the frontier.
+    """
+    timed = [place for place in places if items[place].duration_s is not None and items[place].successes]
+    machines = Counter(items[place].record.machine_id for place in timed if items[place].record.machine_id)
+    if not machines:
+        return []
+    most = machines.most_common(1)[0][0]
+    return [place for place in timed if items[place].record.machine_id == most]
+
+
+def cost_cautions(items: Sequence[Spending]) -> Iterator[RunWarning]:
+    """The warnings of a report over whole suites."""
+    yield from _unpriced(items)
+    yield from _simulated(items)
+    never = [item.record.agent for item in items if item.tasks and not item.successes]
+    if never:
+        yield RunWarning(
+            "never_succeeded",
+            f"{_names(never)} never succeeded: no cost per success, and no place on the frontier of latency",
+        )
+    yield from _different(items)
+
+
+def _unpriced(items: Sequence[Spending]) -> Iterator[RunWarning]:
+    unpriced = [item.record.agent for item in items if item.tasks and item.cost_usd is None]
+    if unpriced:
+        yield RunWarning(
+            "unknown_cost",
+            f"the cost of {_names(unpriced)} is not known: left out of frontiers and savings",
+            "Give the price of its model under `prices:` in dyno.yaml, or let the agent report its cost.",
+        )
+    empty = [item.record.agent for item in items if not item.tasks]
+    if empty:
+        yield RunWarning("no_executions", f"nothing was recorded of {_names(empty)}")
+
+
+def _simulated(items: Sequence[Spending]) -> Iterator[RunWarning]:
+    simulated = [item.record.agent for item in items if item.record.simulated]
+    if simulated:
+        apart = "" if len(simulated) == len(items) else ", and not on the frontiers of measured agents"
+        yield RunWarning("simulated", f"the figures of {_names(simulated)} are simulated, no measurement{apart}")
+
+
+def _different(items: Sequence[Spending]) -> Iterator[RunWarning]:
+    if len(items) < 2:
+        return
+    if len({item.record.suite for item in items}) > 1:
+        yield RunWarning("suite_versions", "the agents were measured on different versions of the suite")
+    compared = [items[place] for place in priced_group(items)]
+    compared = compared if len(compared) > 1 else list(items)
+    shared = len(common_cases([item.record for item in compared]).keys)
+    most = max(len(item.cases) for item in compared)
+    if not shared:
+        yield RunWarning(
+            "no_common_cases",
+            "the agents have no case in common: their costs do not compare",
+            "Run them on the same version of the suite.",
+        )
+    elif shared < most:
+        yield RunWarning(
+            "few_common_cases", f"the frontiers rest on the {shared:,} cases that all have in common, of {most:,}"
+        )
+    machines = {item.record.machine_id for item in items}
+    if len(machines) > 1 or "" in machines:
+        yield RunWarning(
+            "different_machines",
+            "not all agents ran on one machine: speed does not count, and the frontier of latency is one machine's",
+        )
+
+
+def _names(agents: Sequence[str]) -> str:
+    names = list(dict.fromkeys(agents))
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+Grid: TypeAlias = npt.NDArray[np.float64]
+
+
+def frontier(costs: Sequence[float], values: Sequence[float]) -> list[bool]:
+    """Of each point whether it lies on the frontier: no other is at least as cheap and as good, and better in one.
+
+    Points that are equal in both lie on it together, or not at all.
+    """
+    if not len(costs):
+        return []
+    found = on_frontier(np.asarray(costs, dtype=np.float64), np.asarray(values, dtype=np.float64))
+    return [bool(item) for item in found]
+
+
+def on_frontier(costs: Grid, values: Grid) -> npt.NDArray[np.bool_]:
+    """``frontier`` along the last axis, for many sets of points at once. Numbers must be finite."""
+    order = np.lexsort((-values, costs), axis=-1)
+    cheapest_first = np.take_along_axis(costs, order, axis=-1)
+    theirs = np.take_along_axis(values, order, axis=-1)
+    best = np.maximum.accumulate(theirs, axis=-1)
+    rises = np.ones_like(best, dtype=bool)
+    rises[..., 1:] = best[..., 1:] > best[..., :-1]
+    # What reaches the best value so far is on the frontier where it costs what the first to reach it costs.
+    first = np.maximum.accumulate(np.where(rises, np.arange(best.shape[-1]), 0), axis=-1)
+    on = (theirs == best) & (cheapest_first == np.take_along_axis(cheapest_first, first, axis=-1))
+    found: npt.NDArray[np.bool_] = np.empty_like(on)
+    np.put_along_axis(found, order, on, axis=-1)
+    return found
+
+
+def frontier_shares(costs: Grid, values: Grid) -> list[float]:
+    """Per point (last axis) the share of the sets (first axis) in which it lies on the frontier."""
+    return [float(share) for share in on_frontier(costs, values).mean(axis=0)]

@@ -7,10 +7,9 @@ from functools import partial
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.model import ConfigurationRow, CostReport, CostRow
-from agentdyno.show.agent_names import agent_names
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, one_line, percent, settings, show, with_interval
+from agentdyno.show.wording import NOTHING, agent_names, one_line, percent, settings, show, with_interval
 
 NEVER = "never succeeded"
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from agentdyno.findings.duel.model import Duel, PairedRow
 from agentdyno.findings.duel.words import change_text, row_name
 from agentdyno.model import Verdict
-from agentdyno.show.agent_names import agent_names, shortened
 from agentdyno.show.axes import GRID, INK, LINES, MUTED, style
-from agentdyno.show.wording import verdict_text
+from agentdyno.show.wording import agent_names, shortened, verdict_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

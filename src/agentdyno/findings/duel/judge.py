@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.duel.judge_cautions import suite_text
-from agentdyno.findings.duel.judge_meeting import Meeting, conclude, meet
-from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel
-from agentdyno.findings.engine.judge import ALPHA, judge_family
-from agentdyno.model import RunWarning
+from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, PairedRow
+from agentdyno.findings.duel.words import decide_winner, recommend
+from agentdyno.findings.engine.flips import record_flips
+from agentdyno.findings.engine.judge import ALPHA, Measured, judge_family
+from agentdyno.findings.engine.measure import measure
+from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
+from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
 
@@ -118,3 +122,164 @@ def _winner(agents: Sequence[str], duels: Sequence[Duel], wins: dict[str, int]) 
 
 def _loser(item: Duel) -> str:
     return item.baseline if item.winner == item.candidate else item.candidate
+
+
+def duel_cautions(pairing: Pairing) -> tuple[RunWarning, ...]:
+    """Typed warnings about both sides, each with its remedy."""
+    return (*_suites(pairing), *_measuring(pairing), *_judging(pairing), *_partial(pairing))
+
+
+def suite_text(record: AgentRecord) -> str:
+    """``facts 1.2``, with its digest where there is no version."""
+    return f"{record.suite_name or record.suite_id} {record.suite_version or record.suite[:10]}".strip()
+
+
+def _suites(pairing: Pairing) -> Iterator[RunWarning]:
+    first, second = pairing.baseline, pairing.candidate
+    common, remedy = len(pairing.keys), "Run both in one run: `dyno run SUITE --agent A --agent B`."
+    if first.suite != second.suite:
+        sides = [suite_text(record) for record in (first, second)]
+        what = " and ".join(sides) if sides[0] != sides[1] else f"two versions of {sides[0]}"
+        yield RunWarning("different-suites", f"{what}: only the {common} cases in common are compared", remedy)
+    if pairing.changed:
+        text = f"{pairing.changed} cases have the same id and ask something else: they are left out"
+        yield RunWarning("changed-cases", text, remedy)
+    if pairing.missed:
+        yield RunWarning("missing-cases", f"{pairing.missed} cases were tried by one of the two only", remedy)
+
+
+def _measuring(pairing: Pairing) -> Iterator[RunWarning]:
+    first, second = pairing.baseline, pairing.candidate
+    if first.simulated != second.simulated:
+        made_up = first if first.simulated else second
+        text = f"answers of {made_up.agent} come from a simulated model, those of the other do not"
+        yield RunWarning("simulated", f"{text}: nothing is compared", "Run both against a real model.")
+    elif first.simulated:
+        text = "both sides come from a simulated model: their figures measure no real one"
+        yield RunWarning("simulated", text, "Run both against a real model.")
+    if not pairing.same_machine:
+        text = "the two were not measured on one machine: time, CPU and memory are not compared"
+        yield RunWarning("different-machines", text, "Run both on one machine to compare them.")
+    if not pairing.same_run:
+        text = "from separate runs, not interleaved: what changed in between looks like the agents' difference"
+        yield RunWarning("separate-runs", text, "Run both in one run to compare times.")
+
+
+def _judging(pairing: Pairing) -> Iterator[RunWarning]:
+    sides = [
+        (name, pairing.baseline.benchmark(name), pairing.candidate.benchmark(name)) for name in pairing.benchmarks
+    ]
+    judged = [name for name, first, second in sides if first.rubric != second.rubric]
+    if judged:
+        text = f"answers of {', '.join(judged)} were judged differently on the two sides: scores are not compared"
+        yield RunWarning("different-rubrics", text, "`dyno rescore RUN` judges stored answers by today's rubric.")
+    aimed = [name for name, first, second in sides if dict(first.targets) != dict(second.targets)]
+    if aimed:
+        text = f"the targets of {', '.join(aimed)} differ: both sides are scored by those of {pairing.baseline.agent}"
+        yield RunWarning("different-targets", text, "Targets in the suite's rubric make scores last.")
+
+
+def _partial(pairing: Pairing) -> Iterator[RunWarning]:
+    for record in (pairing.baseline, pairing.candidate):
+        tried = dict.fromkeys(pairing.benchmarks, 0)
+        for case in record.cases:
+            if case.benchmark in tried:
+                tried[case.benchmark] += case.tries
+        planned = sum(record.benchmark(name).planned for name in pairing.benchmarks)
+        done = sum(tried.values())
+        if done < planned:
+            text = f"{record.agent} made {done} of {planned} planned executions"
+            yield RunWarning("partial-run", text, "`dyno resume RUN` runs what is missing.")
+
+
+ROWS = (*DIMENSIONS, OVERALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two agents measured against each other and not yet judged: the suite's rows, and those of each benchmark."""
+
+    pairing: Pairing
+    rows: tuple[Measured, ...]
+    benchmark_rows: tuple[Measured, ...]
+
+
+def meet(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Meeting:
+    """Every row measured; ``NotComparable`` where no case is common."""
+    pairing = pair_records(baseline, candidate)
+    if not pairing.keys:
+        raise _nothing_common(pairing)
+    rows = suite_rows(pairing, seed=seed)
+    parts = {name: pairing.within(name) for name in pairing.benchmarks}
+    benchmark_rows = tuple(
+        measure(part, metric, name, seed=seed) for name, part in parts.items() for metric in DIMENSIONS
+    )
+    return Meeting(pairing, rows, benchmark_rows)
+
+
+def suite_rows(pairing: Pairing, *, seed: int = 0) -> tuple[Measured, ...]:
+    """The rows over the whole suite, one family: whoever judges two agents judges these together."""
+    return tuple(measure(pairing, metric, seed=seed) for metric in ROWS)
+
+
+def conclude(meeting: Meeting, rows: Sequence[PairedRow], benchmark_rows: Sequence[PairedRow]) -> Duel:
+    """What judged rows of a meeting come down to."""
+    pairing = meeting.pairing
+    labels = pairing.labels
+    flips = record_flips(pairing)
+    winner, why = decide_winner(labels, rows)
+    first, second = (float(side.errors.sum() / side.tries.sum()) for side in (pairing.first, pairing.second))
+    return Duel(
+        baseline=labels[0],
+        candidate=labels[1],
+        suite=suite_text(pairing.baseline),
+        rows=tuple(rows),
+        benchmark_rows=tuple(benchmark_rows),
+        flips=flips,
+        winner=winner,
+        why=why,
+        dimension_winners={row.metric: _better_side(labels, [row]) for row in rows if row.metric in DIMENSIONS},
+        category_winners=_categories(pairing, labels, benchmark_rows),
+        recommendations=recommend(labels, rows, flips, (first, second)),
+        paired=pairing.same_run,
+        warnings=duel_cautions(pairing),
+        baseline_runs=_runs(pairing.baseline),
+        candidate_runs=_runs(pairing.candidate),
+    )
+
+
+def _runs(record: AgentRecord) -> dict[str, str]:
+    return {item.benchmark_id: item.run_id for item in record.benchmarks if item.run_id}
+
+
+def _better_side(labels: tuple[str, str], rows: Sequence[PairedRow]) -> str | None:
+    """Who is better in some of the rows and worse in none."""
+    verdicts = {row.verdict for row in rows} & {Verdict.BETTER, Verdict.WORSE}
+    if len(verdicts) != 1:
+        return None
+    return labels[verdicts.pop() is Verdict.BETTER]
+
+
+def _categories(pairing: Pairing, labels: tuple[str, str], rows: Sequence[PairedRow]) -> Mapping[str, str | None]:
+    found: dict[str, list[PairedRow]] = {}
+    for row in rows:
+        if row.metric == "accuracy":
+            found.setdefault(pairing.baseline.benchmark(row.benchmark).category, []).append(row)
+    return {category: _better_side(labels, own) for category, own in sorted(found.items())}
+
+
+def _nothing_common(pairing: Pairing) -> NotComparable:
+    first, second = pairing.baseline, pairing.candidate
+    sides = [f"{record.agent} ran {suite_text(record)}" for record in (first, second)]
+    if pairing.changed:
+        why = f"{pairing.changed} cases have the same id and ask something else"
+    elif first.suite_id != second.suite_id:
+        why = "their suites differ"
+    elif first.suite != second.suite:
+        why = "their versions of the suite differ"
+    else:
+        why = "they ran different benchmarks or cases of it"
+    return NotComparable(
+        f"no case in common: {sides[0]}, {sides[1]}; {why}",
+        remedy="Run both on the same suite: `dyno run SUITE --agent A --agent B`.",
+    )

@@ -13,10 +13,9 @@ from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
-from agentdyno.show.agent_names import agent_names
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, count, label, one_line, show, verdict_text, verdict_tone
+from agentdyno.show.wording import NOTHING, agent_names, count, label, one_line, show, verdict_text, verdict_tone
 
 MOST_CASES = 12
 """Cases that are named on each side, and rows of disagreements."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from agentdyno.findings.figures.values import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
+from agentdyno.findings.figures.summarise import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.stats import (

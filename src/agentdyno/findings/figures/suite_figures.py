@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from agentdyno.findings.figures.arm_errors import score_errors
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.dimensions import (
     RELIABLE_TRIES,
@@ -18,8 +17,9 @@ from agentdyno.findings.figures.dimensions import (
     targets_for,
     used_by,
 )
+from agentdyno.findings.figures.resampling import score_errors
 from agentdyno.findings.figures.summarise import summary_of
-from agentdyno.findings.run.judge_suite_cautions import suite_cautions
+from agentdyno.findings.run.judge_cautions import suite_cautions
 from agentdyno.model import ArmResult, Direction, Metric, MetricSummary, Provenance, RunResult, Suite, known_metric
 from agentdyno.model.identity import derive_seed
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k

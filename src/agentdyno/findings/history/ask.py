@@ -8,7 +8,7 @@ from statistics import median
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
 from agentdyno.findings.baseline.ask import find_baseline
-from agentdyno.findings.duel.judge_cautions import duel_cautions
+from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.pairing import pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS

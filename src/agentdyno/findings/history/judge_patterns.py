@@ -21,8 +21,13 @@ from agentdyno.model.metric import format_value
 from agentdyno.stats import mann_whitney, theil_sen
 from agentdyno.stats.distributions import normal_quantile, two_sided_p
 from agentdyno.stats.samples import Array
-from agentdyno.stats.series.long_run_variance import description_cost, estimate_noise
-from agentdyno.stats.series.spikes import clip_spikes, robust_sigma, running_median
+from agentdyno.stats.series.long_run_variance import (
+    clip_spikes,
+    description_cost,
+    estimate_noise,
+    robust_sigma,
+    running_median,
+)
 
 ALPHA = 0.01
 DRIFT_POINTS = 16

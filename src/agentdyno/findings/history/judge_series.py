@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.findings.board.judge_coverage import DAY_MS
+from agentdyno.findings.board.judge import DAY_MS
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, overall
 from agentdyno.findings.history.model import HistoryPoint
 from agentdyno.model.metric import Direction, known_metric

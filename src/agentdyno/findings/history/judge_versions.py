@@ -6,11 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.impact import CasePair, impact_of, overall_loss, paired_cases
 from agentdyno.findings.engine.judge import judge
 from agentdyno.findings.engine.measure import measure
 from agentdyno.findings.engine.pairing import pair_records
-from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, Worsening, severity_of, threshold_of, worsening
+from agentdyno.findings.engine.severity import (
+    DEFAULT_THRESHOLD,
+    CasePair,
+    Worsening,
+    impact_of,
+    overall_loss,
+    paired_cases,
+    severity_of,
+    threshold_of,
+    worsening,
+)
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.metric import format_value

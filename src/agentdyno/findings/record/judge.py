@@ -10,7 +10,7 @@ import numpy.typing as npt
 from agentdyno.errors import NotComparable
 from agentdyno.findings.figures.cases import SPENT, ArmFigures
 from agentdyno.findings.figures.dimensions import targets_for
-from agentdyno.findings.figures.error_classes import classes_of
+from agentdyno.findings.figures.traces import classes_of
 from agentdyno.model import ArmResult, Case, Provenance, RunResult
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest

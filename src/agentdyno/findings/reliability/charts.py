@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agentdyno.findings.reliability.model import Reliability
-from agentdyno.show.agent_names import agent_names, shortened
 from agentdyno.show.axes import LINES, MUTED, number_axis, style
-from agentdyno.show.wording import one_line
+from agentdyno.show.wording import agent_names, one_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,10 +10,9 @@ from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.standing.model import ScoreEstimate
 from agentdyno.findings.standing.tables_labels import points
 from agentdyno.model import Status
-from agentdyno.show.agent_names import agent_names
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, count, label, one_line, percent
+from agentdyno.show.wording import NOTHING, agent_names, count, label, one_line, percent
 
 MOST_CLASSES = 12
 """Error classes of an agent that are shown."""

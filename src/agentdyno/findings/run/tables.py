@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, RunResult, Sample, Status
+from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
     NOTHING,
@@ -310,3 +310,28 @@ def _cell(metric: MetricSummary | None, figure: str) -> Cell:
 
 def _spread_tone(metric: MetricSummary | None) -> Tone:
     return Tone.WARN if metric is not None and metric.cv is not None and metric.cv > 0.1 else Tone.PLAIN
+
+
+def plan_table(plan: Plan, measured: Mapping[str, int]) -> Table:
+    """One row per arm: calls to warm up, samples, instrumented passes, parameters."""
+    passes = dict.fromkeys((arm.arm_id for arm in plan.arms), 0)
+    for trial in plan.trials:
+        passes[trial.arm_id] += trial.phase is Phase.INSTRUMENTED
+    columns = (
+        Column("arm", wrap=True, heading=True),
+        Column("warm-up", Align.RIGHT),
+        Column("measured", Align.RIGHT),
+        Column("instrumented", Align.RIGHT),
+        Column("parameters", wrap=True, priority=1),
+    )
+    rows = tuple(
+        (
+            Cell(arm.name),
+            Cell(str(plan.warmups.get(arm.arm_id, 0))),
+            Cell(str(measured[arm.arm_id])),
+            Cell(str(passes[arm.arm_id])),
+            Cell(settings(arm.params)),
+        )
+        for arm in plan.arms
+    )
+    return Table("Plan", columns, rows)

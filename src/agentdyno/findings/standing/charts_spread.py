@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from agentdyno.findings.run.charts_points import thin, wants_log
 from agentdyno.model.metric import known_metric
 from agentdyno.model.record import AgentRecord
-from agentdyno.show.agent_names import agent_names, shortened
 from agentdyno.show.axes import MUTED, box, number_axis, strip, style
-from agentdyno.show.wording import axis_scale, label
+from agentdyno.show.wording import agent_names, axis_scale, label, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from agentdyno.findings.figures.histograms import merged, quantile
 from agentdyno.findings.stress.judge_advice import recommendations
 from agentdyno.findings.stress.judge_course import Course, Reader, Reading
-from agentdyno.findings.stress.judge_judging import CONCURRENCY, SIZE, axis_of
+from agentdyno.findings.stress.judge_levels import CONCURRENCY, SIZE, axis_of
 from agentdyno.findings.stress.judge_recovery import read_faults, read_spike
 from agentdyno.findings.stress.judge_searches import (
     read_concurrency,

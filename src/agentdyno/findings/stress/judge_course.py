@@ -7,8 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentdyno.findings.figures.histograms import quantile
-from agentdyno.findings.stress.judge_judging import axis_of, base_of, judge_step
-from agentdyno.findings.stress.judge_levels import Bracket, bracket, breaking_point, verdicts
+from agentdyno.findings.stress.judge_levels import (
+    Bracket,
+    axis_of,
+    base_of,
+    bracket,
+    breaking_point,
+    judge_step,
+    verdicts,
+)
 from agentdyno.findings.stress.judge_steps import SHORTFALL, Judgement, StepOutcome
 from agentdyno.findings.stress.model import BreakingPoint, FittedLaw, LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words

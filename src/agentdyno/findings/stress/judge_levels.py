@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agentdyno.findings.stress.judge_steps import SHORTFALL, SHORTFALL_LIMIT, Judgement, StepOutcome
+from agentdyno.findings.stress.judge_steps import SHORTFALL, SHORTFALL_LIMIT, Judgement, StepOutcome, judge
 from agentdyno.findings.stress.model import BreakingPoint
+from agentdyno.model.load import Objective, SelfCheck
 
 CLIENT_VOTES = 3
 """Client-limited steps at one level after which no more is tried there: a busy moment passes."""
@@ -96,3 +97,51 @@ def breaking_point(axis: str, found: Bracket) -> BreakingPoint | None:
     interval = None if found.held is None else (min(found.held, found.broke), max(found.held, found.broke))
     missed = found.judgement.missed[0] if found.judgement and found.judgement.missed else ""
     return BreakingPoint(axis, value, found.held, found.broke, interval, UNITS.get(axis, ""), missed)
+
+
+RATE, CONCURRENCY, SIZE, MEMORY, RATE_LIMIT = "rate", "concurrency", "size", "memory", "rate_limit"
+REFUSED_SHARE = 0.01
+HONOURED = "honoured"
+"""The role of a step whose requests wait as the target tells them to: late on purpose, and judged by nothing."""
+
+
+def axis_of(outcome: StepOutcome) -> str:
+    """What the step's level counts; ``rate`` where it does not say."""
+    return str(outcome.note.get("axis", RATE))
+
+
+def judge_step(
+    outcome: StepOutcome,
+    objectives: Sequence[Objective],
+    base: StepOutcome | None,
+    self_check: SelfCheck | None = None,
+) -> Judgement:
+    """``base`` is the step at the lowest level. A step of growing inputs is not held to five times the latency of the
+    smallest: longer inputs take longer. Where the rate limit is looked for, being refused for it comes first."""
+    axis = axis_of(outcome)
+    if outcome.role == HONOURED:
+        return Judgement(None)
+    if axis == CONCURRENCY:
+        return judge(outcome, objectives, base, self_check=self_check, open_loop=False)
+    if axis == SIZE:
+        return judge(outcome, objectives, None, self_check=self_check, open_loop=False)
+    found = judge(outcome, objectives, base, self_check=self_check)
+    if axis == RATE_LIMIT and outcome.asked and outcome.rate_limited > REFUSED_SHARE * outcome.asked:
+        share = outcome.rate_limited / outcome.asked
+        values = {**found.values, "rate_limited": (share, REFUSED_SHARE)}
+        return replace(found, missed=("rate_limited", *found.missed), values=values)
+    return found
+
+
+def base_of(steps: Sequence[StepOutcome]) -> StepOutcome | None:
+    """The step that the others are compared with: the one for it, else the one at the lowest level."""
+    normal = next((step for step in steps if step.role == "normal" and step.asked), None)
+    return normal or lowest(steps) or next((step for step in steps if step.asked), None)
+
+
+def judging(
+    steps: Sequence[StepOutcome], objectives: Sequence[Objective], self_check: SelfCheck | None = None
+) -> Callable[[StepOutcome], Judgement]:
+    """Judges any step of a scenario whose steps are all known."""
+    base = base_of(steps)
+    return lambda outcome: judge_step(outcome, objectives, base, self_check)

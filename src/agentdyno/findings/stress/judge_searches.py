@@ -16,8 +16,7 @@ from agentdyno.findings.stress.judge_course import (
     served,
     weighted,
 )
-from agentdyno.findings.stress.judge_judging import CONCURRENCY, RATE_LIMIT, axis_of
-from agentdyno.findings.stress.judge_levels import Bracket, breaking_point, verdicts
+from agentdyno.findings.stress.judge_levels import CONCURRENCY, RATE_LIMIT, Bracket, axis_of, breaking_point, verdicts
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.model import FittedLaw, LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words, share_words

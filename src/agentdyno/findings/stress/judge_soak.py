@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from agentdyno.findings.figures.histograms import quantile
 from agentdyno.findings.stress.judge_course import Course, Reading, blame, client_reading, served, weighted
-from agentdyno.findings.stress.judge_judging import judge_step
-from agentdyno.findings.stress.judge_levels import Bracket, breaking_point
+from agentdyno.findings.stress.judge_levels import Bracket, breaking_point, judge_step
 from agentdyno.findings.stress.judge_steps import StepOutcome, merge_windows
 from agentdyno.findings.stress.model import LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words

@@ -10,8 +10,7 @@ from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.dimensions import OVERALL, Quantities, dimension_scores
 from agentdyno.findings.figures.suite_figures import close_suite
 from agentdyno.importers.document import WRITE_AGAIN, Document, printable
-from agentdyno.importers.timings.aggregates import Aggregate
-from agentdyno.importers.timings.machine import Machine
+from agentdyno.importers.timings.assemble import Aggregate, Machine
 from agentdyno.model import (
     AgentUse,
     ArmResult,

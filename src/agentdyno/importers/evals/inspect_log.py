@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentdyno.errors import ImportFailed
-from agentdyno.importers.content import settings, text_of
+from agentdyno.importers.content import outline, settings, text_of
 from agentdyno.importers.document import LATEST_MS, Document, Node, read_document
 from agentdyno.importers.evals.eval_archive import ZIP, open_archive
 from agentdyno.importers.evals.evaluated import Evaluation, Tested, evaluated, version_of
@@ -23,7 +23,6 @@ from agentdyno.importers.evals.inspect_results import (
     warnings_of,
 )
 from agentdyno.importers.evals.inspect_samples import Execution, Tried, read_sample
-from agentdyno.importers.outline import outline
 from agentdyno.model import (
     AgentUse,
     Benchmark,

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agentdyno.importers.content import settings, shown, text_of
+from agentdyno.importers.content import outline, settings, shown, text_of
 from agentdyno.importers.document import LATEST_MS, Document, Node, read_document
 from agentdyno.importers.evals.evaluated import Evaluation, Tested, Totals, evaluated, version_of
 from agentdyno.importers.evals.lm_eval_samples import Asked, Metric, Samples, read_samples, samples_file
-from agentdyno.importers.outline import outline
 from agentdyno.importers.sniff import HEAD_BYTES
 from agentdyno.model import AgentUse, Benchmark, Category, Rubric, RunResult, RunWarning, ScorerUse, Vcs
 from agentdyno.model.identity import digest

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.importers.content import settings, share, shown, text_of, without_secrets
+from agentdyno.importers.content import outline, settings, share, shown, text_of, without_secrets
 from agentdyno.importers.document import Document, Node, read_document
 from agentdyno.importers.evals.evaluated import Evaluation, Tested, answered, evaluated, version_of
-from agentdyno.importers.outline import outline
-from agentdyno.importers.timings.machine import Machine
+from agentdyno.importers.timings.assemble import Machine
 from agentdyno.model import (
     AgentUse,
     Benchmark,

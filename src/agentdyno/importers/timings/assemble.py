@@ -9,7 +9,6 @@ from agentdyno.errors import ImportFailed
 from agentdyno.findings.figures.summarise import status_counts, summarise
 from agentdyno.findings.run.judge_cautions import cautions
 from agentdyno.importers.document import WRITE_AGAIN, Document, printable
-from agentdyno.importers.timings.machine import UNKNOWN_MACHINE, Machine
 from agentdyno.model import (
     ArmResult,
     Entry,
@@ -25,7 +24,9 @@ from agentdyno.model import (
     Status,
     Vcs,
 )
-from agentdyno.model.identity import experiment_arm_id, imported_run_id
+from agentdyno.model.identity import digest, experiment_arm_id, imported_run_id
+from agentdyno.model.result import Environment
+from agentdyno.version import __version__
 
 MOST_LOOPS = 2**53
 """More calls than this in one sample are written as this many."""
@@ -180,3 +181,82 @@ def _cautions(arms: Sequence[ArmResult]) -> list[RunWarning]:
     """As at the end of a run made here, less the advice to measure more often: that is for the other tool."""
     measured = [arm for arm in arms if arm.samples]
     return [warning for warning in cautions(measured, None) if warning.code != "few-samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What is known of ``n`` values without having them, in the unit of the metric. ``None`` is unknown."""
+
+    n: int
+    mean: float
+    median: float | None = None
+    std: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def summary(self, metric: Metric) -> MetricSummary:
+        """What is not known stays null."""
+        return MetricSummary(
+            unit=metric.unit,
+            direction=metric.direction,
+            provenance=metric.provenance,
+            n=self.n,
+            mean=self.mean,
+            median=self.median,
+            p95=None,
+            p99=None,
+            ci=None,
+            std=self.std,
+            cv=self.std / self.mean if self.std is not None and self.mean > 0 else None,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            machine_dependent=metric.machine_dependent,
+        )
+
+
+UNKNOWN = "unknown"
+UNKNOWN_MACHINE = "imported-unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a file says of the machine and the interpreter; empty and 0 are unknown. ``memory_bytes`` is all there is.
+
+    ``os`` is the system and the architecture, such as ``Linux x86_64``; ``marks`` is anything else that tells
+    machines apart and stays the same, such as the sizes of caches.
+    """
+
+    os: str = ""
+    kernel: str = ""
+    cpu_model: str = ""
+    cpu_count: int = 0
+    memory_bytes: int = 0
+    python: str = ""
+    implementation: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
+    marks: object = None
+
+    @property
+    def machine_id(self) -> str:
+        """The id that the same machine has in runs made here, where enough is known; else one of what is known."""
+        parts = [self.cpu_model, self.cpu_count, round(self.memory_bytes / 1024**3), self.os]
+        if all(parts):
+            return digest(parts, 16)
+        known = [*parts, self.marks] if self.marks else parts
+        return f"imported-{digest(known, 16)}" if any(known) else UNKNOWN_MACHINE
+
+    def environment(self) -> Environment:
+        return Environment(
+            machine_id=self.machine_id,
+            os=self.os or UNKNOWN,
+            kernel=self.kernel or UNKNOWN,
+            cpu_model=self.cpu_model or UNKNOWN,
+            cpu_count=self.cpu_count,
+            memory_bytes=self.memory_bytes,
+            python=self.python or UNKNOWN,
+            implementation=self.implementation or UNKNOWN,
+            agentdyno=__version__,
+            packages=dict(self.packages),
+            details=dict(self.details),
+        )

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentdyno.errors import ImportFailed
+from agentdyno.importers.content import outline
 from agentdyno.importers.document import Document, Node, printable, read_document
-from agentdyno.importers.outline import outline
-from agentdyno.importers.timings.assemble import Found, Series, assemble
+from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble
 from agentdyno.importers.timings.asv_results import Benchmark, read_benchmarks, read_series
-from agentdyno.importers.timings.machine import Machine
 from agentdyno.model import RunResult, RunWarning, Vcs
 
 BENCHMARKS, MACHINE = "benchmarks.json", "machine.json"

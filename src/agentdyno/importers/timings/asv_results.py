@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentdyno.importers.content import literal
 from agentdyno.importers.document import Document, Node
 from agentdyno.importers.timings.assemble import Series, measured
-from agentdyno.importers.typed import literal
 from agentdyno.model import Direction, Failure, FailureKind, Metric, Sample, Status, known_metric
 
 _MOST = 100_000

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agentdyno.importers.content import outline, typed
 from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.outline import outline
-from agentdyno.importers.timings.assemble import Found, Series, assemble, measured
-from agentdyno.importers.timings.machine import Machine
-from agentdyno.importers.typed import typed
+from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble, measured
 from agentdyno.model import RunResult, RunWarning, Sample, Status
 
 _CLOSE = 1e-6

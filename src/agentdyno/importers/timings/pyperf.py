@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agentdyno.importers.content import outline
 from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.outline import outline
-from agentdyno.importers.timings.assemble import Found, Series, assemble, measured
-from agentdyno.importers.timings.machine import Machine
+from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble, measured
 from agentdyno.model import Direction, Metric, Phase, RunResult, Sample, known_metric
 
 _METRICS = {

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from agentdyno.importers.content import outline
 from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.outline import outline
-from agentdyno.importers.timings.aggregates import Aggregate
-from agentdyno.importers.timings.assemble import Found, Series, assemble, measured
-from agentdyno.importers.timings.machine import Machine
+from agentdyno.importers.timings.assemble import Aggregate, Found, Machine, Series, assemble, measured
 from agentdyno.model import RunResult, Vcs, known_metric
 
 _UNWRITABLE = "UNSERIALIZABLE["

@@ -15,12 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from agentdyno.contracts import Agent, CaseFailed
-from agentdyno.load.calls.call_record import Ended, failed_outcome, record_row
 from agentdyno.load.plan.schedule import Schedule, concurrency_at, stage_at
 from agentdyno.load.plan.sessions import Conversation, SessionPlan
+from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.case import Case, Response
-from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step
+from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step, TokenSource
+from agentdyno.model.sample import FailureKind, Status
 from agentdyno.servers.simulated.timetable import make_alarm
+from agentdyno.wire.errors import ConnectError
 
 _NS = 1_000_000_000
 _FLUSH_S = 0.05
@@ -290,3 +292,62 @@ class AgentCalls:
         batch = Batch(self._rows, self._examples, now, None if due == _NEVER else due, cpu, self._simulated, last)
         self._rows, self._examples = [], []
         self.batches.put(batch)
+
+
+_NS_PER_S = 1e9
+_MOST = 2**31 - 1
+_OUTCOMES = {
+    FailureKind.HTTP_ERROR: Outcome.HTTP_ERROR,
+    FailureKind.TRUNCATED: Outcome.TRUNCATED,
+    FailureKind.RESET: Outcome.RESET,
+    FailureKind.RATE_LIMITED: Outcome.RATE_LIMITED,
+    FailureKind.TIMEOUT: Outcome.TIMEOUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """When a call was due, sent and done, in nanoseconds since the step's start (-1: never), and which it was."""
+
+    due_ns: int
+    sent_ns: int
+    done_ns: int
+    request: int
+    stage: int
+    blocked: bool
+
+
+def failed_outcome(failure: CaseFailed) -> Outcome:
+    """Under which outcome a failure that an agent names is counted.
+
+    What has no outcome of its own (an exception, an exit status, a limit of memory or output) is a ``stream_error``:
+    an answer began and was none. Where no connection came about it is an ``http_error``, as it is over the wire.
+    """
+    if isinstance(failure.__cause__, ConnectError):
+        return Outcome.HTTP_ERROR
+    if failure.status is Status.TIMEOUT:
+        return Outcome.TIMEOUT
+    return _OUTCOMES.get(failure.kind, Outcome.STREAM_ERROR)
+
+
+def record_row(ended: Ended, outcome: Outcome | None, response: Response | None) -> tuple[int, ...]:
+    """The values of a row in the order of ``RECORD``; ``outcome`` is ``None`` where the call was never made.
+
+    The first content is where the agent says it was (``ttft_s``); gaps between chunks nobody has seen.
+    """
+    entered = left = first = UNKNOWN
+    source = UNKNOWN_SOURCE
+    if response is not None:
+        ttft_s = response.readings.get("ttft_s")
+        if ttft_s is not None and 0.0 <= ttft_s * _NS_PER_S <= ended.done_ns - ended.sent_ns:
+            first = ended.sent_ns + round(ttft_s * _NS_PER_S)
+        if response.usage is not None:
+            entered = min(max(response.usage.input_tokens, 0), _MOST)
+            left = min(max(response.usage.output_tokens, 0), _MOST)
+            source = TOKEN_SOURCE_CODES[TokenSource.USAGE]
+    code = UNSENT if outcome is None else OUTCOME_CODES[outcome]
+    return (
+        *(ended.due_ns, ended.sent_ns, UNKNOWN, first, UNKNOWN, ended.done_ns),
+        *(0, ended.request % _MOST, entered, left, 0, 0),
+        *(ended.stage, 0, code, source, 0, int(ended.blocked), 0),
+    )

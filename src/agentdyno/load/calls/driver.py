@@ -28,8 +28,7 @@ from agentdyno.load.plan.sessions import plan_sessions
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios.large_inputs import words_named
 from agentdyno.load.windows.collect import WindowBuilder
-from agentdyno.load.windows.raw_file import RawFile
-from agentdyno.load.windows.records import Gaps, records_of
+from agentdyno.load.windows.records import Gaps, RawFile, records_of
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, Step, Window
 

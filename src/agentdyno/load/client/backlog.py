@@ -14,7 +14,7 @@ from agentdyno.load.client.decode import OK, Result
 from agentdyno.load.client.hot import Ending, Read
 from agentdyno.load.windows.records import OUTCOMES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.load import Outcome
-from agentdyno.wire.pace import SLICE_NS
+from agentdyno.wire.exchange import SLICE_NS
 
 RETRIED, BLOCKED = 1, 2
 """Flags of an exchange: sent a second time, and late because no connection was free."""

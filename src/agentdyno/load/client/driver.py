@@ -19,7 +19,7 @@ from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.probe import Found, probe
 from agentdyno.load.windows.collect import WindowBuilder
-from agentdyno.load.windows.raw_file import RawFile
+from agentdyno.load.windows.records import RawFile
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from agentdyno.findings.stress.judge_judging import CONCURRENCY, RATE
+from agentdyno.findings.stress.judge_levels import CONCURRENCY, RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import PROFILES, Declared, Settings

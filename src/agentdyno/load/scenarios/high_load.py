@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.stress.judge_judging import CONCURRENCY, RATE, judge_step
+from agentdyno.findings.stress.judge_levels import CONCURRENCY, RATE, judge_step
 from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import JudgedAs, Search, StepAt, find_limit

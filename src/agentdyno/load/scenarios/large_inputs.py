@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.stress.judge_judging import SIZE
+from agentdyno.findings.stress.judge_levels import SIZE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit

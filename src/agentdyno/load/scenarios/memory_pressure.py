@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from agentdyno.errors import RunError, SpecError
-from agentdyno.findings.stress.judge_judging import MEMORY, judge_step
+from agentdyno.findings.stress.judge_levels import MEMORY, judge_step
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady

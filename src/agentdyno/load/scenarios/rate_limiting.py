@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.findings.stress.judge_judging import RATE_LIMIT
+from agentdyno.findings.stress.judge_levels import RATE_LIMIT
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.findings.stress.judge_judging import RATE
+from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
-from agentdyno.load.plan.shapes import spike
+from agentdyno.load.plan.schedule import spike
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number
 from agentdyno.model.load import Step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from agentdyno.findings.stress.judge_judging import RATE
+from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady

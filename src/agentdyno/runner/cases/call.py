@@ -6,16 +6,19 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
+from agentdyno.contracts import MAY_BLOCK_S, Agent, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, FailureKind, Status
-from agentdyno.runner.cases.case_job import DEFAULT_TIME_LIMIT_S, CaseJob, Conduct
-from agentdyno.runner.cases.throttle import Throttle, wait_before
+from agentdyno.model.suite import Constraints
+from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
+from agentdyno.settings.judging import PASS_THRESHOLD
+from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
 
 TRACEBACK_CHARACTERS = 8_000
 
@@ -122,3 +125,63 @@ def _give_up(call: Call, failed: CaseFailed) -> None:
     else:
         call.status = failed.status
     call.failure = Failure(failed.kind, failed.message, traceback=failed.traceback, output_tail=failed.output_tail)
+
+
+DEFAULT_TIME_LIMIT_S = CASE_TIME_LIMIT.default
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``scores`` by name, with ``score`` the one that decides; ``scoring`` what each scorer said.
+
+    ``cost_usd`` is what judging itself cost; ``None`` where that is unknown.
+    """
+
+    scores: Mapping[str, float | None]
+    scoring: tuple[Mapping[str, object], ...] = ()
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Dollars, ``None`` where unknown, and how they are known: reported, priced, derived, free or unknown."""
+
+    usd: float | None
+    source: str
+
+
+class ResponseCache(Protocol):
+    """Answers from before. They are reused on request only and never count as a measurement."""
+
+    def get(self, arm_id: str, case: Case, epoch: int) -> Response | None: ...
+
+    def put(self, arm_id: str, case: Case, epoch: int, response: Response) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJob:
+    """One arm. Calls of arms that share an ``agent`` share its allowance of calls at once."""
+
+    agent: Agent
+    cases: Mapping[str, Case]
+    judge: Callable[[Case, Response], Awaitable[Judgement]]
+    price: Callable[[Response, float | None], Priced]
+    constraints: Constraints = field(default_factory=Constraints)
+    pass_threshold: float = PASS_THRESHOLD.default
+    warmup: int = 0
+    server: CpuShare | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """How calls are made: how many at once, how often again, how long a rate limit is waited for.
+
+    ``redact`` takes secrets out of everything that is kept.
+    """
+
+    concurrency: int = CONCURRENCY.default
+    retries: int = RETRIES.default
+    patience_s: float = 120.0
+    redact: Callable[[object], object] = lambda value: value
+    cache: ResponseCache | None = None
+    fail_fast: bool = True

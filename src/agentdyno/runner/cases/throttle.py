@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 FIRST_WAIT_S = 0.5
@@ -91,3 +91,32 @@ def wait_before(attempt: int, asked_s: float | None, luck: float) -> float:
         return max(0.0, asked_s)
     longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (attempt - 2))
     return longest * (1.0 - 0.5 * luck)
+
+
+@dataclass(slots=True)
+class CpuShare:
+    """``read`` gives the server's CPU seconds so far. What it uses while k calls are open goes to each by 1/k.
+
+    The shares of all calls add up to what the server used while any call was open.
+    """
+
+    read: Callable[[], float]
+    _open: dict[Hashable, float] = field(default_factory=dict)
+    _last: float = 0.0
+
+    def enter(self, call: Hashable) -> None:
+        self._settle()
+        self._open[call] = 0.0
+
+    def leave(self, call: Hashable) -> float:
+        """The call's CPU seconds."""
+        self._settle()
+        return self._open.pop(call, 0.0)
+
+    def _settle(self) -> None:
+        now = self.read()
+        used, self._last = now - self._last, now
+        if self._open and used > 0:
+            share = used / len(self._open)
+            for call in self._open:
+                self._open[call] += share

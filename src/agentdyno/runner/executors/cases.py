@@ -17,8 +17,7 @@ from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Case
 from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
-from agentdyno.runner.cases.call import Call, make_call
-from agentdyno.runner.cases.case_job import CaseJob, Conduct, Judgement
+from agentdyno.runner.cases.call import Call, CaseJob, Conduct, Judgement, make_call
 from agentdyno.runner.cases.loops import CLOSE_S, DrivenLoop, Loop, LoopThread, Outbox, is_running_here
 from agentdyno.runner.cases.sample import make_case_sample, past_a_limit, priced
 from agentdyno.runner.cases.throttle import Throttle

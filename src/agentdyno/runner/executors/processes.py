@@ -18,7 +18,7 @@ from agentdyno.runner.bench.describe import start_worker
 from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.sandbox import LimitedProcess
-from agentdyno.sandbox.endings import cause_of_death
+from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.frames import Message
 from agentdyno.workers.link import Link
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.figures.values import declared_metrics
+from agentdyno.findings.figures.summarise import declared_metrics
 from agentdyno.model import (
     Affinity,
     Arm,

@@ -25,7 +25,7 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     if subject.target is not None:
         from agentdyno.load.client.driver import HttpDriver
         from agentdyno.load.target.process import listening_pid
-        from agentdyno.load.target.watched import WatchedDriver
+        from agentdyno.load.target.server_watch import WatchedDriver
 
         driver = HttpDriver(
             subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key, trace=trace

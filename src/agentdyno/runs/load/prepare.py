@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.errors import SpecError
-from agentdyno.load.plan.shapes import ramp, sawtooth, soak, spike, steps
+from agentdyno.load.plan.schedule import ramp, sawtooth, soak, spike, steps
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios import (
     FIND_LIMIT,

@@ -11,9 +11,9 @@ from agentdyno.errors import SpecError
 from agentdyno.model import Benchmark, Case, Response, Score, ScorerUse
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.case_job import Judgement
+from agentdyno.runner.cases.call import Judgement
 from agentdyno.scorers.adapt import make_scorer
-from agentdyno.scorers.combine import combine
+from agentdyno.scorers.outcome import combine
 
 Judges = Callable[[str], Agent]
 

@@ -15,8 +15,8 @@ from agentdyno.model import Benchmark, Plan, Price, Response, RunWarning, Side, 
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.case_job import CaseJob, Conduct, Priced
-from agentdyno.runner.cases.cpu_share import CpuShare
+from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
+from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer

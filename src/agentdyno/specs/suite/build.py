@@ -27,7 +27,7 @@ from agentdyno.specs.dataset.load import DataPlace, load_cases
 from agentdyno.specs.files.problems import Problem, shorten, spec_error
 from agentdyno.specs.layers import Document
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
-from agentdyno.specs.workspace.agent_sweep import agent_uses
+from agentdyno.specs.workspace.agents import agent_uses
 
 _MIB = 1024 * 1024
 

@@ -106,7 +106,7 @@ def _settings(document: Document, suite: Suite) -> Spec:
 
 def _check_quick_agents(layer: Document, source: str) -> None:
     """Secrets are refused even where this run does not read them."""
-    from agentdyno.specs.workspace.agent_sweep import entry_problems
+    from agentdyno.specs.workspace.agents import entry_problems
 
     problems = [
         problem

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agentdyno.specs.files.problems import dotted, got, shorten
+from agentdyno.model.identity import canonical_json, digest
+from agentdyno.model.spec import Strategy
+from agentdyno.model.suite import AgentUse
+from agentdyno.specs.experiment.arms import shown_value
+from agentdyno.specs.experiment.sweep import axes_problem
+from agentdyno.specs.files.pasted_secrets import secret_problems
+from agentdyno.specs.files.problems import Problem, dotted, got, shorten, spec_error
 from agentdyno.specs.files.shorthand import check_version, refuse
 from agentdyno.specs.forms import FileModel, Line
 
@@ -109,3 +120,116 @@ class AgentModel(DeclaredAgent):
 
 DeclaredField = Annotated[DeclaredAgent, BeforeValidator(spell_use, json_schema_input_type=str | DeclaredAgent)]
 AgentField = Annotated[AgentModel, BeforeValidator(spell_use, json_schema_input_type=str | AgentModel)]
+
+
+_INTERPRETER = re.compile(r"(python[\d.]*|node|bash|sh|ruby|perl|php|deno|bun)$")
+MAX_AGENTS = 200
+
+
+def agent_use(reference: str, *, base_dir: str = ".") -> AgentUse:
+    """What a bare reference means: ``file.py@name``, ``module:attr``, a scheme, or ``name[@version]``.
+
+    It is called by its last part: ``answer`` of ``agent.py@answer``, ``gpt-5-mini`` of ``openai:gpt-5-mini``, host
+    and path of a URL, the program of a command. A version stays part of what it uses, so that nothing else can
+    run in its place.
+    """
+    name, version = _label(reference)
+    return AgentUse(name=name or reference, uses=reference, version=version, base_dir=base_dir)
+
+
+def _label(reference: str) -> tuple[str, str | None]:
+    scheme, colon, rest = reference.partition(":")
+    if colon and scheme == "cmd":
+        return _program(rest), None
+    if colon and scheme in ("openai", "ollama"):
+        return rest, None
+    if colon and scheme in ("http", "https"):
+        host, slash, path = rest.lstrip("/").partition("/")
+        return (host.rpartition("@")[2] + slash + path.partition("?")[0]).rstrip("/"), None
+    before, at, after = reference.rpartition("@")
+    if at and before.endswith(".py"):
+        return after, None
+    if at and before and after:
+        return before, after
+    return rest if colon else reference, None
+
+
+def _program(command: str) -> str:
+    """``agent`` of ``./agent --plain`` and of ``python3 agent.py``."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    first = Path(words[0]).name if words else ""
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    return Path(script).stem if _INTERPRETER.match(first) and "." in script else Path(first).stem
+
+
+def agent_uses(entries: Sequence[Mapping[str, Any]], *, key: str, source: str, base_dir: str) -> tuple[AgentUse, ...]:
+    """The agents of validated ``entries`` (``key`` is theirs in ``source``), sweeps expanded, names distinct."""
+    problems: list[Problem] = []
+    found: list[AgentUse] = []
+    places: dict[str, str] = {}
+    for i, entry in enumerate(entries):
+        place = f"{key}[{i}]"
+        wrong = [*entry_problems(entry, place)]
+        problems += wrong
+        for use in [] if wrong else expand_agent(entry, base_dir=base_dir):
+            label = f"{use.name}@{use.version}" if use.version else use.name
+            if label in places:
+                message = f"{shorten(label)} is here twice, as in {places[label]}"
+                problems.append(Problem(f"{place}.name", message, "Give one of them another `name:` or `version:`."))
+                break
+            places[label] = place
+            found.append(use)
+    if not problems and len(found) > MAX_AGENTS:
+        message = f"expected at most {MAX_AGENTS} agents, got {len(found)}"
+        problems.append(Problem(key, message, "Sweep fewer values."))
+    if problems:
+        raise spec_error(source, problems)
+    return tuple(found)
+
+
+def entry_problems(entry: Mapping[str, Any], key: str) -> Iterator[Problem]:
+    """What is wrong with one agent: nothing to use, pasted secrets, a sweep that cannot be run through."""
+    if not reference_of(entry):
+        yield Problem(f"{key}.use", "expected what to use, got none", "Add for example `use: agent.py@answer`.")
+    for name in ("use", "uses", "config", "sweep", "description"):
+        if name in entry:
+            yield from secret_problems(entry[name], f"{key}.{name}")
+    sweep: Mapping[str, Sequence[object]] = entry.get("sweep", {})
+    for name, values in sweep.items():
+        if len({canonical_json(value) for value in values}) < len(values):
+            place = f"{key}.{dotted(('sweep', name))}"
+            yield Problem(place, "expected different values, got one of them twice", "Remove one of the two.")
+    found = axes_problem(sweep, Strategy.CARTESIAN)
+    if found is None and math.prod(len(values) for values in sweep.values()) > MAX_AGENTS:
+        found = Problem("", f"expected at most {MAX_AGENTS} combinations", "Sweep fewer values.")
+    if found is not None:
+        yield Problem(f"{key}.sweep", found.message, found.remedy)
+
+
+def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> list[AgentUse]:
+    """The agents of one entry: ``name model=small temperature=0`` and so on where it sweeps."""
+    bare = agent_use(reference_of(entry), base_dir=base_dir)
+    name = entry.get("name") or name or bare.name
+    sweep: Mapping[str, Sequence[object]] = entry.get("sweep", {})
+    combinations = [dict(zip(sweep, values, strict=True)) for values in product(*sweep.values())]
+    labels = [" ".join([name, *(f"{key}={shown_value(value)}" for key, value in c.items())]) for c in combinations]
+    return [
+        AgentUse(
+            name=label if labels.count(label) == 1 else f"{label} #{digest(chosen, 6)}",
+            uses=bare.uses,
+            version=entry.get("version") or bare.version,
+            config={**entry.get("config", {}), **chosen},
+            env=tuple(dict.fromkeys(entry.get("env", ()))),
+            description=entry.get("description", ""),
+            base_dir=base_dir,
+        )
+        for label, chosen in zip(labels, combinations, strict=True)
+    ]
+
+
+def reference_of(entry: Mapping[str, Any]) -> str:
+    """What an entry uses; its name where it says nothing else."""
+    return str(entry.get("use") or entry.get("uses") or entry.get("name") or "")

@@ -115,7 +115,7 @@ def _merged(use: AgentUse, declared: AgentUse) -> AgentUse:
 
 
 def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, AgentUse]:
-    from agentdyno.specs.workspace.agent_sweep import entry_problems, expand_agent
+    from agentdyno.specs.workspace.agents import entry_problems, expand_agent
 
     problems: list[Problem] = []
     agents: dict[str, AgentUse] = {}

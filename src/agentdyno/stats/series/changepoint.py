@@ -19,9 +19,8 @@ import numpy as np
 from ..distributions import normal_quantile, two_sided_p
 from ..samples import Array, Values
 from ..significance import mann_whitney
-from .long_run_variance import Noise, description_cost, estimate_noise, starting_variance
+from .long_run_variance import Noise, clip_spikes, description_cost, estimate_noise, starting_variance
 from .partition import Indices, partition
-from .spikes import clip_spikes
 
 MIN_SIZE = 4
 """Fewest points of a confirmed regime."""

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..distributions import normal_quantile, two_sided_p
 from ..intervals import Interval
-from ..ranks import rank_with_ties
 from ..samples import Array, Values, require_inside_unit, to_array
+from ..significance import rank_with_ties
 
 _FEWEST_POINTS = 4
 _MOST_POINTS = 500

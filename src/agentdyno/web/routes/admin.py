@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from agentdyno.model.job import ApiKey, AuditEntry, Scope
 from agentdyno.web.auth import Caller, require
-from agentdyno.web.cursors import decode_cursor, encode_cursor
+from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services

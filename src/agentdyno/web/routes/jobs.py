@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from agentdyno.model.codec import encode
 from agentdyno.model.job import AuditEntry, Job, JobStatus, Scope
 from agentdyno.web.auth import Caller, require
-from agentdyno.web.cursors import decode_cursor, encode_cursor
+from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
@@ -102,7 +102,7 @@ def _look_up(given: Services, job_id: str) -> Job:
 
 
 def _explained(given: Services, *jobs: Job) -> list[Job]:
-    from agentdyno.jobs.waiting import explained
+    from agentdyno.jobs.submitting import explained
 
     return explained(given.store, jobs, given.now_ms())
 

@@ -14,8 +14,7 @@ from agentdyno.model import Phase, RunStatus, Side, Status
 from agentdyno.model.job import Scope
 from agentdyno.store.runs.pages import AfterSample, SampleFilter
 from agentdyno.web.auth import require
-from agentdyno.web.cursors import decode_cursor, encode_cursor
-from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_run, place_after
+from agentdyno.web.lookups import LONGEST_NAME, cursor_after, decode_cursor, encode_cursor, find_run, place_after
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer, kept_answer
 from agentdyno.web.schemas import ArtifactItems, ReportFormat, RunRowPage, RunView, SamplePage

@@ -13,8 +13,8 @@ from agentdyno.version import __version__
 from agentdyno.web import metrics
 from agentdyno.web.auth import Caller, require
 from agentdyno.web.docs_page import STYLE, page
+from agentdyno.web.problems import StrictJson
 from agentdyno.web.state import Services, services
-from agentdyno.web.strict_json import StrictJson
 
 router = APIRouter(tags=["service"])
 Given = Annotated[Services, Depends(services)]
