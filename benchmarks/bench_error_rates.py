@@ -22,11 +22,11 @@ from benchmarks.background_load import loaded
 from benchmarks.ratio_table import BENCHMARKS, met, print_heading, print_table
 from pyperf._utils import is_significant
 
-from agentdyno.findings.engine.measure_samples import Judging, compare_arms
+from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms
 from agentdyno.findings.figures.summarise import summarise
 from agentdyno.model import Arm, ArmResult, Entry, Iterations, Limits, Order, Sample, Side, Spec, Verdict
 from agentdyno.runner.bench.affinity import choose_cpu
-from agentdyno.runner.bench.job import ArmJob, Code, Launch
+from agentdyno.runner.bench.job import ArmJob, CodeReference, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.settings.run import PROCESSES_PER_SIDE
@@ -81,7 +81,7 @@ def collect(setting: Setting, candidate_rounds: int, seed: int) -> Pair:
     arms = [Arm(side.value, side.value, "busy", side=side) for side in Side]
     plan = make_plan(spec, [(arm, iterations) for arm in arms], [])
     rounds = {Side.BASELINE.value: ROUNDS, Side.CANDIDATE.value: candidate_rounds}
-    code = Code("busy", files=(str(BENCHMARKS / "subjects.py"),))
+    code = CodeReference("busy", files=(str(BENCHMARKS / "subjects.py"),))
     samples: dict[str, list[Sample]] = {arm.arm_id: [] for arm in arms}
     cpu = choose_cpu()
     with tempfile.TemporaryDirectory(prefix="dyno-bench-") as folder:
@@ -117,15 +117,15 @@ def collect(setting: Setting, candidate_rounds: int, seed: int) -> Pair:
     return Pair(first, second)
 
 
-def our_rule(pair: Pair, judging: Judging) -> str:
+def our_rule(pair: Pair, judging: SampleJudging) -> str:
     return _row(pair, judging)[0]
 
 
 def our_ratio(pair: Pair, *, paired: bool) -> float:
-    return _row(pair, Judging(paired=paired))[1]
+    return _row(pair, SampleJudging(paired=paired))[1]
 
 
-def _row(pair: Pair, judging: Judging) -> tuple[str, float]:
+def _row(pair: Pair, judging: SampleJudging) -> tuple[str, float]:
     rows = compare_arms(pair.baseline, pair.candidate, judging)
     row = next(row for row in rows if row.metric.name == "duration_s")
     if row.verdict is None or row.ratio is None:
@@ -154,11 +154,11 @@ def _slower(first: float, second: float) -> str:
 
 
 def paired_rule(pair: Pair) -> str:
-    return our_rule(pair, Judging(paired=True))
+    return our_rule(pair, SampleJudging(paired=True))
 
 
 def unpaired_rule(pair: Pair) -> str:
-    return our_rule(pair, Judging())
+    return our_rule(pair, SampleJudging())
 
 
 INTERLEAVED: tuple[tuple[str, Rule], ...] = (

@@ -26,7 +26,7 @@ from agentdyno.findings.stress.judge_steps import split_steps
 from agentdyno.findings.stress.model import LimitedBy
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
+from agentdyno.load.scenarios import FIND_LIMIT, ScenarioSettings, resolve_params
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.server import simulated_server
@@ -80,7 +80,7 @@ def search(
         driver = HttpDriver(LoadTarget("simulated", Dialect.OPENAI, server.openai_url, "m"), options)
         driver.open()
         try:
-            windows = list(run_scenario(FIND_LIMIT, driver, Settings(values, options=options, seed=seed)))
+            windows = list(run_scenario(FIND_LIMIT, driver, ScenarioSettings(values, options=options, seed=seed)))
         finally:
             driver.close()
     steps = split_steps(windows)

@@ -9,12 +9,12 @@ import json
 from pathlib import Path
 
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 
 def main() -> None:
     # Nothing is opened: the store would be, with the first request.
-    document = create_app(Settings("sqlite://", Path())).openapi()
+    document = create_app(ServiceSettings("sqlite://", Path())).openapi()
     # A new release alone is no change of the API.
     document["info"]["version"] = ""
     print(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False))

@@ -9,7 +9,7 @@ from unittest import mock
 
 from agentdyno.model import Case
 from agentdyno.model.plan import Trial
-from agentdyno.runner.cases.call import Call, CaseJob, Conduct, make_call
+from agentdyno.runner.cases.call import CaseCall, CaseJob, Conduct, make_call
 from agentdyno.runner.cases.throttle import Throttle
 
 Seconds = Callable[[Case, Trial], float]
@@ -30,7 +30,7 @@ def given_figures(seconds: Seconds = an_instant) -> Iterator[None]:
 
     async def given(
         trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle, *, alone: bool = False
-    ) -> Call:
+    ) -> CaseCall:
         call = await make_call(trial, case, job, conduct, throttle, alone=alone)
         if call.duration_s is not None:
             call.duration_s = seconds(case, trial)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentdyno_workloads.llm.serving import Serving
-from agentdyno_workloads.llm.workflow import Call, Worked
+from agentdyno_workloads.llm.workflow import ModelAnswer, Worked
 
 ALONE_S = 2.0
 TTFT_S = 0.1
@@ -30,7 +30,7 @@ class GivenWork:
         await self._meet()
         self._busy.remove(place)
         took_s = ALONE_S * sharing
-        calls = tuple(Call(stage, took_s / 2, TTFT_S * sharing, 10 / took_s, 10) for stage in STAGES)
+        calls = tuple(ModelAnswer(stage, took_s / 2, TTFT_S * sharing, 10 / took_s, 10) for stage in STAGES)
         return Worked(name, 0.0, took_s, calls, model="given", simulated=True)
 
     @staticmethod

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from agentdyno.cli.service.following import job_exit_code, progress_of
-from agentdyno.cli.service.remote import Service, ServiceAway
+from agentdyno.cli.service.remote import RemoteService, ServiceAway
 from agentdyno.errors import RunError, SpecError
 from agentdyno.jobs.catalogue import Catalogue
 from agentdyno.jobs.submitting import submit
@@ -89,7 +89,7 @@ def test_a_run_is_asked_for_followed_and_listed_at_a_service(ready: Bench) -> No
 def test_a_service_without_workers_leaves_jobs_to_a_worker_and_cancels_what_waits(ready: Bench) -> None:
     secret = ready.dyno("keys", "create", "ci", "--scope", "run").out.strip()
     with serving(ready, "--workers", "0") as address:
-        service = Service(address, secret)
+        service = RemoteService(address, secret)
         first = service.submit({"agent_id": "mine", "suite_id": "tiny"}, "one")
         assert service.submit({"agent_id": "mine", "suite_id": "tiny"}, "one") == first
         second = service.submit({"agent_id": "mine", "suite_id": "tiny"}, "two")
@@ -252,7 +252,7 @@ def test_a_key_is_not_sent_on_to_another_address(there: tuple[str, type[_Answers
     url, handler = there
     handler.answers = [(302, {"Location": f"{url}/elsewhere"}, "")]
     with pytest.raises(SpecError):
-        Service(url, "dyno_secret").job("1")
+        RemoteService(url, "dyno_secret").job("1")
     assert handler.seen == [("/api/jobs/1", "Bearer dyno_secret")]
 
 
@@ -261,7 +261,7 @@ def test_a_service_that_restarts_is_waited_for_while_a_job_is_followed(there: tu
     ended = json.dumps({**_plain(JOB), "status": "succeeded"})
     handler.answers = [(200, {}, json.dumps(_plain(JOB))), (503, {}, ""), (200, {}, ended)]
     waits: list[float] = []
-    statuses = [job.status.value for job in Service(url, wait=waits.append).follow("1")]
+    statuses = [job.status.value for job in RemoteService(url, wait=waits.append).follow("1")]
     assert statuses == ["queued", "succeeded"]
     assert len(waits) == 2
 
@@ -271,21 +271,21 @@ def test_patience_has_an_end(there: tuple[str, type[_Answers]]) -> None:
     handler.answers = [(503, {}, "")]
     moments = iter([0.0, 59.0, 61.0])
     with pytest.raises(ServiceAway):
-        list(Service(url, wait=lambda _: None, clock=lambda: next(moments)).follow("1"))
+        list(RemoteService(url, wait=lambda _: None, clock=lambda: next(moments)).follow("1"))
 
 
 def test_what_is_no_service_of_ours_is_said(there: tuple[str, type[_Answers]]) -> None:
     url, handler = there
     handler.answers = [(200, {}, "<html>")]
     with pytest.raises(RunError, match="not a service"):
-        Service(url).job("1")
+        RemoteService(url).job("1")
 
 
 def test_ids_cannot_leave_their_place_in_the_path(there: tuple[str, type[_Answers]]) -> None:
     url, handler = there
     handler.answers = [(404, {}, '{"detail": "no job", "remedy": "Known: none."}')]
     with pytest.raises(SpecError, match="no job") as caught:
-        Service(url).job("../keys?x")
+        RemoteService(url).job("../keys?x")
     assert caught.value.remedy == "Known: none."
     assert handler.seen[0][0] == "/api/jobs/..%2Fkeys%3Fx"
 

@@ -25,7 +25,7 @@ from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.store.location import path_url
 from agentdyno.store.runs.schema import HEAD
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 from ..command import DYNO, Bench
 from ..postgres import USER, Postgres, running_postgres
@@ -207,7 +207,7 @@ def test_through_the_documented_proxy_nobody_reads_without_a_key(tmp_path: Path)
     settings = dict(line.rstrip(";").split(maxsplit=1) for line in lines if line.endswith(";"))
     headers = dict(line.rstrip(";").split()[1:] for line in lines if line.startswith("proxy_set_header"))
     assert headers["Host"] == "$host"
-    assert settings["client_max_body_size"] == f"{Settings('', tmp_path).max_import_bytes // 2**20}m"
+    assert settings["client_max_body_size"] == f"{ServiceSettings('', tmp_path).max_import_bytes // 2**20}m"
     with serving(Bench(tmp_path)) as service:
         through = urllib.request.Request(f"{service.address}/api/runs", headers={"Host": settings["server_name"]})
         with pytest.raises(urllib.error.HTTPError) as refused:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agentdyno.findings.engine.match import compare_sides
-from agentdyno.findings.engine.measure_samples import Judging, compare_arms, correct_family
+from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms, correct_family
 from agentdyno.model import Verdict
 
 from .builders import arm, noisy, two_sided
@@ -29,8 +29,8 @@ def simulate(
             )
             for centre in (1.0, 1.0 + change)
         )
-        found = compare_sides(two_sided(first, second), Judging()) if paired else None
-        rows = found.arms[0].metrics if found else correct_family(compare_arms(first, second, Judging()), 0.01)
+        found = compare_sides(two_sided(first, second), SampleJudging()) if paired else None
+        rows = found.arms[0].metrics if found else correct_family(compare_arms(first, second, SampleJudging()), 0.01)
         for item in rows:
             assert item.verdict is not None
             verdicts[item.verdict] += 1

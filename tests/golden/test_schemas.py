@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 from .asking import Project
 from .golden import check
@@ -20,6 +20,6 @@ def test_the_schema_of_a_file_is_what_it_was(kind: str, project: Project) -> Non
 
 
 def test_the_api_is_described_as_before(tmp_path: Path) -> None:
-    app = create_app(Settings(f"sqlite:///{tmp_path}/dyno.db", tmp_path))
+    app = create_app(ServiceSettings(f"sqlite:///{tmp_path}/dyno.db", tmp_path))
     # The order of paths and of components says nothing: it follows the names of our modules.
     check("schema/openapi.json", json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False))

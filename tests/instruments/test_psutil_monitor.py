@@ -14,7 +14,7 @@ import pytest
 
 from agentdyno.errors import PluginError
 from agentdyno.instruments.psutil_monitor import PsutilMonitor
-from agentdyno.instruments.series import Series, Snapshot
+from agentdyno.instruments.series import Snapshot, SnapshotSeries
 from agentdyno.registry.adapt import adapt
 
 
@@ -83,7 +83,7 @@ def test_work_shows_as_cpu_time_even_in_a_block_shorter_than_the_kernels_tick(tm
 
 
 def test_means_are_weighted_by_time_and_peaks_survive_thinning() -> None:
-    series = Series(snapshot(0.0, rss=100), interval_s=1.0, cap=4)
+    series = SnapshotSeries(snapshot(0.0, rss=100), interval_s=1.0, cap=4)
     for second in range(1, 9):
         series.add(snapshot(float(second), rss=900 if second == 3 else 100, cpu_s=second / 2, written=None))
     numbers = series.numbers()
@@ -102,7 +102,7 @@ def test_means_are_weighted_by_time_and_peaks_survive_thinning() -> None:
 
 
 def test_a_long_series_never_exceeds_two_thousand_points() -> None:
-    series = Series(snapshot(0.0), interval_s=0.05)
+    series = SnapshotSeries(snapshot(0.0), interval_s=0.05)
     for number in range(1, 10_001):
         series.add(snapshot(number * 0.05))
         assert len(series.columns()["t_s"]) <= 2_000 if number % 1_000 == 0 else True
@@ -110,7 +110,7 @@ def test_a_long_series_never_exceeds_two_thousand_points() -> None:
 
 
 def test_io_counts_from_the_start_of_the_block() -> None:
-    series = Series(snapshot(5.0, written=1_000), interval_s=1.0)
+    series = SnapshotSeries(snapshot(5.0, written=1_000), interval_s=1.0)
     series.add(snapshot(6.0, written=1_500))
     assert series.columns()["write_bytes"] == [0, 500]
     assert series.columns()["t_s"] == [0.0, 1.0]

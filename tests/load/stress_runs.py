@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import Settings, custom, resolve_params, scenario_named
+from agentdyno.load.scenarios import ScenarioSettings, custom, resolve_params, scenario_named
 from agentdyno.load.scenarios.base import Scenario
 from agentdyno.model.codec import to_plain
 from agentdyno.model.load import LoadOptions, Objective, Stage, Window
@@ -36,7 +36,7 @@ def windows_from(
     options = chosen.options(LoadOptions(), values)
     driver = model if isinstance(model, QueueDriver) else QueueDriver(model, connections=options.connections)
     driver = replace(driver, window_s=min(driver.window_s, options.window_s), objectives=slo)
-    settings = Settings(values, slo, options, driver.model.levers(), seed)
+    settings = ScenarioSettings(values, slo, options, driver.model.levers(), seed)
     return list(run_scenario(chosen, driver, settings)), values
 
 

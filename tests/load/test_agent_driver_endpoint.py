@@ -16,7 +16,7 @@ from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Stage, Step, To
 from agentdyno.model.sample import FailureKind
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.server import simulated_server
-from agentdyno.wire.errors import Refused
+from agentdyno.wire.errors import ConnectionRefused
 
 FAULTS = {"http_error": 3, "timeout": 2, "reset": 4, "truncated": 2, "stream_error": 3, "rate_limited": 5}
 
@@ -72,6 +72,6 @@ def test_an_endpoint_that_is_down_is_one_clear_message() -> None:
 
 def test_no_connection_is_counted_alike_over_the_wire_and_through_an_agent() -> None:
     failure = CaseFailed(FailureKind.RESET, "refused")
-    failure.__cause__ = Refused("refused")
+    failure.__cause__ = ConnectionRefused("refused")
     assert failed_outcome(failure) is Outcome.HTTP_ERROR
     assert failed_outcome(CaseFailed(FailureKind.RESET, "lost")) is Outcome.RESET

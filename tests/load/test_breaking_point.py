@@ -15,7 +15,7 @@ from agentdyno.findings.stress.judge_steps import split_steps
 from agentdyno.findings.stress.model import LimitedBy
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import FIND_LIMIT, Settings, resolve_params
+from agentdyno.load.scenarios import FIND_LIMIT, ScenarioSettings, resolve_params
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.server import simulated_server
@@ -31,7 +31,7 @@ def searched(url: str) -> Reading:
     driver = HttpDriver(LoadTarget("simulated", Dialect.OPENAI, url, "m"), options)
     driver.open()
     try:
-        windows = list(run_scenario(FIND_LIMIT, driver, Settings(values, FEW_ERRORS, options, seed=1)))
+        windows = list(run_scenario(FIND_LIMIT, driver, ScenarioSettings(values, FEW_ERRORS, options, seed=1)))
     finally:
         driver.close()
     return read_limit(Course("find_limit", values, split_steps(windows), FEW_ERRORS))

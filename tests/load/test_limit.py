@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.stress.judge import scenario_report
-from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome, merge_windows, shortfall
+from agentdyno.findings.stress.judge_steps import StepJudgement, StepOutcome, merge_windows, shortfall
 from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
-from agentdyno.load.limit import Ending, Found, Search, find_limit
+from agentdyno.load.limit import LimitFound, Search, SearchEnding, find_limit
 from agentdyno.model.load import Objective, Stage, Step, Window
 
 from ..properties import examples
@@ -26,29 +26,29 @@ def step_at(level: float, number: int) -> Step:
     return Step(f"{level:g} #{number}", (Stage("s", 1.0, rate=level),), note={"level": level})
 
 
-def searched(search: Search, verdict: Callable[[float, int], bool | None]) -> tuple[Found, list[float]]:
+def searched(search: Search, verdict: Callable[[float, int], bool | None]) -> tuple[LimitFound, list[float]]:
     """The search's end, and the levels in the order in which they were tried; ``verdict`` of a level and a try."""
     steps = find_limit(search, step_at, lambda outcome, _: verdicts.pop(outcome.step))
     tried: list[float] = []
-    verdicts: dict[str, Judgement] = {}
+    verdicts: dict[str, StepJudgement] = {}
     step = next(steps)
     while True:
         level = float(step.note["level"])
         met = verdict(level, tried.count(level))
         tried.append(level)
-        verdicts[step.name] = Judgement(met, () if met else ("latency_p99",), {}, "slow" if met is None else "")
+        verdicts[step.name] = StepJudgement(met, () if met else ("latency_p99",), {}, "slow" if met is None else "")
         window = Window(0, step.name, "s", 0.0, 1.0, asked=1, note=step.note)
         try:
             step = steps.send(merge_windows([window]))
         except StopIteration as stop:
-            found: Found = stop.value
+            found: LimitFound = stop.value
             return found, tried
 
 
 def test_it_doubles_until_it_breaks_confirms_that_and_halves_the_interval() -> None:
     found, tried = searched(Search(1, 1000, whole=True, width=0.3), lambda level, _: level <= 10)
     assert tried == [1, 2, 4, 8, 16, 16, 11, 11, 9]
-    assert found.ending is Ending.FOUND
+    assert found.ending is SearchEnding.FOUND
     assert (found.between.held, found.between.broke) == (9, 11)
 
 
@@ -56,7 +56,7 @@ def test_it_doubles_until_it_breaks_confirms_that_and_halves_the_interval() -> N
 @examples(80)
 def test_the_interval_holds_the_limit_and_is_as_narrow_as_asked(limit: float, width: float) -> None:
     found, _ = searched(Search(1.0, 10_000.0, width=width), lambda level, _: level <= limit)
-    assert found.ending is Ending.FOUND
+    assert found.ending is SearchEnding.FOUND
     assert found.between.held is not None
     assert found.between.broke is not None
     assert found.between.held <= limit < found.between.broke
@@ -73,7 +73,7 @@ def test_one_noisy_step_does_not_decide() -> None:
 
 def test_a_target_that_holds_everything_ends_at_the_ceiling() -> None:
     found, tried = searched(Search(1, 100), lambda *_: True)
-    assert found.ending is Ending.CEILING
+    assert found.ending is SearchEnding.CEILING
     assert tried[-1] == 100
     assert (found.between.held, found.between.broke) == (100, None)
 
@@ -86,14 +86,14 @@ def test_a_first_level_that_breaks_is_halved_down_to_one_that_holds() -> None:
 
 def test_a_target_that_never_holds_ends_at_the_floor() -> None:
     found, _ = searched(Search(8, 100, floor=2), lambda *_: False)
-    assert found.ending is Ending.FLOOR
+    assert found.ending is SearchEnding.FLOOR
     assert (found.between.held, found.between.broke) == (None, 2)
 
 
 def test_the_search_ends_where_the_client_is_the_limit() -> None:
     found, tried = searched(Search(1, 1000), lambda level, _: None if level >= 8 else True)
     assert tried == [1, 2, 4, 8, 8, 8]
-    assert found.ending is Ending.CLIENT
+    assert found.ending is SearchEnding.CLIENT
     assert (found.between.held, found.between.broke, found.between.client) == (4, None, 8)
 
 
@@ -101,13 +101,13 @@ def test_a_client_limited_step_is_done_again_and_the_search_goes_on() -> None:
     found, _ = searched(
         Search(1, 64, whole=True), lambda level, attempt: None if level == 4 and attempt < 2 else level <= 20
     )
-    assert found.ending is Ending.FOUND
+    assert found.ending is SearchEnding.FOUND
     assert found.between.held == 20
 
 
 def test_a_search_stops_when_its_steps_are_used_up() -> None:
     found, tried = searched(Search(1, 1e6, max_steps=5), lambda *_: True)
-    assert found.ending is Ending.STEPS
+    assert found.ending is SearchEnding.STEPS
     assert len(tried) == 5
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS, Settings, resolve_params, scenario_named, share_params
+from agentdyno.load.scenarios import (
+    FIND_LIMIT,
+    SCENARIOS,
+    ScenarioSettings,
+    resolve_params,
+    scenario_named,
+    share_params,
+)
 from agentdyno.load.scenarios.failure_recovery import FAULTS
 from agentdyno.model.load import Arrivals, LoadOptions, Step, Window
 from agentdyno.servers.proxy.fault import FAULTS as PROXY_FAULTS
@@ -77,7 +84,7 @@ class TestRunning:
         def steps(seed: int) -> list[Step]:
             driver = QueueDriver(QueueModel())
             values = resolve_params(FIND_LIMIT, "quick", {})
-            list(run_scenario(FIND_LIMIT, driver, Settings(values, seed=seed)))
+            list(run_scenario(FIND_LIMIT, driver, ScenarioSettings(values, seed=seed)))
             return driver.steps
 
         assert steps(1) == steps(1)
@@ -87,7 +94,7 @@ class TestRunning:
         values = resolve_params(FIND_LIMIT, "quick", {})
         for options, most in ((LoadOptions(max_s=9.0), 9.0), (LoadOptions(max_requests=50), 20.0)):
             driver = QueueDriver(QueueModel(slots=1000))
-            windows = list(run_scenario(FIND_LIMIT, driver, Settings(values, options=options)))
+            windows = list(run_scenario(FIND_LIMIT, driver, ScenarioSettings(values, options=options)))
             assert sum(window.duration_s for window in windows) <= most
 
     def test_closing_it_closes_the_drivers_step(self) -> None:
@@ -104,7 +111,7 @@ class TestRunning:
         running = run_scenario(
             SCENARIOS["high_load"],
             Endless(QueueModel()),
-            Settings(resolve_params(SCENARIOS["high_load"], "quick", {})),
+            ScenarioSettings(resolve_params(SCENARIOS["high_load"], "quick", {})),
         )
         next(running)
         running.close()  # type: ignore[attr-defined]
@@ -114,7 +121,7 @@ class TestRunning:
         driver = QueueDriver(QueueModel(slots=1, service_s=0.1))
         values = resolve_params(SCENARIOS["high_load"], "quick", {"normal_rate": 5.0, "find_breaking_point": False})
         seen: list[Step] = []
-        list(run_scenario(SCENARIOS["high_load"], driver, Settings(values), on_step=seen.append))
+        list(run_scenario(SCENARIOS["high_load"], driver, ScenarioSettings(values), on_step=seen.append))
         assert [(step.name, step.drain_s) for step in seen] == [
             ("normal", 30.0),
             ("high", pytest.approx(2.0, abs=1.0)),

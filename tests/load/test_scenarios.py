@@ -15,7 +15,7 @@ from agentdyno.findings.stress.judge import scenario_report, stress_report
 from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
 from agentdyno.load.driver import Levers
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import SCENARIOS, Settings, resolve_params
+from agentdyno.load.scenarios import SCENARIOS, ScenarioSettings, resolve_params
 from agentdyno.model.load import LoadOptions, Objective, Stage
 
 from ..properties import examples
@@ -150,7 +150,7 @@ class TestMemoryPressure:
         model = QueueModel()
         scenario = SCENARIOS["memory_pressure"]
         values = resolve_params(scenario, "quick", {})
-        running = run_scenario(scenario, QueueDriver(model), Settings(values, levers=model.levers()))
+        running = run_scenario(scenario, QueueDriver(model), ScenarioSettings(values, levers=model.levers()))
         assert isinstance(running, Iterator)
         while model.memory is None:
             next(running)
@@ -161,7 +161,7 @@ class TestMemoryPressure:
         scenario = SCENARIOS["memory_pressure"]
         values = resolve_params(scenario, "quick", {})
         with pytest.raises(RunError, match="process"):
-            list(run_scenario(scenario, QueueDriver(QueueModel()), Settings(values, levers=Levers())))
+            list(run_scenario(scenario, QueueDriver(QueueModel()), ScenarioSettings(values, levers=Levers())))
 
 
 class TestConcurrentRequests:
@@ -208,7 +208,7 @@ class TestLargeInputs:
         scenario, model = SCENARIOS["large_inputs"], QueueModel()
         driver = QueueDriver(model)
         values = resolve_params(scenario, "standard", {})
-        list(run_scenario(scenario, driver, Settings(values, levers=replace(model.levers(), limited_to=500))))
+        list(run_scenario(scenario, driver, ScenarioSettings(values, levers=replace(model.levers(), limited_to=500))))
         assert driver.steps[-1].requests == "words:500"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.model import Arm, Limits, Phase, Plan, Sample, Status, Trial
-from agentdyno.runner.bench.job import ArmJob, Code
+from agentdyno.runner.bench.job import ArmJob, CodeReference
 from agentdyno.runner.executor import Executor
 
 SUBJECTS = str(Path(__file__).parent / "subjects.py")
@@ -19,7 +19,7 @@ TIMEOUT_S = 4.0
 def job(name: str, arm_id: str = "arm", limits: Limits | None = None, **rest: Any) -> ArmJob:
     """A job for the experiment ``name`` of ``subjects.py``; what is no field of a job is a parameter."""
     fields = {key: rest.pop(key) for key in list(rest) if key in ArmJob.__slots__ and key != "params"}
-    code = fields.pop("code", Code(name, files=(SUBJECTS,)))
+    code = fields.pop("code", CodeReference(name, files=(SUBJECTS,)))
     return ArmJob("run", arm_id, code, rest, **{"warmup": 0, "limits": limits or Limits(), **fields})
 
 

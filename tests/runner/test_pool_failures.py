@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.model import Limits, Status
-from agentdyno.runner.bench.job import Code
+from agentdyno.runner.bench.job import CodeReference
 from agentdyno.runner.executors import processes as pool_module
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.workers import frames
@@ -195,7 +195,9 @@ def test_after_its_output_is_closed_a_hanging_trial_still_times_out_without_spin
         "    if os.path.exists(__file__ + '.hang'):\n"
         "        threading.Event().wait()\n"
     )
-    executor = pool(job("subject", code=Code("subject", files=(str(file),)), limits=Limits(timeout_s=TIMEOUT_S)))
+    executor = pool(
+        job("subject", code=CodeReference("subject", files=(str(file),)), limits=Limits(timeout_s=TIMEOUT_S))
+    )
     selected: list[object] = []
     select = executor._selector.select
     executor._selector.select = lambda timeout=None: selected.append(timeout) or select(timeout)  # type: ignore[method-assign, func-returns-value]
@@ -208,7 +210,7 @@ def test_after_its_output_is_closed_a_hanging_trial_still_times_out_without_spin
 def test_the_end_of_what_was_printed_comes_with_a_failure(pool: Pool, tmp_path: Path) -> None:
     file = tmp_path / "talking.py"
     file.write_text("def subject():\n    print('some words')\n    raise ValueError\n")
-    executor = pool(job("subject", code=Code("subject", files=(str(file),))))
+    executor = pool(job("subject", code=CodeReference("subject", files=(str(file),))))
     executed = run(executor, trial(0))[0]
     assert executed.failure is not None
     assert executed.failure.where == "warmup"
@@ -229,7 +231,7 @@ def test_a_trial_and_each_stage_before_it_may_print_exactly_as_much_as_allowed(
         "    def execute_once(self, context): os.write(1, b'x' * self.size * (context.phase == 'measured'))\n"
         "    def teardown(self, context): pass\n"
     )
-    code, limits = Code("Talking", files=(str(file),)), Limits(output_bytes=5000)
+    code, limits = CodeReference("Talking", files=(str(file),)), Limits(output_bytes=5000)
     executor = pool(job("Talking", code=code, limits=limits, size=size, inner_loops=1))
     assert [item.status for item in run(executor, trial(0), trial(1))] == [status] * 2
 
@@ -237,7 +239,7 @@ def test_a_trial_and_each_stage_before_it_may_print_exactly_as_much_as_allowed(
 def test_code_that_cannot_be_loaded_fails_in_the_stage_of_loading(pool: Pool, tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
     file.write_text("import agentdyno\n1 / 0\n")
-    executor = pool(job("subject", code=Code("subject", files=(str(file),))))
+    executor = pool(job("subject", code=CodeReference("subject", files=(str(file),))))
     executed = run(executor, trial(0))[0]
     assert outcome(executed) == ("error", "exception", "load")
     assert executed.failure is not None
@@ -261,7 +263,7 @@ def test_a_sample_that_is_too_long_for_a_message_is_the_failure_of_its_trial(poo
         "from agentdyno.workers import frames\n"
         "def long(value=''):\n    frames.LARGEST_BYTES = 300\n    raise ValueError('x' * 1000)\n"
     )
-    executor = pool(job("long", code=Code("long", files=(str(file),)), inner_loops=1))
+    executor = pool(job("long", code=CodeReference("long", files=(str(file),)), inner_loops=1))
     (sample,) = run(executor, trial(0))
     assert outcome(sample) == ("error", "serialisation", "execute")
     assert sample.failure is not None

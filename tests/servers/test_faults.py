@@ -8,7 +8,7 @@ import urllib.error
 
 import pytest
 
-from agentdyno.servers.simulated.admission import RateLimit
+from agentdyno.servers.simulated.admission import SimulatedRateLimit
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, SimulatedServer
 
 from .talking import OLLAMA, OPENAI, Answer, ask, chat, connect, encoded, read_to_end, read_until_reset
@@ -132,7 +132,7 @@ def test_the_rate_limit_answers_429_with_a_time_to_retry() -> None:
 
 def test_the_rate_limit_allows_a_second_s_worth_at_once_and_refills() -> None:
     now_ns = 0
-    limit = RateLimit(2.0, lambda: now_ns)
+    limit = SimulatedRateLimit(2.0, lambda: now_ns)
     assert [limit.wait_s() for _ in range(3)] == [0.0, 0.0, 0.5]
     now_ns = 250_000_000
     assert limit.wait_s() == 0.25

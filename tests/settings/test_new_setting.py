@@ -27,7 +27,7 @@ from agentdyno.errors import SpecError
 from agentdyno.jobs.submitting import RunOptions
 from agentdyno.specs import json_schema, parse_suite, suite_changes
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 def message(make):
     try:
@@ -36,7 +36,7 @@ def message(make):
         return str(error)
 
 folder = Path(sys.argv[1])
-app = create_app(Settings(f"sqlite:///{{folder}}/dyno.db", folder))
+app = create_app(ServiceSettings(f"sqlite:///{{folder}}/dyno.db", folder))
 cases = {{"name": "manners", "scorer": "exact", "dataset": [{{"input": "a", "target": "b"}}]}}
 print(json.dumps({{
     "help": CliRunner().invoke(dyno, ["run", "--help"]).output,

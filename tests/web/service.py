@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 NOW = 1_750_000_000_000
 WORKSPACE = """
@@ -47,7 +47,7 @@ class Bench:
         (folder / "sums.yaml").write_text(SUITE)
         _copy_store(folder / "dyno.db")
         given = {"poll_s": 0.01, "static": folder / "static", **settings}
-        self.settings = Settings(self.url, folder, **given)
+        self.settings = ServiceSettings(self.url, folder, **given)
         self.app: FastAPI = create_app(self.settings, lambda: NOW)
 
     def store(self) -> Store:

@@ -172,9 +172,9 @@ def test_a_dependency_without_a_caller_lets_nobody_in() -> None:
 
     from fastapi import Request
 
-    from agentdyno.web.problems import Refused
+    from agentdyno.web.problems import RefusedRequest
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         asyncio.run(_call(require(Scope.READ)(Request({"type": "http", "headers": []}))))
     assert refused.value.status_code == 401
 

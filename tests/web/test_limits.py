@@ -11,8 +11,8 @@ import pytest
 from starlette.types import Message, Scope
 
 from agentdyno.model.job import Scope as KeyScope
-from agentdyno.web.limits import RateLimit
-from agentdyno.web.problems import Refused
+from agentdyno.web.limits import RequestRateLimit
+from agentdyno.web.problems import RefusedRequest
 
 from .service import Bench
 
@@ -95,28 +95,28 @@ def test_without_a_key_a_body_is_not_even_looked_at(tmp_path: Path) -> None:
 
 def test_a_bucket_holds_a_minute_and_fills_evenly() -> None:
     now = 0.0
-    rate = RateLimit(60, lambda: now)
+    rate = RequestRateLimit(60, lambda: now)
     for _ in range(60):
         rate.take("ci")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         rate.take("ci")
     assert (refused.value.status_code, refused.value.headers) == (429, {"Retry-After": "1"})
     rate.take("another")
     now = 2.0
     rate.take("ci")
     rate.take("ci")
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         rate.take("ci")
 
 
 def test_a_rate_of_nothing_means_any_rate() -> None:
-    rate = RateLimit(0)
+    rate = RequestRateLimit(0)
     for _ in range(10_000):
         rate.take("ci")
 
 
 def test_buckets_of_many_callers_do_not_pile_up() -> None:
-    rate = RateLimit(1, lambda: 0.0)
+    rate = RequestRateLimit(1, lambda: 0.0)
     for number in range(5000):
         rate.take(str(number))
     assert len(rate._buckets) == 4096

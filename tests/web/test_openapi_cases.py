@@ -34,7 +34,7 @@ from schemathesis.config import (
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 from tests.suites import Room
 
 from .routes.asking import seed
@@ -82,7 +82,7 @@ def config() -> SchemathesisConfig:
 
 def document() -> dict[str, Any]:  # a JSON document
     """It does not depend on what is in the store, and making it does not open one."""
-    return create_app(Settings("sqlite:///unused.db", Path("unused"))).openapi()
+    return create_app(ServiceSettings("sqlite:///unused.db", Path("unused"))).openapi()
 
 
 Case = schemathesis.Case[Any]  # of an operation of any kind
@@ -100,7 +100,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str
         seed(Room(folder, store))
         secret = store.service.add_key("used by the requests", Scope.ADMIN, 1)[1]
         store.service.add_key("spare", Scope.READ, 1)
-    app = create_app(Settings(bench.url, folder, rate_per_minute=0, queue_limit=1_000_000, static=folder / "static"))
+    app = create_app(
+        ServiceSettings(bench.url, folder, rate_per_minute=0, queue_limit=1_000_000, static=folder / "static")
+    )
     yield app, secret, ended_job(bench)
     app.state.services.close()
     statuses = Counter({status: 0 for _, status in sent})

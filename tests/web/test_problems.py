@@ -24,7 +24,7 @@ from agentdyno.errors import (
 )
 from agentdyno.jobs.submitting import QueueFull
 from agentdyno.model.job import Scope
-from agentdyno.web.problems import Refused, finding, near, problem_response, refused
+from agentdyno.web.problems import RefusedRequest, finding, near, problem_response, refused
 from agentdyno.web.state import StoreUnavailable
 
 from .service import Bench, bearer
@@ -121,7 +121,7 @@ def test_the_nearest_names_are_given_apart() -> None:
     assert near("Did you mean echo or other?") == ("echo", "other")
     assert near("Known: a, b.") == ()
     assert near(None) == ()
-    with pytest.raises(Refused) as found, finding("path.job_id"):
+    with pytest.raises(RefusedRequest) as found, finding("path.job_id"):
         raise Unknown("there is no job x", remedy="Did you mean y?")
     assert (found.value.status_code, found.value.near) == (404, ("y",))
     assert found.value.errors[0].field == "path.job_id"
@@ -186,5 +186,5 @@ def test_a_store_that_cannot_be_opened_is_a_503_until_it_can(
 
 
 def test_a_header_cannot_be_broken_out_of() -> None:
-    answer = problem_response(Refused(409, "x", headers={"Location": "/a\r\nSet-Cookie: b=c\u2028"}), "/x")
+    answer = problem_response(RefusedRequest(409, "x", headers={"Location": "/a\r\nSet-Cookie: b=c\u2028"}), "/x")
     assert answer.headers["location"] == "/aSet-Cookie: b=c"

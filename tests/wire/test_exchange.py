@@ -14,18 +14,18 @@ import pytest
 import uvloop
 
 from agentdyno.wire.address import Address
-from agentdyno.wire.connection import Connection
+from agentdyno.wire.connection import ClientConnection
 from agentdyno.wire.errors import (
+    ConnectionRefused,
     ConnectTimeout,
     NameNotFound,
     ProtocolError,
-    Refused,
     Reset,
     TlsFailed,
     TooLarge,
     Truncated,
 )
-from agentdyno.wire.exchange import Limits, exchange, partial_answer
+from agentdyno.wire.exchange import ExchangeLimits, exchange, partial_answer
 from agentdyno.wire.pool import Pool
 from agentdyno.wire.request import Request
 
@@ -219,7 +219,7 @@ def test_an_answer_above_the_limit_is_dropped_while_it_arrives(run: Runner[None]
     async def main() -> None:
         async with ScriptServer((stream_head(), *[chunked(b"x" * 1000)] * 500, LAST_CHUNK)) as server:
             with pytest.raises(TooLarge) as raised:
-                await exchange(get(server.url), Pool(), Limits(max_bytes=20_000))
+                await exchange(get(server.url), Pool(), ExchangeLimits(max_bytes=20_000))
             await server.all_closed.wait()
         assert raised.value.partial is not None
 
@@ -302,7 +302,7 @@ def test_nothing_listening_is_refused(run: Runner[None]) -> None:
 
     async def main() -> None:
         for host in ("127.0.0.1", "localhost"):
-            with pytest.raises(Refused, match="refused") as raised:
+            with pytest.raises(ConnectionRefused, match="refused") as raised:
                 await exchange(get(f"http://{host}:{port}/v1"), Pool())
             assert raised.value.endpoint == f"http://{host}:{port}/v1"
 
@@ -328,7 +328,7 @@ def test_a_connection_that_does_not_come_about_times_out(run: Runner[None]) -> N
 
         async def main() -> None:
             with pytest.raises(ConnectTimeout, match=r"within 0\.05 s"):
-                await exchange(get(f"http://127.0.0.1:{port}"), Pool(), Limits(connect_timeout_s=0.05))
+                await exchange(get(f"http://127.0.0.1:{port}"), Pool(), ExchangeLimits(connect_timeout_s=0.05))
 
         run(main())
 
@@ -389,7 +389,7 @@ def test_https_to_a_server_without_tls_is_said(run: Runner[None]) -> None:
 def test_a_connection_wakes_its_reader_only_for_what_may_be_an_end() -> None:
     async def main() -> list[bool]:
         woken = []
-        connection = Connection()
+        connection = ClientConnection()
         connection.watch(10_000, True)
         for data in (b"1b\r\ndata: a quite normal event\n\n\r\n", b"3\r\n", b"0\r\n\r\n"):
             waiting = asyncio.create_task(connection.activity())

@@ -155,7 +155,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ImportedDocument:
     """A parsed file. ``sha256`` is of the file, ``content`` of what is in it unpacked; ``modified_at`` is UTC ms."""
 
     root: Node
@@ -176,7 +176,7 @@ def printable(name: str) -> str:
     return _UNKEEPABLE.sub("?", name)
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> ImportedDocument:
     """Reads and parses a JSON file, gzipped or not."""
     file = printable(path.name)
     try:
@@ -185,7 +185,7 @@ def read_document(path: Path) -> Document:
     except OSError as error:
         raise ImportFailed(f"cannot be read: {error.strerror or error}", where=str(path)) from None
     content = _unpacked(raw, file)
-    return Document(
+    return ImportedDocument(
         Node(parse(content, file), file),
         path,
         hashlib.sha256(raw).hexdigest(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentdyno.contracts import Instrument
 from agentdyno.errors import PluginError
-from agentdyno.instruments.series import Series, Snapshot
+from agentdyno.instruments.series import Snapshot, SnapshotSeries
 
 if TYPE_CHECKING:
     import psutil
@@ -104,10 +104,10 @@ class _ResourceWatch:
         self._interval_s = interval_s
         self._done = threading.Event()
         self._failure: Exception | None = None
-        self._sampling: tuple[Series, threading.Thread] | None = None
+        self._sampling: tuple[SnapshotSeries, threading.Thread] | None = None
 
     def __enter__(self) -> None:
-        series = Series(self._tree.snapshot(), self._interval_s)
+        series = SnapshotSeries(self._tree.snapshot(), self._interval_s)
         thread = threading.Thread(target=self._sample, args=(series,), name="dyno-psutil", daemon=True)
         self._sampling = series, thread
         thread.start()
@@ -126,7 +126,7 @@ class _ResourceWatch:
         self._readings.update(series.numbers())
         self._readings["series"] = series.columns()
 
-    def _sample(self, series: Series) -> None:
+    def _sample(self, series: SnapshotSeries) -> None:
         try:
             while not self._done.wait(series.interval_s):
                 series.add(self._tree.snapshot(own_threads=1))

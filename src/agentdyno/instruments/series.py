@@ -23,7 +23,7 @@ class Snapshot:
     write_bytes: int | None = None
 
 
-class Series:
+class SnapshotSeries:
     """Takes snapshots in order; above ``cap`` every second one is dropped and ``interval_s`` doubles.
 
     Peaks and means come from all snapshots, also from the dropped ones.

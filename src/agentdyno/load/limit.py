@@ -13,14 +13,14 @@ from enum import StrEnum
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.stress.judge_levels import CLIENT_VOTES, Bracket, LevelVerdict, bracket, lowest, verdict_of
-from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome
+from agentdyno.findings.stress.judge_steps import StepJudgement, StepOutcome
 from agentdyno.model.load import Step
 
 WIDTH = 0.10
 _MOST_VOTES = 7
 
 
-class Ending(StrEnum):
+class SearchEnding(StrEnum):
     """Why a search ended. ``found``: the interval is narrow enough. ``ceiling``: it held all that was to be tried.
     ``floor``: it broke at the lowest level. ``client``: the client is the limit. ``steps``: no steps were left."""
 
@@ -57,10 +57,10 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LimitFound:
     """Where a search ended. ``base`` is the step at the lowest level."""
 
-    ending: Ending
+    ending: SearchEnding
     between: Bracket
     verdicts: tuple[LevelVerdict, ...]
     base: StepOutcome | None
@@ -68,7 +68,7 @@ class Found:
 
 StepAt = Callable[[float, int], Step]
 """The step at a level; the number counts the steps at that level from 0."""
-JudgedAs = Callable[[StepOutcome, StepOutcome | None], Judgement]
+JudgedAs = Callable[[StepOutcome, StepOutcome | None], StepJudgement]
 """Judges a step, given the one at the lowest level so far."""
 
 
@@ -88,21 +88,21 @@ class _Progress:
         broke = self.search.broke if seen.broke is None else seen.broke
         return Bracket(held, broke, seen.client, seen.judgement)
 
-    def end(self, ending: Ending) -> Found:
+    def end(self, ending: SearchEnding) -> LimitFound:
         levels = tuple(self.found[level] for level in sorted(self.found))
-        return Found(ending, self.between(), levels, lowest(self.outcomes))
+        return LimitFound(ending, self.between(), levels, lowest(self.outcomes))
 
     @property
     def exhausted(self) -> bool:
         return len(self.outcomes) >= self.search.max_steps
 
-    def untold(self, level: float) -> Ending:
+    def untold(self, level: float) -> SearchEnding:
         """Why there is no verdict at a level."""
-        return Ending.CLIENT if self.found[level].decisive.client else Ending.STEPS
+        return SearchEnding.CLIENT if self.found[level].decisive.client else SearchEnding.STEPS
 
     def attempt(self, level: float) -> Generator[Step, StepOutcome, bool | None]:
         """Does steps at one level until its verdict stands."""
-        votes: list[Judgement] = []
+        votes: list[StepJudgement] = []
         while not self.exhausted and len(votes) < _MOST_VOTES and not _settled(votes, self.search.confirm):
             outcome = yield self.step_at(level, len(votes))
             self.outcomes.append(outcome)
@@ -111,7 +111,7 @@ class _Progress:
         return self.found[level].met
 
 
-def find_limit(search: Search, step_at: StepAt, judged: JudgedAs) -> Generator[Step, StepOutcome, Found]:
+def find_limit(search: Search, step_at: StepAt, judged: JudgedAs) -> Generator[Step, StepOutcome, LimitFound]:
     """Yields the steps to do and is sent what came of each; returns where the target breaks."""
     progress = _Progress(search, step_at, judged)
     if search.broke is None:
@@ -125,7 +125,7 @@ def find_limit(search: Search, step_at: StepAt, judged: JudgedAs) -> Generator[S
     return progress.end((yield from _bisect(progress)))
 
 
-def _settled(votes: list[Judgement], confirm: int) -> bool:
+def _settled(votes: list[StepJudgement], confirm: int) -> bool:
     good = sum(vote.met is True for vote in votes)
     bad = sum(vote.met is False for vote in votes)
     client = sum(vote.met is None for vote in votes)
@@ -135,7 +135,7 @@ def _settled(votes: list[Judgement], confirm: int) -> bool:
     return bad >= 1 + confirm or (good >= 1 and bad == 0) or (good > bad > 0)
 
 
-def _double(progress: _Progress) -> Generator[Step, StepOutcome, Ending | None]:
+def _double(progress: _Progress) -> Generator[Step, StepOutcome, SearchEnding | None]:
     search, level = progress.search, progress.search.start
     while True:
         met = yield from progress.attempt(level)
@@ -144,20 +144,20 @@ def _double(progress: _Progress) -> Generator[Step, StepOutcome, Ending | None]:
         if met is False:
             return None
         if level >= search.ceiling:
-            return Ending.CEILING
+            return SearchEnding.CEILING
         if progress.exhausted:
-            return Ending.STEPS
+            return SearchEnding.STEPS
         level = min(_rounded(level * search.factor, search.whole), search.ceiling)
 
 
-def _halve(progress: _Progress) -> Generator[Step, StepOutcome, Ending | None]:
+def _halve(progress: _Progress) -> Generator[Step, StepOutcome, SearchEnding | None]:
     """Downwards from a level that broke to one that holds."""
     search = progress.search
     level = progress.between().broke or search.start
     while True:
         lower = _rounded(level / search.factor, search.whole)
         if lower < search.floor or lower <= 0.0 or lower >= level:
-            return Ending.FLOOR
+            return SearchEnding.FLOOR
         level = lower
         met = yield from progress.attempt(level)
         if met is True:
@@ -165,24 +165,24 @@ def _halve(progress: _Progress) -> Generator[Step, StepOutcome, Ending | None]:
         if met is None:
             return progress.untold(level)
         if progress.exhausted:
-            return Ending.STEPS
+            return SearchEnding.STEPS
 
 
-def _bisect(progress: _Progress) -> Generator[Step, StepOutcome, Ending]:
+def _bisect(progress: _Progress) -> Generator[Step, StepOutcome, SearchEnding]:
     search = progress.search
     while True:
         between = progress.between()
         if between.held is None or between.broke is None:
-            return Ending.FLOOR
+            return SearchEnding.FLOOR
         width = between.width
         if width is None or width <= search.width or (search.whole and between.broke - between.held <= 1.0):
-            return Ending.FOUND
+            return SearchEnding.FOUND
         if progress.exhausted:
-            return Ending.STEPS
+            return SearchEnding.STEPS
         middle = _rounded(math.sqrt(between.held * between.broke), search.whole)
         middle = min(max(middle, between.held + 1.0), between.broke - 1.0) if search.whole else middle
         if middle in (between.held, between.broke):
-            return Ending.FOUND
+            return SearchEnding.FOUND
         if (yield from progress.attempt(middle)) is None:
             return progress.untold(middle)
 

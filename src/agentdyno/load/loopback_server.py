@@ -28,7 +28,7 @@ def canned() -> bytes:
     return (head + "".join(chunks) + "0\r\n\r\n").encode()
 
 
-class Answering(asyncio.Protocol):
+class LoopbackConnection(asyncio.Protocol):
     """One connection; ``log`` is shared: received and sent in turns, in ns of ``perf_counter_ns``."""
 
     def __init__(self, log: array[int], answer: bytes) -> None:
@@ -70,7 +70,9 @@ class Answering(asyncio.Protocol):
 def _serve(_settings: Mapping[str, Any], ready: Ready) -> None:
     async def serve() -> None:
         log, answer = array("q"), canned()
-        server = await asyncio.get_running_loop().create_server(lambda: Answering(log, answer), "127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(
+            lambda: LoopbackConnection(log, answer), "127.0.0.1", 0
+        )
         ready({"port": server.sockets[0].getsockname()[1]})
         await server.serve_forever()
 

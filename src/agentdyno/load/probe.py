@@ -12,7 +12,7 @@ from agentdyno.model.load import LoadTarget, TokenSource
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import Completion, decode
 from agentdyno.wire.errors import ConnectError, ConnectTimeout, ProtocolError, Reset, TooLarge, Truncated, WireError
-from agentdyno.wire.exchange import Exchange, Limits, exchange, partial_answer
+from agentdyno.wire.exchange import Exchange, ExchangeLimits, exchange, partial_answer
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import error_message
 from agentdyno.wire.pool import Pool
@@ -23,7 +23,7 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProbeReply:
     """What the target said of itself; empty and ``None`` where it did not."""
 
     simulated: bool = False
@@ -41,7 +41,7 @@ class _Encoded(Request):
         return self.data
 
 
-def probe(target: LoadTarget, address: Address, data: bytes, *, timeout_s: float, max_bytes: int) -> Found:
+def probe(target: LoadTarget, address: Address, data: bytes, *, timeout_s: float, max_bytes: int) -> ProbeReply:
     """Asks the target up to three times and returns at the first answer that makes sense.
 
     Raises ``DynoError`` where load would be pointless: nobody listens, TLS fails, it is not HTTP, the request is
@@ -57,14 +57,14 @@ def probe(target: LoadTarget, address: Address, data: bytes, *, timeout_s: float
         ) from None
 
 
-async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_bytes: int) -> Found:
+async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_bytes: int) -> ProbeReply:
     pool = Pool(ssl_context=tls_context(target) if request.address.scheme == "https" else None)
-    found = Found()
+    found = ProbeReply()
     try:
         async with asyncio.timeout(timeout_s):
             for _ in range(TRIES):
                 try:
-                    answer = await exchange(request, pool, Limits(min(10.0, timeout_s / 2), max_bytes))
+                    answer = await exchange(request, pool, ExchangeLimits(min(10.0, timeout_s / 2), max_bytes))
                 except (Reset, Truncated) as error:
                     arrived = partial_answer(error)
                     found = _of(arrived) if arrived is not None else found
@@ -81,7 +81,7 @@ async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_byt
     return found
 
 
-async def _judge(target: LoadTarget, answer: Exchange) -> Found:
+async def _judge(target: LoadTarget, answer: Exchange) -> ProbeReply:
     found = _of(answer)
     if 300 <= answer.status < 500 and answer.status not in (408, 425, 429):
         raise _refused(target, answer)
@@ -101,7 +101,7 @@ async def _judge(target: LoadTarget, answer: Exchange) -> Found:
         source = TokenSource.OLLAMA if chat.name == "ollama" else TokenSource.USAGE
     elif completion.content_ns:
         source = TokenSource.CHUNKS
-    return Found(found.simulated, found.server, completion.model, source, answer.status)
+    return ProbeReply(found.simulated, found.server, completion.model, source, answer.status)
 
 
 def tls_context(target: LoadTarget) -> ssl.SSLContext:
@@ -116,9 +116,9 @@ def tls_context(target: LoadTarget) -> ssl.SSLContext:
     return context
 
 
-def _of(answer: Exchange) -> Found:
+def _of(answer: Exchange) -> ProbeReply:
     headers = answer.headers
-    return Found(headers.get("x-dyno-simulated") == "1", headers.get("server") or "", status=answer.status)
+    return ProbeReply(headers.get("x-dyno-simulated") == "1", headers.get("server") or "", status=answer.status)
 
 
 def _refused(target: LoadTarget, answer: Exchange) -> DynoError:

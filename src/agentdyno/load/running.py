@@ -11,7 +11,7 @@ from typing import cast
 from agentdyno.findings.figures.histograms import quantile
 from agentdyno.findings.stress.judge_steps import merge_windows
 from agentdyno.load.driver import Driver
-from agentdyno.load.scenarios.base import Scenario, Settings, resolve_params
+from agentdyno.load.scenarios.base import Scenario, ScenarioSettings, resolve_params
 from agentdyno.model.load import Step, Window
 
 _LEAST_PATIENCE_S = 2.0
@@ -27,7 +27,7 @@ class _Closable(Iterator[Window]):
 def run_scenario(
     scenario: Scenario,
     driver: Driver,
-    settings: Settings | None = None,
+    settings: ScenarioSettings | None = None,
     *,
     on_step: Callable[[Step], None] | None = None,
 ) -> Iterator[Window]:
@@ -40,7 +40,7 @@ def run_scenario(
     No step begins once ``max_requests`` or ``max_s`` of the options would be passed. Closing the iterator stops the
     step that runs, and whatever the scenario did to the target (memory, faults) is undone.
     """
-    settings = settings or Settings(resolve_params(scenario, "standard", {}))
+    settings = settings or ScenarioSettings(resolve_params(scenario, "standard", {}))
     asked, passed_s, patience_s = 0, 0.0, math.inf
     with closing(scenario.steps(settings)) as steps:
         step = next(steps, None)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     )
     from agentdyno.model.metric import Direction, Metric, Provenance, known_metric
     from agentdyno.model.parameter import ExperimentInfo, Parameter
-    from agentdyno.model.plan import Arm, Phase, Plan, Progress, Side, Trial
+    from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
+    from agentdyno.model.progress import Progress
     from agentdyno.model.result import (
         ArmResult,
         Artifact,
@@ -109,7 +110,8 @@ _HOMES = {
         "ExperimentInfo",
         "Parameter",
     ),
-    "agentdyno.model.plan": ("Arm", "Phase", "Plan", "Progress", "Side", "Trial"),
+    "agentdyno.model.progress": ("Progress",),
+    "agentdyno.model.plan": ("Arm", "Phase", "Plan", "Side", "Trial"),
     "agentdyno.model.result": (
         "ArmResult",
         "Artifact",

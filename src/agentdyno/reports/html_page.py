@@ -289,9 +289,9 @@ def _arm_charts(key: str, data: ArmValues) -> ArmCharts:
 
 def _series_chart(key: str, found: object) -> Chart:
     from agentdyno.findings.run.charts import series_chart
-    from agentdyno.findings.run.tables_profiles import Series
+    from agentdyno.findings.run.tables_profiles import ProfileSeries
 
-    assert isinstance(found, Series)
+    assert isinstance(found, ProfileSeries)
     return _chart(series_chart(found), key, f"{found.arm}: resources during one sample (psutil).")
 
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentdyno.errors import RunError, SpecError
-from agentdyno.runner.bench.job import Code, Launch
+from agentdyno.runner.bench.job import CodeReference, Launch
 from agentdyno.runs.kind import Say
 
 DEPENDENCY_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "constraints.txt")
@@ -32,7 +32,7 @@ class Baseline:
     params: Mapping[str, object] = field(default_factory=dict)
     moved: tuple[Path, Path] | None = None
 
-    def code(self, code: Code) -> Code:
+    def code(self, code: CodeReference) -> CodeReference:
         """The candidate's code as it stands on this side."""
         return replace(
             code,

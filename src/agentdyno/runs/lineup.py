@@ -28,13 +28,13 @@ IN_PROCESS = "python:"
 """How an agent is spelled that only the program has which started the run."""
 
 
-class Answering(Protocol):
+class AgentObject(Protocol):
     """An object of the program that started the run: ``run`` is given a case and returns, or awaits, its answer."""
 
     def run(self, case: Any, /) -> Any: ...
 
 
-Named = str | AgentUse | Callable[..., Any] | Answering
+Named = str | AgentUse | Callable[..., Any] | AgentObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _versioned(use: AgentUse) -> Entrant:
     return Entrant(use, version_of(use))
 
 
-def _of_this_process(target: Callable[..., Any] | Answering) -> Entrant:
+def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
     name = getattr(target, "name", None) or getattr(target, "__name__", None) or type(target).__name__
     subject: Any = target if hasattr(target, "__qualname__") else type(target)
     where = f"{getattr(subject, '__module__', '?')}:{getattr(subject, '__qualname__', name)}"

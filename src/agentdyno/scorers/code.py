@@ -11,8 +11,8 @@ from pathlib import Path
 
 from agentdyno.model.case import Case, Response, Score
 from agentdyno.scorers.answer import as_text, shortened
-from agentdyno.scorers.code_tests import Step, find_code, listed, split_tests
-from agentdyno.scorers.limited import Ended, Limits, run_limited
+from agentdyno.scorers.code_tests import TestStep, find_code, listed, split_tests
+from agentdyno.scorers.limited import EndedProcess, ProcessLimits, run_limited
 
 _CHILD = Path(__file__).with_name("code_child.py")
 
@@ -55,12 +55,12 @@ class Code:
             code = f"{as_text(case.input)}\n{code}"
         word = secrets.token_hex(16)
         job = {"code": code, "steps": [step.source for step in steps], "word": word}
-        limits = Limits(self.time_limit_s, self.memory_bytes, self.output_bytes)
+        limits = ProcessLimits(self.time_limit_s, self.memory_bytes, self.output_bytes)
         ended = await run_limited([sys.executable, "-I", str(_CHILD)], {"job": json.dumps(job)}, limits)
         return _judge(steps, _outcomes(ended.report, word), ended, self)
 
 
-def _steps(case: Case) -> list[Step]:
+def _steps(case: Case) -> list[TestStep]:
     entry_point = case.metadata.get("entry_point")
     tests = case.metadata.get("tests", case.target)
     return split_tests(tests, entry_point if isinstance(entry_point, str) and entry_point.isidentifier() else None)
@@ -79,7 +79,7 @@ def _outcomes(report: str, word: str) -> dict[int, str | None]:
     return found
 
 
-def _judge(steps: Sequence[Step], outcomes: dict[int, str | None], ended: Ended, limits: Code) -> Score:
+def _judge(steps: Sequence[TestStep], outcomes: dict[int, str | None], ended: EndedProcess, limits: Code) -> Score:
     end = _end(ended, limits)
     tests = [(index, step) for index, step in enumerate(steps) if step.test]
     failed = [(step, outcomes.get(index, end)) for index, step in tests if outcomes.get(index, end) is not None]
@@ -101,7 +101,7 @@ def _judge(steps: Sequence[Step], outcomes: dict[int, str | None], ended: Ended,
     return Score(values, told + (f"\noutput: {shortened(ended.tail, 500)}" if ended.tail else ""), details)
 
 
-def _end(ended: Ended, limits: Code) -> str:
+def _end(ended: EndedProcess, limits: Code) -> str:
     """Why a step that has not finished has not."""
     if ended.past == "time":
         return f"not finished in {limits.time_limit_s:g} s"

@@ -12,21 +12,21 @@ _PYTHON = ("", "python", "py", "python3")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TestStep:
     """A piece of test code; ``test`` is how a test is called, empty for what only prepares one."""
 
     source: str
     test: str = ""
 
 
-def split_tests(tests: object, entry_point: str | None) -> list[Step]:
+def split_tests(tests: object, entry_point: str | None) -> list[TestStep]:
     """Each ``assert``, each call at the top level and each function ``test_…`` is a test, as is each text of a list.
 
     A function ``check(candidate)`` that nothing calls is called with ``entry_point``. Raises ``ValueError`` where
     there is no test in it, or no Python.
     """
     if isinstance(tests, (list, tuple)):
-        steps = [Step(str(item), str(item)) for item in tests]
+        steps = [TestStep(str(item), str(item)) for item in tests]
         for step in steps:
             _parse(step.source)
     elif isinstance(tests, str):
@@ -38,24 +38,24 @@ def split_tests(tests: object, entry_point: str | None) -> list[Step]:
     return steps
 
 
-def _split(source: str, entry_point: str | None) -> list[Step]:
-    steps: list[Step] = []
-    last: list[Step] = []
+def _split(source: str, entry_point: str | None) -> list[TestStep]:
+    steps: list[TestStep] = []
+    last: list[TestStep] = []
     has_check = False
     for node in _parse(source).body:
         text = _text_of(node, source)
         if isinstance(node, ast.Assert) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
-            steps.append(Step(text, text))
+            steps.append(TestStep(text, text))
             continue
-        steps.append(Step(text))
+        steps.append(TestStep(text))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             has_check = has_check or node.name == "check"
             if node.name.startswith("test"):
                 call = f"{node.name}()"
                 is_async = isinstance(node, ast.AsyncFunctionDef)
-                last.append(Step(f"import asyncio; asyncio.run({call})" if is_async else call, call))
+                last.append(TestStep(f"import asyncio; asyncio.run({call})" if is_async else call, call))
     if has_check and entry_point and not any(step.test for step in [*steps, *last]):
-        last.append(Step(f"check({entry_point})", f"check({entry_point})"))
+        last.append(TestStep(f"check({entry_point})", f"check({entry_point})"))
     return steps + last
 
 

@@ -13,7 +13,7 @@ _MOST_TOLD = 8
 
 
 @dataclass(slots=True)
-class Comparison:
+class JsonComparison:
     """Leaves of the expected value: how many there are, are present, and are right; ``extra`` ones are not expected.
 
     ``differences`` names the first few by path.
@@ -42,12 +42,12 @@ class Comparer:
         found = self.compare(expected, got)
         return found.right == found.leaves and not found.extra
 
-    def compare(self, expected: object, got: object) -> Comparison:
-        found = Comparison()
+    def compare(self, expected: object, got: object) -> JsonComparison:
+        found = JsonComparison()
         self._compare(expected, got, "", found)
         return found
 
-    def _compare(self, expected: object, got: object, path: str, found: Comparison) -> None:
+    def _compare(self, expected: object, got: object, path: str, found: JsonComparison) -> None:
         if isinstance(expected, Mapping) and expected and isinstance(got, Mapping):
             self._fields(expected, got, path, found)
         elif _is_list(expected) and expected and _is_list(got):
@@ -63,7 +63,7 @@ class Comparer:
                 found.tell(path, f"want {_shown(expected)}, got {_shown(got)}")
 
     def _fields(
-        self, expected: Mapping[object, object], got: Mapping[object, object], path: str, found: Comparison
+        self, expected: Mapping[object, object], got: Mapping[object, object], path: str, found: JsonComparison
     ) -> None:
         for key, value in expected.items():
             below = f"{path}.{key}" if path else str(key)
@@ -77,7 +77,7 @@ class Comparer:
                 found.extra += 1
                 found.tell(f"{path}.{key}" if path else str(key), "not expected")
 
-    def _items(self, expected: Sequence[object], got: Sequence[object], path: str, found: Comparison) -> None:
+    def _items(self, expected: Sequence[object], got: Sequence[object], path: str, found: JsonComparison) -> None:
         wanted, have = self._aligned(expected, got) if self.unordered else (expected, got)
         for index, value in enumerate(wanted):
             if index < len(have):

@@ -22,14 +22,14 @@ _LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     time_s: float
     memory_bytes: int
     output_bytes: int = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedProcess:
     """``code`` is the exit status, negative for a signal, ``None`` where a limit ended it; ``tail`` its output."""
 
     code: int | None
@@ -38,7 +38,7 @@ class Ended:
     report: str
 
 
-async def run_limited(command: Sequence[str], files: Mapping[str, str], limits: Limits) -> Ended:
+async def run_limited(command: Sequence[str], files: Mapping[str, str], limits: ProcessLimits) -> EndedProcess:
     """Runs a command in a new folder that holds ``files``, with a minimal environment.
 
     Cancelling ends the command and everything it started before the cancellation goes on. The folder and the limits
@@ -57,7 +57,7 @@ async def run_limited(command: Sequence[str], files: Mapping[str, str], limits: 
         raise
 
 
-def _run(command: list[str], files: dict[str, str], limits: Limits, wake: int) -> Ended:
+def _run(command: list[str], files: dict[str, str], limits: ProcessLimits, wake: int) -> EndedProcess:
     with tempfile.TemporaryDirectory(prefix="dyno-", ignore_cleanup_errors=True) as folder:
         for name, content in files.items():
             Path(folder, name).write_text(content, encoding="utf-8", errors="surrogatepass")
@@ -68,10 +68,10 @@ def _run(command: list[str], files: dict[str, str], limits: Limits, wake: int) -
             code = process.returncode
             process.drain()
             tail = process.take_tail() or ""
-        return Ended(None if past else code, past, tail, _read_report(folder))
+        return EndedProcess(None if past else code, past, tail, _read_report(folder))
 
 
-def _watch(process: LimitedProcess, limits: Limits, wake: int) -> Literal["time", "output"] | None:
+def _watch(process: LimitedProcess, limits: ProcessLimits, wake: int) -> Literal["time", "output"] | None:
     """Waits for the end; which limit was passed, if one was."""
     deadline = monotonic() + limits.time_s
     while (left := deadline - monotonic()) > 0:

@@ -26,7 +26,7 @@ _NUMBER_WITH_COMMA = re.compile(f"{_START}(?P<body>{_COMMA}){_REST}")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NumberFound:
     """A number in a text; ``percent`` where a percent sign follows it."""
 
     value: float
@@ -65,15 +65,15 @@ class Numeric:
             return Score({"correctness": 1.0})
         return Score({"correctness": 0.0}, f"want {wanted[-1].value:.12g}, got {looked_at[-1].value:.12g}")
 
-    def _numbers(self, value: object) -> list[Found]:
+    def _numbers(self, value: object) -> list[NumberFound]:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             try:
-                return [Found(float(value))] if math.isfinite(value) else []
+                return [NumberFound(float(value))] if math.isfinite(value) else []
             except OverflowError:
                 return []
         return find_numbers(as_text(value), decimal_comma=self.decimal_comma)
 
-    def _close(self, got: Found, want: Found) -> bool:
+    def _close(self, got: NumberFound, want: NumberFound) -> bool:
         """A percentage is equal to its number and to its fraction, as 45 % is to 45 and to 0.45."""
         pairs = [(got.value, want.value)]
         if got.percent and not want.percent:
@@ -83,7 +83,7 @@ class Numeric:
         return any(math.isclose(a, b, rel_tol=self.relative, abs_tol=self.absolute) for a, b in pairs)
 
 
-def find_numbers(text: str, *, decimal_comma: bool = False) -> list[Found]:
+def find_numbers(text: str, *, decimal_comma: bool = False) -> list[NumberFound]:
     """The numbers of a text in order: ``1,234.5``, ``-3``, ``1e3``, ``2 × 10^5``, ``3/4``, ``1 3/4``, ``45 %``.
 
     Digits inside a word or an exponent of a unit (``m^2``) are none, nor is what is too large for a float.
@@ -93,7 +93,7 @@ def find_numbers(text: str, *, decimal_comma: bool = False) -> list[Found]:
     for match in pattern.finditer(_FRACTION.sub(r" \1/\2 ", text)):
         value = _value(match, decimal_comma)
         if value is not None and math.isfinite(value):
-            found.append(Found(value, match["percent"] is not None))
+            found.append(NumberFound(value, match["percent"] is not None))
     return found
 
 

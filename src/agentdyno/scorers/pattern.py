@@ -13,7 +13,7 @@ from typing import Any
 
 from agentdyno.model.case import Case, Response, Score
 from agentdyno.scorers.answer import as_text, shortened
-from agentdyno.scorers.limited import Limits, run_limited
+from agentdyno.scorers.limited import ProcessLimits, run_limited
 
 LONGEST = 1_000_000
 """Characters of an answer that are searched."""
@@ -80,7 +80,7 @@ class Regex:
         ended = await run_limited(
             [sys.executable, "-I", "-S", "-c", _CHILD],
             {"job": json.dumps(job)},
-            Limits(self.time_limit_s, _MEMORY_BYTES),
+            ProcessLimits(self.time_limit_s, _MEMORY_BYTES),
         )
         if ended.code in (_FOUND, _ABSENT):
             return ended.code == _FOUND

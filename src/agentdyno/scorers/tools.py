@@ -13,7 +13,7 @@ from agentdyno.scorers.json_compare import Comparer
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ExpectedCall:
     """A call, or one that is expected: ``arguments`` are then ``None`` where any will do."""
 
     name: str
@@ -58,7 +58,7 @@ class ToolCalls:
         told += [f"not expected: {_listed(extra)}"] if extra and not self.allow_extra else []
         return Score(values, "; ".join(told), {"calls": [str(call) for call in made[:50]]})
 
-    def _fits(self, expected: Call, made: Call) -> bool:
+    def _fits(self, expected: ExpectedCall, made: ExpectedCall) -> bool:
         if expected.name != made.name:
             return False
         if self.arguments == "ignore" or expected.arguments is None:
@@ -66,31 +66,33 @@ class ToolCalls:
         return Comparer(ignore_extra=self.arguments == "subset").equal(expected.arguments, made.arguments)
 
 
-def made_calls(response: Response) -> list[Call]:
+def made_calls(response: Response) -> list[ExpectedCall]:
     """The calls in the trajectory; where it has none, those that the answer lists as ``tool_calls``."""
-    calls = [Call(event.name, _arguments(event.content)) for event in response.events if event.kind == "tool_call"]
+    calls = [
+        ExpectedCall(event.name, _arguments(event.content)) for event in response.events if event.kind == "tool_call"
+    ]
     listed = response.output.get("tool_calls") if isinstance(response.output, Mapping) else None
     if calls or not isinstance(listed, (list, tuple)):
         return calls
     return [call for item in listed if (call := _call(item)) is not None]
 
 
-def _expected(target: object) -> list[Call] | str:
+def _expected(target: object) -> list[ExpectedCall] | str:
     if not isinstance(target, (list, tuple)):
         return "its target must be a list of tool calls: names, or objects with name and arguments"
-    calls = [Call(item) if isinstance(item, str) else _call(item) for item in target]
+    calls = [ExpectedCall(item) if isinstance(item, str) else _call(item) for item in target]
     found = [call for call in calls if call is not None]
     if len(found) < len(calls):
         return f"tool call {calls.index(None) + 1} of its target has no name"
     return found
 
 
-def _call(item: object) -> Call | None:
+def _call(item: object) -> ExpectedCall | None:
     """``{name, arguments}``, alone or as the ``function`` of a chat message's tool call."""
     inner = item.get("function", item) if isinstance(item, Mapping) else None
     if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str) or not inner["name"]:
         return None
-    return Call(inner["name"], _arguments(inner.get("arguments")))
+    return ExpectedCall(inner["name"], _arguments(inner.get("arguments")))
 
 
 def _arguments(value: object) -> object:
@@ -103,10 +105,10 @@ def _arguments(value: object) -> object:
         return value
 
 
-Fits = Callable[[Call, Call], bool]
+Fits = Callable[[ExpectedCall, ExpectedCall], bool]
 
 
-def _in_order(expected: Sequence[Call], made: Sequence[Call], fits: Fits) -> dict[int, int]:
+def _in_order(expected: Sequence[ExpectedCall], made: Sequence[ExpectedCall], fits: Fits) -> dict[int, int]:
     """The longest way to find expected calls in their order: index of the expected one to index of the made one."""
     best = [[0] * (len(made) + 1) for _ in range(len(expected) + 1)]
     for row in reversed(range(len(expected))):
@@ -126,7 +128,7 @@ def _in_order(expected: Sequence[Call], made: Sequence[Call], fits: Fits) -> dic
     return pairs
 
 
-def _in_any_order(expected: Sequence[Call], made: Sequence[Call], fits: Fits) -> dict[int, int]:
+def _in_any_order(expected: Sequence[ExpectedCall], made: Sequence[ExpectedCall], fits: Fits) -> dict[int, int]:
     """As many expected calls as can each have a made one of their own, which a greedy choice may miss."""
     taken: dict[int, int] = {}
 
@@ -144,5 +146,5 @@ def _in_any_order(expected: Sequence[Call], made: Sequence[Call], fits: Fits) ->
     return {row: column for column, row in taken.items()}
 
 
-def _listed(calls: Sequence[Call]) -> str:
+def _listed(calls: Sequence[ExpectedCall]) -> str:
     return ", ".join(map(str, calls[:8])) + ("…" if len(calls) > 8 else "")

@@ -16,7 +16,7 @@ _STATUS_TONES = {"complete": Tone.GOOD, "partial": Tone.WARN, "failed": Tone.BAD
 _LEVELS = {Level.OK: ("✓ ok", Tone.GOOD), Level.NOTE: ("· note", Tone.PLAIN), Level.WARN: ("! warn", Tone.WARN)}
 
 
-class RunRow(Protocol):
+class ListedRun(Protocol):
     """One run of the store; times are UTC milliseconds."""
 
     @property
@@ -54,7 +54,7 @@ class Described(Protocol):
     def origin(self) -> str: ...
 
 
-def runs(rows: Sequence[RunRow], title: str = "Runs") -> Table:
+def runs(rows: Sequence[ListedRun], title: str = "Runs") -> Table:
     """The runs in the order given."""
     columns = (
         Column("run"),
@@ -71,7 +71,7 @@ def runs(rows: Sequence[RunRow], title: str = "Runs") -> Table:
     return Table(title, columns, tuple(_run_row(row) for row in rows), () if rows else ("No runs yet.",))
 
 
-def _run_row(row: RunRow) -> tuple[Cell, ...]:
+def _run_row(row: ListedRun) -> tuple[Cell, ...]:
     status = row.status.value if isinstance(row.status, RunStatus) else row.status
     return (
         Cell(row.run_id[:RUN_ID_LENGTH]),

@@ -47,7 +47,7 @@ _HOMES = {
     "Dataset": "dataset.dataset",
     "LoadedSuite": "suite.load",
     "SettingChanges": "changes",
-    "agent_use": "workspace.agent_sweep",
+    "agent_use": "workspace.agents",
     "build_arms": "experiment.arms",
     "changes_among": "changes",
     "distinct_names": "experiment.arms",

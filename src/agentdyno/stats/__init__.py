@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # The function has the name of its module, which would stand in its place once loaded: so it comes first.
-from .describe import Description, describe, median_absolute_deviation, quantile
+from .describe import Description, describe, median_absolute_deviation, pass_at_k, pass_hat_k, quantile
 
 if TYPE_CHECKING:
     from agentdyno.stats.betting import precise_enough
@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
 
 _NAMES = {
-    "betting": (
-        "Capital",
-        "Decision",
-        "MeanSequence",
-    ),
+    "betting": ("Capital", "Decision", "MeanSequence", "precise_enough"),
     "bootstrap": (
         "Statistic",
         "bca",
@@ -73,10 +69,6 @@ _NAMES = {
         "find_fences",
         "without_outliers",
     ),
-    "passk": (
-        "pass_at_k",
-        "pass_hat_k",
-    ),
     "power": (
         "minimum_detectable_difference",
         "minimum_detectable_ratio",
@@ -84,7 +76,6 @@ _NAMES = {
         "samples_to_decide",
     ),
     "samples": ("Values",),
-    "sequential": ("precise_enough",),
     "series.changepoint": ("Change",),
     "series.trend": (
         "Trend",

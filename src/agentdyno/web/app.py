@@ -14,12 +14,12 @@ from starlette.middleware.cors import CORSMiddleware
 
 from agentdyno.version import __version__
 from agentdyno.web import problems, routes
-from agentdyno.web.limits import BodyLimits, RateLimit
+from agentdyno.web.limits import BodyLimits, RequestRateLimit
 from agentdyno.web.metrics import Metrics, Observed
 from agentdyno.web.problems import StrictJson
 from agentdyno.web.schema import install_schema
 from agentdyno.web.security import Gate, LastResort, SecurityHeaders
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 from agentdyno.web.state import Services
 from agentdyno.web.static_files import Dashboard
 from agentdyno.web.watching import JobWatch, told_of_shutdown
@@ -30,7 +30,7 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings, clock: Callable[[], int] | None = None) -> FastAPI:
+def create_app(settings: ServiceSettings, clock: Callable[[], int] | None = None) -> FastAPI:
     """The service for ``settings``; ``clock`` gives UTC milliseconds. The store is opened when it is first asked."""
     services = Services(settings, clock)
     metrics = Metrics(__version__)
@@ -66,7 +66,7 @@ def create_app(settings: Settings, clock: Callable[[], int] | None = None) -> Fa
     install_schema(app)
     # The last one added is the first to see a request.
     app.add_middleware(BodyLimits, settings=settings)
-    app.add_middleware(Gate, services=services, rate=RateLimit(settings.rate_per_minute))
+    app.add_middleware(Gate, services=services, rate=RequestRateLimit(settings.rate_per_minute))
     app.add_middleware(Dashboard, folder=settings.static)
     app.add_middleware(LastResort)
     if settings.cors:

@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.types import Scope as Connection
 
 from agentdyno.model.job import Scope
-from agentdyno.web.problems import Refused
+from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.settings import is_loopback
 from agentdyno.web.state import Services
 
@@ -20,7 +20,7 @@ _HOST = re.compile(r"(?:\[(?P<inside>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(?::\d{
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ServiceCaller:
     """``name`` is that of the key, or "local" for who asks from this machine without one."""
 
     name: str
@@ -32,12 +32,12 @@ class Caller:
         return not self.key_id
 
 
-def require(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
+def require(scope: Scope) -> Callable[[Request], Awaitable[ServiceCaller]]:
     """A dependency that gives the caller, and refuses those whose scope is too small."""
 
-    async def allowed(request: Request) -> Caller:
+    async def allowed(request: Request) -> ServiceCaller:
         caller = request.scope.get("caller")
-        if not isinstance(caller, Caller):
+        if not isinstance(caller, ServiceCaller):
             raise unknown_caller("this needs a key")
         if caller.scope.allows(scope):
             return caller
@@ -46,15 +46,15 @@ def require(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
         )
         if caller.keyless:
             raise unknown_caller(f"this needs a key of scope {scope.value}", remedy)
-        raise Refused(
+        raise RefusedRequest(
             403, f"the key {caller.name!r} has scope {caller.scope.value}, this needs {scope.value}", remedy
         )
 
     return allowed
 
 
-def authenticate(services: Services, connection: Connection) -> Caller:
-    """Who sent this request. Reads the store, so call it from a thread. Raises ``Refused`` (401 or 421)."""
+def authenticate(services: Services, connection: Connection) -> ServiceCaller:
+    """Who sent this request. Reads the store, so call it from a thread. Raises ``RefusedRequest`` (401 or 421)."""
     headers = [(name.lower(), value) for name, value in connection["headers"]]
     given = [value for name, value in headers if name == b"authorization"]
     store = services.store
@@ -63,23 +63,23 @@ def authenticate(services: Services, connection: Connection) -> Caller:
         key = store.service.find_key(secret, services.now_ms()) if secret else None
         if key is None:
             raise unknown_caller("this key is not known, or was revoked")
-        return Caller(key.name, key.scope, key.key_id)
+        return ServiceCaller(key.name, key.scope, key.key_id)
     settings = services.settings
     if not settings.loopback or not settings.keyless_read or store.service.has_keys():
         raise unknown_caller("this needs a key")
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1 or not is_loopback(_host_name(hosts[0])):
-        raise Refused(
+        raise RefusedRequest(
             421,
             "without a key this service answers to localhost only",
             "Open it as http://127.0.0.1, or make a key: `dyno keys create NAME --scope read`.",
         )
-    return Caller(LOCAL, Scope.READ)
+    return ServiceCaller(LOCAL, Scope.READ)
 
 
-def unknown_caller(detail: str, remedy: str | None = None) -> Refused:
+def unknown_caller(detail: str, remedy: str | None = None) -> RefusedRequest:
     told = remedy or "Send `Authorization: Bearer KEY`; `dyno keys create NAME --scope read` makes a key."
-    return Refused(401, detail, told, headers={"WWW-Authenticate": 'Bearer realm="agentdyno"'})
+    return RefusedRequest(401, detail, told, headers={"WWW-Authenticate": 'Bearer realm="agentdyno"'})
 
 
 def _secret(given: list[bytes]) -> str:

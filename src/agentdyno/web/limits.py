@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentdyno.web.problems import Refused, problem_response
-from agentdyno.web.settings import Settings
+from agentdyno.web.problems import RefusedRequest, problem_response
+from agentdyno.web.settings import ServiceSettings
 
 IMPORT = frozenset({"/api/import", "/import"})
 LOCAL_FACTOR = 60
@@ -19,7 +19,7 @@ LOCAL_FACTOR = 60
 _MOST_BUCKETS = 4096
 
 
-class RateLimit:
+class RequestRateLimit:
     """Token buckets: each holds a minute's worth of requests and fills evenly. Used by the event loop only."""
 
     def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +28,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, who: str) -> None:
-        """One request of ``who``. Raises ``Refused`` (429) where there were too many."""
+        """One request of ``who``. Raises ``RefusedRequest`` (429) where there were too many."""
         self._take(who, self._per_minute)
 
     def take_local(self) -> None:
@@ -46,7 +46,7 @@ class RateLimit:
             self._buckets.popitem(last=False)
         if not allowed:
             wait_s = math.ceil((1 - level) * 60 / per_minute)
-            raise Refused(
+            raise RefusedRequest(
                 429,
                 f"more than {per_minute} requests a minute",
                 f"Try again in {wait_s} s.",
@@ -57,7 +57,7 @@ class RateLimit:
 class BodyLimits:
     """Refuses bodies that are too large, announced or not, and those that take too long to arrive."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
         self.app = app
         self._settings = settings
 
@@ -78,7 +78,7 @@ class BodyLimits:
         try:
             body.check_announced(scope)
             await self.app(scope, body.receive, watched)
-        except Refused as error:
+        except RefusedRequest as error:
             if not started:
                 await problem_response(error, scope["path"])(scope, receive, send)
 
@@ -107,7 +107,7 @@ class _Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
-            raise Refused(
+            raise RefusedRequest(
                 408,
                 f"the body did not arrive within {self._timeout_s:g} s",
                 "Send it in one go.",
@@ -120,8 +120,8 @@ class _Body:
                 raise self._too_large()
         return message
 
-    def _too_large(self) -> Refused:
-        return Refused(
+    def _too_large(self) -> RefusedRequest:
+        return RefusedRequest(
             413,
             f"the body has more than {self._most_bytes} bytes",
             "Send less at once.",

@@ -11,7 +11,7 @@ from uuid import UUID
 from agentdyno.errors import SpecError
 from agentdyno.findings.record.ask_names import AgentName, UnknownName, agent_named, run_named, suite_named
 from agentdyno.store.runs.pages import After
-from agentdyno.web.problems import FieldProblem, Refused, finding
+from agentdyno.web.problems import FieldProblem, RefusedRequest, finding
 from agentdyno.web.state import Services
 
 MOST_AGENTS = 50
@@ -59,7 +59,7 @@ def find_stored_suite(services: Services, reference: str | None, field: str = "s
     if found is not None and not any(found in (row.suite_id, row.digest) for row in services.store.boards.suites()):
         message = f"the suite {found!r} has not been run yet"
         remedy = f"`dyno run {found} --agent AGENT` does."
-        raise Refused(404, message, remedy, errors=(FieldProblem(field, message),))
+        raise RefusedRequest(404, message, remedy, errors=(FieldProblem(field, message),))
     return found
 
 
@@ -74,7 +74,7 @@ def find_agents(services: Services, listed: str | None, field: str = "agent_ids"
     names = [name.strip() for name in (listed or "").split(",") if name.strip()]
     if len(names) > MOST_AGENTS:
         message = f"{len(names)} agents are more than {MOST_AGENTS}"
-        raise Refused(422, message, "Name fewer.", errors=(FieldProblem(f"query.{field}", message),))
+        raise RefusedRequest(422, message, "Name fewer.", errors=(FieldProblem(f"query.{field}", message),))
     return [find_agent(services, name, field).label for name in names]
 
 

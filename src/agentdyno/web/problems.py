@@ -67,7 +67,7 @@ class Problem:
     errors: tuple[FieldProblem, ...] = ()
 
 
-class Refused(HTTPException):
+class RefusedRequest(HTTPException):
     """An answer that is an error, from anywhere below a request.
 
     ``title`` names a kind of problem that clients tell from others of the same status.
@@ -102,9 +102,9 @@ def finding(field: str = "") -> Iterator[None]:
         raise missing(error, field) from error
 
 
-def missing(error: DynoError, field: str = "") -> Refused:
+def missing(error: DynoError, field: str = "") -> RefusedRequest:
     errors = (FieldProblem(field, error.message),) if field else ()
-    return Refused(404, error.message, error.remedy, near=near(error.remedy), errors=errors)
+    return RefusedRequest(404, error.message, error.remedy, near=near(error.remedy), errors=errors)
 
 
 def is_outage(error: BaseException) -> bool:
@@ -122,34 +122,34 @@ def near(remedy: str | None) -> tuple[str, ...]:
     return tuple(found[1].split(" or ")) if found else ()
 
 
-def refused(error: DynoError) -> Refused:
+def refused(error: DynoError) -> RefusedRequest:
     """What an error of ours means to a client."""
     if is_outage(error):
         told = "The service tries again with the next request; so can you."
-        return Refused(503, _plain(error), told, headers={"Retry-After": str(RETRY_AFTER_S)})
+        return RefusedRequest(503, _plain(error), told, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, StoreError) and _is_unfit_value(error.message):
-        return Refused(422, error.message, error.remedy)
+        return RefusedRequest(422, error.message, error.remedy)
     if isinstance(error, NotComparable):
-        return Refused(409, error.message, error.remedy, title=_NOT_COMPARABLE)
+        return RefusedRequest(409, error.message, error.remedy, title=_NOT_COMPARABLE)
     if isinstance(error, (Conflict, LeaseLost)):
-        return Refused(409, error.message, error.remedy)
+        return RefusedRequest(409, error.message, error.remedy)
     if isinstance(error, StoreError):
         return missing(error)
     if isinstance(error, QueueFull):
-        return Refused(503, error.message, error.remedy, headers={"Retry-After": str(QUEUE_RETRY_AFTER_S)})
+        return RefusedRequest(503, error.message, error.remedy, headers={"Retry-After": str(QUEUE_RETRY_AFTER_S)})
     if isinstance(error, SpecError) and _is_unknown(error):
         return missing(error, error.where or "")
     if isinstance(error, (SpecError, ImportFailed, ResultError)):
         errors = (FieldProblem(error.where, error.message),) if error.where else ()
-        return Refused(422, error.message, error.remedy, near=near(error.remedy), errors=errors)
+        return RefusedRequest(422, error.message, error.remedy, near=near(error.remedy), errors=errors)
     if isinstance(error, RunError):
-        return Refused(409, error.message, error.remedy)
-    return Refused(422, error.message, error.remedy, near=near(error.remedy))
+        return RefusedRequest(409, error.message, error.remedy)
+    return RefusedRequest(422, error.message, error.remedy, near=near(error.remedy))
 
 
 def problem_response(error: StarletteHTTPException, path: str) -> Response:
     """Any HTTP error as a problem about ``path``."""
-    ours = error if isinstance(error, Refused) else None
+    ours = error if isinstance(error, RefusedRequest) else None
     title = (ours and ours.title) or _TITLES.get(error.status_code) or HTTPStatus(error.status_code).phrase
     problem = Problem(
         type=f"urn:agentdyno:problem:{title.lower().replace(' ', '-')}",
@@ -176,7 +176,7 @@ def unexpected(error: BaseException, path: str, hidden: Sequence[str] = ()) -> R
     redactor = Redactor({f"KEY{number}": text for number, text in enumerate(hidden)})
     _log.error("unexpected error %s: %s", incident, redactor.text(story))
     detail = f"something went wrong here; the service's log has more under {incident}"
-    return problem_response(Refused(500, detail), path)
+    return problem_response(RefusedRequest(500, detail), path)
 
 
 def note_outage(given: Services, error: DynoError) -> None:
@@ -191,11 +191,11 @@ def install(app: FastAPI, methods_of: Callable[[str], set[str]]) -> None:
 
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, StarletteHTTPException)
-        if error.status_code == 404 and not isinstance(error, Refused) and error.detail == "Not Found":
-            error = Refused(404, "there is nothing at this path", "GET /docs lists what there is.")
+        if error.status_code == 404 and not isinstance(error, RefusedRequest) and error.detail == "Not Found":
+            error = RefusedRequest(404, "there is nothing at this path", "GET /docs lists what there is.")
         elif error.status_code == 405:
             allowed = ", ".join(sorted(methods_of(request.url.path)))
-            error = Refused(
+            error = RefusedRequest(
                 405, f"{request.method} is not for this path", f"Use {allowed}.", headers={"Allow": allowed}
             )
         return problem_response(error, request.url.path)
@@ -210,10 +210,10 @@ def install(app: FastAPI, methods_of: Callable[[str], set[str]]) -> None:
         errors = [FieldProblem(_field(item["loc"]), str(item["msg"])[:_LONGEST]) for item in error.errors()]
         first = errors[0] if errors else FieldProblem("", "the request is not valid")
         detail = f"{first.field}: {first.message}" if first.field else first.message
-        return problem_response(Refused(422, detail, errors=errors), request.url.path)
+        return problem_response(RefusedRequest(422, detail, errors=errors), request.url.path)
 
     async def on_unfit_text(request: Request, _error: Exception) -> Response:
-        return problem_response(Refused(422, "a text has characters that UTF-8 cannot hold"), request.url.path)
+        return problem_response(RefusedRequest(422, "a text has characters that UTF-8 cannot hold"), request.url.path)
 
     app.add_exception_handler(UnicodeEncodeError, on_unfit_text)
     app.add_exception_handler(StarletteHTTPException, on_http)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from agentdyno.errors import SpecError
 from agentdyno.model.codec import encode
 from agentdyno.store.answers import Answers
-from agentdyno.web.problems import FieldProblem, Refused, near
+from agentdyno.web.problems import FieldProblem, RefusedRequest, near
 from agentdyno.web.state import Services
 
 JSON = "application/json"
@@ -100,4 +100,4 @@ def about(field: str) -> Iterator[None]:
         yield
     except SpecError as error:
         told = (FieldProblem(field, error.message),)
-        raise Refused(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error
+        raise RefusedRequest(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error

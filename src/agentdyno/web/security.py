@@ -8,9 +8,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentdyno.errors import DynoError
 from agentdyno.web.auth import authenticate
-from agentdyno.web.limits import RateLimit
+from agentdyno.web.limits import RequestRateLimit
 from agentdyno.web.metrics import REFUSED
-from agentdyno.web.problems import Refused, note_outage, problem_response, refused, unexpected
+from agentdyno.web.problems import RefusedRequest, note_outage, problem_response, refused, unexpected
 from agentdyno.web.state import Services
 
 API = frozenset({"api", "benchmarks", "import", "docs", "openapi.json", "metrics", "health", "ready"})
@@ -92,7 +92,7 @@ class LastResort:
 class Gate:
     """Lets through who may ask: sets ``scope["caller"]`` on every request to the API, or refuses it."""
 
-    def __init__(self, app: ASGIApp, services: Services, rate: RateLimit) -> None:
+    def __init__(self, app: ASGIApp, services: Services, rate: RequestRateLimit) -> None:
         self.app = app
         self._services = services
         self._rate = rate
@@ -103,7 +103,7 @@ class Gate:
             return
         try:
             await self._admit(scope)
-        except Refused as error:
+        except RefusedRequest as error:
             scope["dyno.route"] = REFUSED
             await problem_response(error, scope["path"])(scope, receive, send)
         except DynoError as error:
@@ -117,7 +117,7 @@ class Gate:
         address = (scope.get("client") or ("", 0))[0]
         try:
             caller = await to_thread.run_sync(authenticate, self._services, scope)
-        except Refused as error:
+        except RefusedRequest as error:
             if error.status_code == 401:
                 self._rate.take(f"refused {address}")
             raise

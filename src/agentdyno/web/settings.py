@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServiceSettings:
     """``folder`` is where ``dyno.yaml`` is looked for, upward. ``cors`` lists the origins whose pages may ask.
 
     ``keyless_read`` lets programs of this machine read without a key while none exists. ``rate_per_minute`` requests

@@ -17,7 +17,7 @@ from agentdyno.findings.board.model import Leaderboard, Matrix
 from agentdyno.model.job import Job
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 
 if TYPE_CHECKING:
     from agentdyno.jobs.catalogue import Catalogue
@@ -94,7 +94,7 @@ class Stores:
 class Services:
     """Given to every route by ``services``. Everything may be used from any thread."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], int] | None = None) -> None:
+    def __init__(self, settings: ServiceSettings, clock: Callable[[], int] | None = None) -> None:
         """``clock`` gives UTC milliseconds."""
         self.settings = settings
         self._clock = clock or _wall_clock

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentdyno.web.metrics import DASHBOARD
-from agentdyno.web.problems import Refused, problem_response
+from agentdyno.web.problems import RefusedRequest, problem_response
 from agentdyno.web.security import is_api
 
 BUILT = Path(__file__).parent / "static"
@@ -59,20 +59,20 @@ class Dashboard:
         scope["dyno.route"] = DASHBOARD
         try:
             response = self._answer(scope)
-        except Refused as error:
+        except RefusedRequest as error:
             response = problem_response(error, scope["path"])
         await response(scope, receive, send)
 
     def _answer(self, scope: Scope) -> Response:
         if scope["method"] not in ("GET", "HEAD"):
-            raise Refused(405, "this can only be read", headers={"Allow": "GET, HEAD"})
+            raise RefusedRequest(405, "this can only be read", headers={"Allow": "GET, HEAD"})
         headers = Headers(scope=scope)
         name = scope["path"].lstrip("/") or INDEX
         pages = self._found()
         page = pages.get(name)
         if page is None:
             if name != INDEX and "text/html" not in headers.get("accept", ""):
-                raise Refused(404, "there is nothing at this path", "GET /docs lists what there is.")
+                raise RefusedRequest(404, "there is nothing at this path", "GET /docs lists what there is.")
             page = pages.get(INDEX) or _page(INDEX, _MISSING.encode())
         return _response(page, headers)
 

@@ -129,7 +129,7 @@ class CompletionBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ChatDialect:
     """How one kind of server is spoken to.
 
     ``take`` adds a decoded piece to the builder and says whether it had content; ``take_whole`` adds an answer that
@@ -147,7 +147,7 @@ class Dialect:
     list_models: Callable[[object], tuple[str, ...]]
 
 
-async def decode(dialect: Dialect, answer: Exchange, *, cut_off: bool = False) -> Completion:
+async def decode(dialect: ChatDialect, answer: Exchange, *, cut_off: bool = False) -> Completion:
     """The completion in an answer, in slices that leave the event loop free to stamp other streams.
 
     Raises ``ProtocolError``, except where the answer is known to be ``cut_off``: that gives what can be read of it.
@@ -171,7 +171,7 @@ async def decode(dialect: Dialect, answer: Exchange, *, cut_off: bool = False) -
     return builder.build()
 
 
-def decode_now(dialect: Dialect, answer: Exchange) -> Completion:
+def decode_now(dialect: ChatDialect, answer: Exchange) -> Completion:
     """Like ``decode``, in one go: for answers that are decoded after the last stream has ended."""
     step = decode(dialect, answer)
     try:

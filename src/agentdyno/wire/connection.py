@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import cast
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """Bytes are appended to ``chunks`` with the time of their arrival; whoever reads them is woken only when a
     look may be worthwhile.
 

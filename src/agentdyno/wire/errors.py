@@ -39,7 +39,7 @@ class ConnectError(WireError):
     """No connection came about."""
 
 
-class Refused(ConnectError):
+class ConnectionRefused(ConnectError):
     """Nothing listens there."""
 
 

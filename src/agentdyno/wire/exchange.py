@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import TypeVar
 
-from agentdyno.wire.connection import Connection
+from agentdyno.wire.connection import ClientConnection
 from agentdyno.wire.errors import ProtocolError, Reset, TooLarge, Truncated, WireError
 from agentdyno.wire.head import Head, Headers
 from agentdyno.wire.message import Body, MessageParser
@@ -17,7 +17,7 @@ from agentdyno.wire.request import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExchangeLimits:
     """``max_bytes`` counts all that arrives of one answer, its head included."""
 
     connect_timeout_s: float = CONNECT_TIMEOUT_S
@@ -59,13 +59,13 @@ def partial_answer(error: WireError) -> Exchange | None:
     return error.partial if isinstance(error.partial, Exchange) else None
 
 
-async def exchange(request: Request, pool: Pool, limits: Limits | None = None) -> Exchange:
+async def exchange(request: Request, pool: Pool, limits: ExchangeLimits | None = None) -> Exchange:
     """Sends the request and returns when its answer is complete; any status is an answer.
 
     Raises ``WireError``. A kept connection that the other side has dropped meanwhile is replaced once, if no byte of
     an answer had arrived. Cancelling closes the socket.
     """
-    allowed = limits or Limits()
+    allowed = limits or ExchangeLimits()
     started_ns = perf_counter_ns()
     data = request.encode()
     connection, reused = await pool.take(request.address, allowed.connect_timeout_s)
@@ -82,11 +82,11 @@ async def exchange(request: Request, pool: Pool, limits: Limits | None = None) -
 class _Conversation:
     request: Request
     pool: Pool
-    limits: Limits
+    limits: ExchangeLimits
     started_ns: int
     reused: bool
 
-    async def hold(self, connection: Connection, data: bytes) -> Exchange:
+    async def hold(self, connection: ClientConnection, data: bytes) -> Exchange:
         parser = MessageParser(self.request.method, self.request.endpoint, self.limits.max_bytes)
         whole = False
         try:
@@ -106,7 +106,7 @@ class _Conversation:
             else:
                 connection.abort()
 
-    def _result(self, connection: Connection, parser: MessageParser, head: Head) -> Exchange:
+    def _result(self, connection: ClientConnection, parser: MessageParser, head: Head) -> Exchange:
         now = perf_counter_ns()
         body = parser.body()
         last_ns = body.stamps[-1] if body.stamps else parser.first_byte_ns or now
@@ -125,11 +125,11 @@ class _Conversation:
             reused=self.reused,
         )
 
-    def _attach(self, error: WireError, connection: Connection, parser: MessageParser) -> None:
+    def _attach(self, error: WireError, connection: ClientConnection, parser: MessageParser) -> None:
         if parser.head is not None:
             error.partial = self._result(connection, parser, parser.head)
 
-    def _broken(self, connection: Connection, parser: MessageParser) -> WireError:
+    def _broken(self, connection: ClientConnection, parser: MessageParser) -> WireError:
         error: WireError
         where = self.request.endpoint
         if parser.received == 0:
@@ -143,7 +143,7 @@ class _Conversation:
         return error
 
 
-async def _receive(connection: Connection, parser: MessageParser) -> None:
+async def _receive(connection: ClientConnection, parser: MessageParser) -> None:
     while True:
         while chunks := connection.take():
             await consume(chunks, parser.feed)

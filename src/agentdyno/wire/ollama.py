@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentdyno.model.case import Usage
 from agentdyno.wire import fields, ndjson
-from agentdyno.wire.chat import ChatRequest, CompletionBuilder, Dialect
+from agentdyno.wire.chat import ChatDialect, ChatRequest, CompletionBuilder
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.sse import Piece
 
@@ -90,7 +90,7 @@ def _take_end(builder: CompletionBuilder, value: Mapping[str, object]) -> None:
             builder.server_s[name] = nanoseconds / 1e9
 
 
-OLLAMA = Dialect(
+OLLAMA = ChatDialect(
     name="ollama",
     path="/api/chat",
     models_path="/api/tags",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from agentdyno.model.case import Usage
 from agentdyno.wire import fields, sse
-from agentdyno.wire.chat import ChatRequest, CompletionBuilder, Dialect
+from agentdyno.wire.chat import ChatDialect, ChatRequest, CompletionBuilder
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.sse import Piece
@@ -160,7 +160,7 @@ def _arguments(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value)
 
 
-OPENAI = Dialect(
+OPENAI = ChatDialect(
     name="openai",
     path="/chat/completions",
     models_path="/models",

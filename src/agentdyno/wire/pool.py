@@ -15,8 +15,8 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from agentdyno.wire.address import Address
-from agentdyno.wire.connection import Connection
-from agentdyno.wire.errors import ConnectError, ConnectTimeout, NameNotFound, Refused, TlsFailed
+from agentdyno.wire.connection import ClientConnection
+from agentdyno.wire.errors import ConnectError, ConnectionRefused, ConnectTimeout, NameNotFound, TlsFailed
 
 CONNECT_TIMEOUT_S = 10.0
 MAX_IDLE_S = 30.0
@@ -29,7 +29,7 @@ Origin: TypeAlias = tuple[str, str, int]
 class _Idle:
     """What one event loop keeps: connections with the time since when they are idle, in ns."""
 
-    connections: dict[Origin, list[tuple[int, Connection]]] = field(default_factory=dict)
+    connections: dict[Origin, list[tuple[int, ClientConnection]]] = field(default_factory=dict)
     ender: AsyncGenerator[None, None] | None = None
 
     def drop_all(self) -> None:
@@ -53,7 +53,7 @@ class Pool:
         self._lock = threading.Lock()
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Idle] = WeakKeyDictionary()
 
-    async def take(self, address: Address, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[Connection, bool]:
+    async def take(self, address: Address, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[ClientConnection, bool]:
         """A connection, and whether it has been used before."""
         kept = (await self._idle()).connections.get(address.origin, [])
         while kept:
@@ -63,7 +63,7 @@ class Pool:
             connection.abort()
         return await self.connect(address, timeout_s), False
 
-    def give(self, address: Address, connection: Connection) -> None:
+    def give(self, address: Address, connection: ClientConnection) -> None:
         """Keeps a connection whose last exchange is complete."""
         with self._lock:
             idle = self._loops.get(asyncio.get_running_loop())
@@ -72,7 +72,7 @@ class Pool:
         else:
             connection.abort()
 
-    async def connect(self, address: Address, timeout_s: float = CONNECT_TIMEOUT_S) -> Connection:
+    async def connect(self, address: Address, timeout_s: float = CONNECT_TIMEOUT_S) -> ClientConnection:
         """A fresh connection: the addresses of the host are tried in turn, ``timeout_s`` for all of them."""
         where = address.endpoint()
         try:
@@ -101,14 +101,14 @@ class Pool:
             await anext(idle.ender)
         return idle
 
-    async def _connect(self, address: Address, where: str) -> Connection:
+    async def _connect(self, address: Address, where: str) -> ClientConnection:
         loop = asyncio.get_running_loop()
         context = self._context() if address.scheme == "https" else None
         failures: list[Exception] = []
         for host in await _resolve(address, where):
             try:
                 _, connection = await loop.create_connection(
-                    lambda: Connection(self._clock),
+                    lambda: ClientConnection(self._clock),
                     host,
                     address.port,
                     ssl=context,
@@ -152,7 +152,7 @@ async def _resolve(address: Address, where: str) -> list[str]:
 
 def _explain(error: Exception, where: str) -> ConnectError:
     if isinstance(error, ConnectionRefusedError):
-        return Refused("nothing listens there (connection refused)", where=where)
+        return ConnectionRefused("nothing listens there (connection refused)", where=where)
     if isinstance(error, ssl.SSLCertVerificationError):
         return TlsFailed(f"the certificate is not trusted: {error.verify_message}", where=where)
     if isinstance(error, ssl.SSLError):

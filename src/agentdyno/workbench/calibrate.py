@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agentdyno.findings.engine.measure_samples import Judging, compare_arms
+from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms
 from agentdyno.findings.figures.summarise import summarise
 from agentdyno.model import (
     Arm,
@@ -23,7 +23,7 @@ from agentdyno.model import (
     Verdict,
 )
 from agentdyno.runner.bench.affinity import choose_cpu
-from agentdyno.runner.bench.job import ArmJob, Code, Launch
+from agentdyno.runner.bench.job import ArmJob, CodeReference, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.environment import capture_environment
@@ -31,7 +31,7 @@ from agentdyno.runs.place import now_ms
 from agentdyno.specs import make_plan
 from agentdyno.stats import quantile
 
-CODE = Code("busy", module="agentdyno.workloads.calibration.work")
+CODE = CodeReference("busy", module="agentdyno.workloads.calibration.work")
 SAMPLES = 30
 LIMITS = Limits(timeout_s=60)
 
@@ -82,7 +82,7 @@ def _compare_with_itself(seed: int) -> tuple[float, Verdict | None]:
         )
         for arm in arms
     ]
-    rows = compare_arms(sides[0], sides[1], Judging(paired=True))
+    rows = compare_arms(sides[0], sides[1], SampleJudging(paired=True))
     row = next(row for row in rows if row.metric.name == "duration_s")
     assert row.ratio is not None
     return row.ratio, row.verdict

@@ -39,7 +39,7 @@ from agentdyno.runs.lineup import Maker
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.runs.suite.closing import close_run
-from agentdyno.runs.suite.judges import Judging, load_imports
+from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.store import Store
 
@@ -80,7 +80,7 @@ def rescore(
     with ExitStack() as stack:
         load_imports(suite)
         base_dir = Path(suite.base_dir)
-        judging = Judging(workspace, base_dir, Maker(), LocalServer(1, stack, say))
+        judging = JudgingAgents(workspace, base_dir, Maker(), LocalServer(1, stack, say))
         prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
         markings = {
             item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
-from agentdyno.runner.cases.call import Judgement
+from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runs.kind import Choices, Say, Tools
 from agentdyno.runs.lineup import Named
@@ -58,5 +58,5 @@ def try_agent(
         return Attempt(entrant.use.name, entrant.version.version, entrant.use.uses, sample)
 
 
-async def _no_opinion(_case: Case, _response: Response) -> Judgement:
-    return Judgement({})
+async def _no_opinion(_case: Case, _response: Response) -> CaseJudgement:
+    return CaseJudgement({})

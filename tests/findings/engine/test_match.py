@@ -9,7 +9,7 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.match import Operand, compare, compare_sides, pair_arms
-from agentdyno.findings.engine.measure_samples import Judging
+from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.model import ArmResult, Comparison, Order, RunWarning, Side, Verdict
 
 from ..builders import ENVIRONMENT, arm, noisy, operand, result, two_sided
@@ -47,7 +47,7 @@ def test_arms_are_matched_by_experiment_and_parameters_whatever_their_order() ->
 def test_arms_without_a_partner_are_listed_and_not_forced_together() -> None:
     first = operand("old", named({"size": 1}), named({"size": 2}))
     second = operand("new", named({"size": 2}), named({"size": 3}))
-    found = compare(first, second, Judging())
+    found = compare(first, second, SampleJudging())
     assert [item.name for item in found.arms] == ["sort size=2"]
     assert found.only_in_baseline == ("sort size=1",)
     assert found.only_in_candidate == ("sort size=3",)
@@ -57,23 +57,29 @@ def test_a_load_whose_client_was_too_slow_is_told_in_the_comparison() -> None:
     plain, slow = operand("old", named()), operand("new", named())
     told = RunWarning("client-limited", "the client was the limit")
     slow = replace(slow, result=replace(slow.result, warnings=(told,)))
-    assert "client-limited" in codes(compare(plain, slow, Judging()))
-    assert "client-limited" not in codes(compare(plain, plain, Judging()))
+    assert "client-limited" in codes(compare(plain, slow, SampleJudging()))
+    assert "client-limited" not in codes(compare(plain, plain, SampleJudging()))
 
 
 def test_nothing_in_common_is_not_comparable() -> None:
     with pytest.raises(NotComparable) as caught:
-        compare(operand("old", named()), operand("new", named(experiment="find")), Judging())
+        compare(operand("old", named()), operand("new", named(experiment="find")), SampleJudging())
     assert caught.value.message == "old and new have no arm in common (same experiment, same parameters)"
     assert "RUN:ARM" in str(caught.value.remedy)
     with pytest.raises(NotComparable):
-        compare(operand("old"), operand("new", named()), Judging())
+        compare(operand("old"), operand("new", named()), SampleJudging())
     with pytest.raises(NotComparable):
-        compare(operand("old", named({"size": 1}), named({"size": 2})), operand("new", named({"size": 3})), Judging())
+        compare(
+            operand("old", named({"size": 1}), named({"size": 2})),
+            operand("new", named({"size": 3})),
+            SampleJudging(),
+        )
 
 
 def test_two_single_arms_may_differ_in_their_parameters_and_are_flagged() -> None:
-    found = compare(operand("old", named({"size": 1, "mode": "a"})), operand("new", named({"size": 2})), Judging())
+    found = compare(
+        operand("old", named({"size": 1, "mode": "a"})), operand("new", named({"size": 2})), SampleJudging()
+    )
     assert found.arms[0].differing == {"mode": ("a", None), "size": (1, 2)}
     (warning,) = [item for item in found.warnings if item.code == "different-parameters"]
     assert warning.message == "sort size=2: the parameters differ (mode: 'a' → None, size: 1 → 2)"
@@ -90,7 +96,7 @@ def test_parameters_are_equal_as_json_values_are(first: object, second: object, 
 def test_a_run_of_two_sides_is_compared_with_itself_and_paired() -> None:
     run = two_sided(named(centre=1.0), named(centre=1.2))
     run = replace(run, spec=replace(run.spec, against="git:0123456789abcdef"))
-    found = compare_sides(run, Judging(noise_floor=0.01))
+    found = compare_sides(run, SampleJudging(noise_floor=0.01))
     assert (found.paired, found.verdict) == (True, Verdict.WORSE)
     assert (found.baseline, found.candidate) == ("baseline (git 0123456789)", "candidate")
     assert (found.arms[0].baseline_arm_id, found.arms[0].candidate_arm_id) == ("b", "c")
@@ -109,13 +115,13 @@ def test_a_run_of_two_sides_is_compared_with_itself_and_paired() -> None:
 )
 def test_the_baseline_is_called_what_it_is(against: str | None, label: str) -> None:
     run = two_sided(named(), named())
-    assert compare_sides(replace(run, spec=replace(run.spec, against=against)), Judging()).baseline == label
+    assert compare_sides(replace(run, spec=replace(run.spec, against=against)), SampleJudging()).baseline == label
 
 
 def test_against_other_parameters_each_candidate_meets_its_nearest_baseline() -> None:
     baseline = [named({"size": size, "index": "scan"}, side=Side.BASELINE) for size in (1, 2)]
     candidate = [named({"size": size, "index": "tree"}, side=Side.CANDIDATE) for size in (1, 2)]
-    found = compare_sides(result(*baseline, *candidate), Judging())
+    found = compare_sides(result(*baseline, *candidate), SampleJudging())
     assert [(item.baseline_arm_id, item.candidate_arm_id) for item in found.arms] == [
         (first.arm_id, second.arm_id) for first, second in zip(baseline, candidate, strict=True)
     ]
@@ -126,7 +132,7 @@ def test_against_other_parameters_each_candidate_meets_its_nearest_baseline() ->
 def test_against_one_value_of_a_sweep_every_candidate_meets_that_baseline() -> None:
     baseline = named({"size": 1}, side=Side.BASELINE)
     candidate = [named({"size": size}, side=Side.CANDIDATE) for size in (1, 2, 3)]
-    found = compare_sides(result(baseline, *candidate), Judging())
+    found = compare_sides(result(baseline, *candidate), SampleJudging())
     assert [item.differing for item in found.arms] == [{}, {"size": (1, 2)}, {"size": (1, 3)}]
     assert found.only_in_baseline == found.only_in_candidate == ()
 
@@ -135,7 +141,7 @@ def test_an_ambiguous_candidate_is_left_alone() -> None:
     baseline = [named({"a": a, "b": 1 - a}, side=Side.BASELINE) for a in (0, 1)]
     candidate = named({"a": 0, "b": 0}, side=Side.CANDIDATE)
     exact = named({"a": 0, "b": 1}, side=Side.CANDIDATE)
-    found = compare_sides(result(*baseline, candidate, exact), Judging())
+    found = compare_sides(result(*baseline, candidate, exact), SampleJudging())
     assert [item.name for item in found.arms] == [exact.name]
     assert found.only_in_candidate == (candidate.name,)
     assert found.only_in_baseline == (baseline[1].name,)
@@ -153,7 +159,7 @@ def test_a_plain_run_is_compared_with_the_candidate_of_an_earlier_one() -> None:
 
 
 def test_two_runs_are_unpaired_and_say_so() -> None:
-    found = compare(operand("old", named()), operand("new", named()), Judging(noise_floor=0.02, paired=True))
+    found = compare(operand("old", named()), operand("new", named()), SampleJudging(noise_floor=0.02, paired=True))
     assert not found.paired
     assert not any(row.paired for item in found.arms for row in item.metrics)
     assert codes(found) == {"unpaired"}
@@ -161,20 +167,20 @@ def test_two_runs_are_unpaired_and_say_so() -> None:
 
 def test_a_sequential_run_is_unpaired_too() -> None:
     run = two_sided(named(), named(), order=Order.SEQUENTIAL)
-    found = compare_sides(run, Judging(noise_floor=0.02))
+    found = compare_sides(run, SampleJudging(noise_floor=0.02))
     assert (found.paired, codes(found)) == (False, {"unpaired"})
 
 
 def test_two_arms_of_one_run_are_paired() -> None:
     run = result(named({"size": 1}), named({"size": 2}))
-    found = compare(Operand("a", run, run.arms[:1]), Operand("b", run, run.arms[1:]), Judging(noise_floor=0.02))
+    found = compare(Operand("a", run, run.arms[:1]), Operand("b", run, run.arms[1:]), SampleJudging(noise_floor=0.02))
     assert (found.paired, codes(found)) == (True, set())
 
 
 def test_different_machines_and_pythons_are_flagged() -> None:
     first, second = operand("old", named()), operand("new", named(), machine="machine-2")
     newer = replace(second.result, environment=replace(ENVIRONMENT, machine_id="machine-2", python="3.13.1"))
-    found = compare(first, replace(second, result=newer), Judging())
+    found = compare(first, replace(second, result=newer), SampleJudging())
     assert codes(found) == {"different-machines", "different-pythons"}
     assert {row.reason for item in found.arms for row in item.metrics} == {"not judged: different machines"}
     assert found.verdict is Verdict.INCONCLUSIVE
@@ -182,7 +188,7 @@ def test_different_machines_and_pythons_are_flagged() -> None:
 
 
 def test_a_machine_whose_noise_is_unknown_is_flagged() -> None:
-    found = compare(operand("old", named()), operand("new", named()), Judging())
+    found = compare(operand("old", named()), operand("new", named()), SampleJudging())
     assert codes(found) == {"unpaired", "not-calibrated"}
 
 
@@ -191,8 +197,8 @@ def test_the_correction_covers_every_arm_of_the_table() -> None:
     quiet = [named({"size": size}, centre=size) for size in range(1, 30)]
     first, second = [1.00, 1.01, 1.02, 1.03, 1.04], [1.20, 1.21, 1.22, 1.23, 1.24]
     changed = [replace(arm(values), arm_id="x", name="x", experiment="x") for values in (first, second)]
-    alone = compare(operand("old", changed[0]), operand("new", changed[1]), Judging())
-    among = compare(operand("old", changed[0], *quiet), operand("new", changed[1], *quiet), Judging())
+    alone = compare(operand("old", changed[0]), operand("new", changed[1]), SampleJudging())
+    among = compare(operand("old", changed[0], *quiet), operand("new", changed[1], *quiet), SampleJudging())
     assert alone.arms[0].metrics[0].verdict is Verdict.WORSE
     assert among.arms[0].metrics[0].verdict is Verdict.INCONCLUSIVE
     assert among.arms[0].metrics[0].reason == "not significant among 30 comparisons"
@@ -211,7 +217,7 @@ def test_the_correction_covers_every_arm_of_the_table() -> None:
 def test_the_whole_is_worse_if_any_part_is(changes: list[float], expected: Verdict) -> None:
     first = [named({"n": i}) for i in range(len(changes))]
     second = [replace(named({"n": i}, centre=change)) for i, change in enumerate(changes)]
-    assert compare(operand("old", *first), operand("new", *second), Judging()).verdict is expected
+    assert compare(operand("old", *first), operand("new", *second), SampleJudging()).verdict is expected
 
 
 def test_an_undecided_part_leaves_the_whole_undecided_unless_something_is_worse() -> None:
@@ -219,5 +225,5 @@ def test_an_undecided_part_leaves_the_whole_undecided_unless_something_is_worse(
     vague = replace(arm(noisy(rng, n=6, spread=0.3)), experiment="vague", arm_id="v", name="v")
     other = replace(arm(noisy(rng, n=6, spread=0.3)), experiment="vague", arm_id="v", name="v")
     for centre, expected in ((0.7, Verdict.INCONCLUSIVE), (1.3, Verdict.WORSE)):
-        found = compare(operand("old", vague, named()), operand("new", other, named(centre=centre)), Judging())
+        found = compare(operand("old", vague, named()), operand("new", other, named(centre=centre)), SampleJudging())
         assert found.verdict is expected

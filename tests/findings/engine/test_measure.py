@@ -11,7 +11,7 @@ import scipy.stats
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import Limits, Measured, fewest_clusters, judge, judge_family, more_cases
+from agentdyno.findings.engine.judge import Measured, VerdictLimits, fewest_clusters, judge, judge_family, more_cases
 from agentdyno.findings.engine.measure import METRICS, paired_row
 from agentdyno.model import Verdict
 from agentdyno.model.record import AgentRecord
@@ -388,7 +388,7 @@ def row_of(p_value: float | None, change: float = 0.1) -> PairedRow:
 
 
 def test_a_family_is_corrected_by_holm_and_its_members_decide_by_that() -> None:
-    limits = Limits.plain(None, 0.03)
+    limits = VerdictLimits.plain(None, 0.03)
     family = [Measured(row_of(p), limits, 0.1, 0.3) for p in (0.01, 0.02, 0.04)]
     family.append(Measured(row_of(None), limits))
     first, second, third, untested = judge_family(family)
@@ -407,19 +407,19 @@ def test_six_independent_cases_are_the_fewest_at_five_per_cent() -> None:
 
 def test_more_cases_are_counted_from_what_was_seen() -> None:
     # (1.96 + 0.8416)**2 * (0.3 / 0.1)**2 = 70.6 pairs by the normal law; Student's t asks for 73.
-    found = Measured(row_of(0.1), Limits.plain(None, 0.0), 0.1, 0.3)
+    found = Measured(row_of(0.1), VerdictLimits.plain(None, 0.0), 0.1, 0.3)
     assert more_cases(found, 0.05) == 73 - 50
     # An interval within three points around no change: ((1.96 + 0.8416) * 0.3 / 0.03)**2 = 784.9.
-    nothing = Measured(row_of(0.9, 0.0), Limits.plain(None, 0.03), 0.0, 0.3)
+    nothing = Measured(row_of(0.9, 0.0), VerdictLimits.plain(None, 0.03), 0.0, 0.3)
     assert more_cases(nothing, 0.05) == 785 - 50
     # Two cases to a cluster.
-    halved = Measured(replace(row_of(0.1), clusters=25), Limits.plain(None, 0.0), 0.1, 0.3)
+    halved = Measured(replace(row_of(0.1), clusters=25), VerdictLimits.plain(None, 0.0), 0.1, 0.3)
     assert more_cases(halved, 0.05) == 2 * (73 - 25)
-    assert more_cases(Measured(row_of(0.9, 0.0), Limits.plain(None, 0.0), 0.0, 0.3), 0.05) is None
+    assert more_cases(Measured(row_of(0.9, 0.0), VerdictLimits.plain(None, 0.0), 0.0, 0.3), 0.05) is None
 
 
 def test_a_tolerance_asks_for_more_than_significance() -> None:
-    found = Measured(row_of(0.001, 0.05), Limits.plain(0.08, 0.03), 0.05, 0.1)
+    found = Measured(row_of(0.001, 0.05), VerdictLimits.plain(0.08, 0.03), 0.05, 0.1)
     row = judge(found)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.reason == "significant, but not beyond ±8 points"

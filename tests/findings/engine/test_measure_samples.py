@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agentdyno.findings.engine.measure_samples import MIN_PROCESSES, Judging, compare_arms, correct_family
+from agentdyno.findings.engine.measure_samples import MIN_PROCESSES, SampleJudging, compare_arms, correct_family
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Phase, Provenance, Status, Verdict
 
 from ..builders import arm, arm_of, noisy, samples
@@ -20,9 +20,11 @@ NOBODY_KNOWS = Metric("result.other")
 
 
 def row(
-    baseline: ArmResult, candidate: ArmResult, judging: Judging | None = None, name: str = "duration_s"
+    baseline: ArmResult, candidate: ArmResult, judging: SampleJudging | None = None, name: str = "duration_s"
 ) -> MetricComparison:
-    (found,) = [row for row in compare_arms(baseline, candidate, judging or Judging()) if row.metric.name == name]
+    (found,) = [
+        row for row in compare_arms(baseline, candidate, judging or SampleJudging()) if row.metric.name == name
+    ]
     return found
 
 
@@ -52,7 +54,7 @@ def test_every_difference_has_its_verdict(
     generator = rng()
     first = arm({metric.name: noisy(generator, 10, n=n, spread=spread)}, metrics=[metric])
     second = arm({metric.name: noisy(generator, 10 * factor, n=n, spread=spread)}, metrics=[metric])
-    found = row(first, second, Judging(paired=paired), metric.name)
+    found = row(first, second, SampleJudging(paired=paired), metric.name)
     rising = BETTER if metric.direction is Direction.HIGHER else WORSE
     falling = WORSE if metric.direction is Direction.HIGHER else BETTER
     assert found.verdict == {"up": rising, "down": falling, "same": SAME, "inconclusive": INCONCLUSIVE}[change]
@@ -78,8 +80,8 @@ def test_a_significant_change_below_the_tolerance_is_no_change() -> None:
     found = row(first, second)
     assert (found.p_value or 1) < 1e-6
     assert found.verdict is SAME
-    assert row(first, second, Judging(tolerance=0.01)).verdict is WORSE
-    assert row(first, second, Judging(tolerance=0.02)).verdict is INCONCLUSIVE
+    assert row(first, second, SampleJudging(tolerance=0.01)).verdict is WORSE
+    assert row(first, second, SampleJudging(tolerance=0.02)).verdict is INCONCLUSIVE
 
 
 def test_an_inconclusive_verdict_says_how_many_more_samples_would_decide() -> None:
@@ -94,10 +96,10 @@ def test_an_inconclusive_verdict_says_how_many_more_samples_would_decide() -> No
 @pytest.mark.parametrize(("paired", "n", "missing"), [(False, 4, 1), (True, 4, 4), (True, 7, 1)])
 def test_samples_that_could_never_decide_are_called_too_few(paired: bool, n: int, missing: int) -> None:
     for second in ([1.0] * n, [2.0] * n):
-        found = row(arm([1.0] * n), arm(second), Judging(paired=paired))
+        found = row(arm([1.0] * n), arm(second), SampleJudging(paired=paired))
         assert (found.verdict, found.reason) == (INCONCLUSIVE, "too few samples for any certainty")
         assert found.more_samples == missing
-        decided = row(arm([1.0] * (n + missing)), arm((second * 2)[: n + missing]), Judging(paired=paired))
+        decided = row(arm([1.0] * (n + missing)), arm((second * 2)[: n + missing]), SampleJudging(paired=paired))
         assert decided.verdict is (SAME if second[0] == 1 else WORSE)
 
 
@@ -105,13 +107,13 @@ def test_planning_knows_that_pairs_cancel_what_disturbs_both_sides() -> None:
     generator = rng()
     drift = np.exp(np.cumsum(generator.normal(0, 0.1, 20)))
     first, second = ([float(v) for v in drift * np.exp(generator.normal(0, 0.02, 20))] for _ in range(2))
-    alone, pairs = row(arm(first), arm(second)), row(arm(first), arm(second), Judging(paired=True))
+    alone, pairs = row(arm(first), arm(second)), row(arm(first), arm(second), SampleJudging(paired=True))
     assert alone.detectable is not None
     assert pairs.detectable is not None
     assert pairs.detectable < 0.04 < 0.08 < alone.detectable
     assert (alone.more_samples or 0) > 100
     assert (alone.verdict, pairs.verdict) == (INCONCLUSIVE, SAME)
-    fewer = row(arm(first[:10]), arm(second[:10]), Judging(paired=True))
+    fewer = row(arm(first[:10]), arm(second[:10]), SampleJudging(paired=True))
     assert fewer.verdict is INCONCLUSIVE
     assert 0 < (fewer.more_samples or 0) < 30
 
@@ -150,7 +152,7 @@ def test_throughput_is_shown_as_the_other_side_of_duration() -> None:
     first, second = arm(noisy(generator, processes=5)), arm(noisy(generator, 0.02, processes=5))
     metrics = {"throughput_per_s": replace(first.metrics["duration_s"], unit="/s", direction=Direction.HIGHER)}
     first, second = (replace(item, metrics={**item.metrics, **metrics}) for item in (first, second))
-    for judging in (Judging(), Judging(paired=True)):
+    for judging in (SampleJudging(), SampleJudging(paired=True)):
         duration = row(first, second, judging)
         throughput = row(first, second, judging, "throughput_per_s")
         assert throughput.verdict is None
@@ -169,8 +171,8 @@ def test_too_few_samples_are_shown_with_their_ratio_and_not_judged(n: int) -> No
 
 def test_an_arm_whose_samples_all_failed_has_nothing_to_compare() -> None:
     failed = arm_of(samples({"duration_s": [1.0] * 10}, status=Status.ERROR))
-    assert compare_arms(arm([1.0] * 10), failed, Judging()) == ()
-    assert compare_arms(failed, arm([1.0] * 10), Judging(paired=True)) == ()
+    assert compare_arms(arm([1.0] * 10), failed, SampleJudging()) == ()
+    assert compare_arms(failed, arm([1.0] * 10), SampleJudging(paired=True)) == ()
 
 
 def test_failed_samples_do_not_enter_and_wrong_answers_do() -> None:
@@ -178,7 +180,7 @@ def test_failed_samples_do_not_enter_and_wrong_answers_do() -> None:
     good = samples({"duration_s": noisy(generator)})
     slow = [replace(item, status=Status.TIMEOUT, readings={"duration_s": 99.0}) for item in good[:5]]
     wrong = [replace(item, status=Status.FAILED) for item in good[5:]]
-    found = row(arm_of(good), arm_of([*slow, *wrong]), Judging(paired=True))
+    found = row(arm_of(good), arm_of([*slow, *wrong]), SampleJudging(paired=True))
     assert (found.baseline_n, found.candidate_n) == (25, 25)
     assert found.ratio == 1.0
 
@@ -188,20 +190,22 @@ def test_failed_samples_do_not_enter_and_wrong_answers_do() -> None:
 @pytest.mark.parametrize("value", [0.01, 1 / 3, 1e-9])
 def test_constant_and_equal_series_are_the_same(paired: bool, processes: int, value: float) -> None:
     constant = arm([value] * 30, processes=processes)
-    found = row(constant, constant, Judging(paired=paired))
+    found = row(constant, constant, SampleJudging(paired=paired))
     assert (found.verdict, found.ratio) == (SAME, 1.0)
-    assert row(constant, arm([value] * 20, processes=processes), Judging()).verdict is SAME
+    assert row(constant, arm([value] * 20, processes=processes), SampleJudging()).verdict is SAME
 
 
 @pytest.mark.parametrize("processes", [1, 10])
 def test_constant_and_different_series_are_decided(processes: int) -> None:
-    found = row(arm([1.0] * 30, processes=processes), arm([2.0] * 30, processes=processes), Judging(paired=True))
+    found = row(
+        arm([1.0] * 30, processes=processes), arm([2.0] * 30, processes=processes), SampleJudging(paired=True)
+    )
     assert (found.verdict, found.ratio) == (WORSE, 2.0)
 
 
 def test_identical_arms_are_the_same() -> None:
     own = arm(noisy(rng(), n=40, spread=0.05), processes=10)
-    found = row(own, own, Judging(paired=True))
+    found = row(own, own, SampleJudging(paired=True))
     assert (found.verdict, found.ratio) == (SAME, 1.0)
 
 
@@ -215,13 +219,13 @@ def test_different_machines_block_what_depends_on_the_machine_only() -> None:
         )
         for centre in (1.0, 2.0)
     )
-    found = {item.metric.name: item for item in compare_arms(first, second, Judging(same_machine=False))}
+    found = {item.metric.name: item for item in compare_arms(first, second, SampleJudging(same_machine=False))}
     assert found["result.score"].verdict is BETTER
     for name in ("duration_s", "result.rows"):
         assert (found[name].verdict, found[name].p_value) == (None, None)
         assert found[name].reason == "not judged: different machines"
         assert found[name].ratio == pytest.approx(2, rel=0.05)
-    assert [item.verdict is None for item in compare_arms(first, second, Judging(same_machine=False))] == [
+    assert [item.verdict is None for item in compare_arms(first, second, SampleJudging(same_machine=False))] == [
         False,
         True,
         True,
@@ -244,17 +248,17 @@ def test_different_machines_block_what_depends_on_the_machine_only() -> None:
 def test_the_noise_floor_shrinks_with_the_root_of_the_processes(
     tolerance: float, floor: float | None, processes: int, expected: float
 ) -> None:
-    assert Judging(tolerance, noise_floor=floor).threshold(processes) == pytest.approx(expected)
+    assert SampleJudging(tolerance, noise_floor=floor).threshold(processes) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("processes", "verdict"), [(1, INCONCLUSIVE), (2, INCONCLUSIVE), (9, WORSE)])
 def test_a_change_within_the_noise_floor_is_not_called_worse(processes: int, verdict: Verdict) -> None:
     generator = rng()
     first, second = (arm(noisy(generator, centre, n=36, spread=0.01), processes=processes) for centre in (1.0, 1.10))
-    found = row(first, second, Judging(noise_floor=0.15))
+    found = row(first, second, SampleJudging(noise_floor=0.15))
     assert found.verdict is not WORSE if verdict is not WORSE else found.verdict is WORSE
     assert found.threshold == pytest.approx(max(0.03, 0.15 / math.sqrt(processes)))
-    assert row(first, second, Judging(noise_floor=None)).verdict is WORSE
+    assert row(first, second, SampleJudging(noise_floor=None)).verdict is WORSE
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -262,7 +266,7 @@ def test_from_four_processes_on_processes_are_compared_and_not_samples(paired: b
     generator = rng()
     for processes in (1, MIN_PROCESSES - 1, MIN_PROCESSES, 10):
         first, second = (arm(noisy(generator, n=40), processes=processes) for _ in range(2))
-        found = row(first, second, Judging(paired=paired))
+        found = row(first, second, SampleJudging(paired=paired))
         per_process = processes >= MIN_PROCESSES
         assert (found.unit, found.baseline_n) == (("processes", processes) if per_process else ("samples", 40))
         assert ("process" in found.method) is per_process
@@ -273,7 +277,7 @@ def test_pairs_that_too_few_processes_hold_are_compared_as_samples() -> None:
     first = arm(noisy(rng(), n=40), processes=10)
     missing = [item for item in first.samples if item.process < MIN_PROCESSES - 1 or item.iteration % 2]
     second = arm_of([replace(item, status=Status.ERROR) if item.process >= 3 else item for item in missing])
-    found = row(first, second, Judging(paired=True))
+    found = row(first, second, SampleJudging(paired=True))
     assert (found.unit, found.baseline_n) == ("samples", 12)
 
 
@@ -289,7 +293,7 @@ def test_the_luck_of_a_process_is_not_taken_for_a_change() -> None:
     first, second = (noisy(generator, n=400, spread=0.001, processes=8, own=0.06) for _ in range(2))
     assert (row(arm(first), arm(second)).p_value or 0) < 0.01
     for paired in (False, True):
-        judged = row(arm(first, processes=8), arm(second, processes=8), Judging(paired=paired))
+        judged = row(arm(first, processes=8), arm(second, processes=8), SampleJudging(paired=paired))
         assert judged.verdict is INCONCLUSIVE
         assert judged.more_samples is None or judged.more_samples >= 0
 
@@ -299,9 +303,9 @@ def test_pairing_removes_what_disturbs_both_sides_alike() -> None:
     drift = np.exp(np.cumsum(generator.normal(0, 0.1, 40)))
     first = [float(v) for v in drift * np.exp(generator.normal(0, 0.005, 40))]
     second = [float(v) for v in 1.05 * drift * np.exp(generator.normal(0, 0.005, 40))]
-    assert row(arm(first), arm(second), Judging(paired=True)).verdict is WORSE
+    assert row(arm(first), arm(second), SampleJudging(paired=True)).verdict is WORSE
     assert row(arm(first), arm(second)).verdict is INCONCLUSIVE
-    assert row(arm(first, processes=10), arm(second, processes=10), Judging(paired=True)).verdict is WORSE
+    assert row(arm(first, processes=10), arm(second, processes=10), SampleJudging(paired=True)).verdict is WORSE
 
 
 def test_peak_memory_has_one_value_per_process() -> None:
@@ -314,7 +318,7 @@ def test_peak_memory_has_one_value_per_process() -> None:
         arm({"peak_rss_bytes": peaks}, processes=10),
         arm({"peak_rss_bytes": [2 * v for v in peaks]}, processes=10),
     )
-    found = row(ten, more, Judging(paired=True), "peak_rss_bytes")
+    found = row(ten, more, SampleJudging(paired=True), "peak_rss_bytes")
     assert (found.verdict, found.baseline_n, found.unit) == (WORSE, 10, "processes")
 
 
@@ -326,7 +330,7 @@ def test_what_an_instrument_read_in_its_own_passes_is_compared_where_a_direction
         passes = [replace(item, phase=Phase.INSTRUMENTED, instrument="tracemalloc") for item in own]
         return arm_of([*samples({"duration_s": [1.0] * 9}), *passes], metrics=[peak])
 
-    found = compare_arms(watched([100.0, 101] * 5), watched([200.0, 202] * 5), Judging(paired=True))
+    found = compare_arms(watched([100.0, 101] * 5), watched([200.0, 202] * 5), SampleJudging(paired=True))
     assert {item.metric.name: item.verdict for item in found} == {"duration_s": SAME, peak.name: WORSE}
 
 
@@ -361,5 +365,5 @@ def test_a_clear_change_stands_out_among_many_rows(processes: int) -> None:
         )
         for c in (1.0, 2.0)
     )
-    rows = [item for _ in range(6) for item in compare_arms(first, second, Judging(paired=True))]
+    rows = [item for _ in range(6) for item in compare_arms(first, second, SampleJudging(paired=True))]
     assert {item.verdict for item in correct_family(rows, 0.01)} == {WORSE}

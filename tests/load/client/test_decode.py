@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentdyno.load.client.decode import Decoded, ExactDecoder, Result
 from agentdyno.load.client.fast_decode import FastDecoder
-from agentdyno.load.client.hot import Ending, Read
+from agentdyno.load.client.hot import ExchangeEnding, Read
 from agentdyno.load.client.repeats import Repeats
 from agentdyno.load.windows.records import OUTCOME_CODES, OUTCOMES, TOKEN_SOURCE_CODES, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, Outcome, TokenSource
@@ -31,14 +31,18 @@ def plain(found: Result) -> tuple[object, ...]:
     return (*found[:5], list(found[5]), *found[6:])
 
 
-def decode(raw: bytes, ending: Ending = Ending.COMPLETE, dialect: Dialect = Dialect.OPENAI) -> Decoded:
+def decode(
+    raw: bytes, ending: ExchangeEnding = ExchangeEnding.COMPLETE, dialect: Dialect = Dialect.OPENAI
+) -> Decoded:
     reads = split(raw)
     exact = ExactDecoder(dialect).decode(reads, ending, 900)
     assert plain(FastDecoder(dialect).decode(reads, ending, 900)) == plain(exact)
     return exact
 
 
-def outcome(raw: bytes, ending: Ending = Ending.COMPLETE, dialect: Dialect = Dialect.OPENAI) -> Outcome:
+def outcome(
+    raw: bytes, ending: ExchangeEnding = ExchangeEnding.COMPLETE, dialect: Dialect = Dialect.OPENAI
+) -> Outcome:
     return OUTCOMES[decode(raw, ending, dialect).outcome]
 
 
@@ -101,13 +105,13 @@ def test_both_decoders_agree_wherever_the_bytes_are_split(name: str) -> None:
     fast, exact = FastDecoder(dialect), ExactDecoder(dialect)
     for place in range(1, len(raw)):
         reads = split(raw, place)
-        expected = exact.decode(reads, Ending.COMPLETE, 900)
-        found = fast.decode(reads, Ending.COMPLETE, 900)
+        expected = exact.decode(reads, ExchangeEnding.COMPLETE, 900)
+        found = fast.decode(reads, ExchangeEnding.COMPLETE, 900)
         assert plain(found) == plain(expected)
 
 
-@pytest.mark.parametrize("ending", [Ending.CLOSED, Ending.LOST, Ending.TIMEOUT])
-def test_both_decoders_agree_on_an_answer_that_is_cut_off_anywhere(ending: Ending) -> None:
+@pytest.mark.parametrize("ending", [ExchangeEnding.CLOSED, ExchangeEnding.LOST, ExchangeEnding.TIMEOUT])
+def test_both_decoders_agree_on_an_answer_that_is_cut_off_anywhere(ending: ExchangeEnding) -> None:
     raw = chunked(chat("a", "b", counted=2))
     fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
     for place in range(len(raw)):
@@ -121,8 +125,8 @@ def test_both_decoders_agree_on_any_tokens_in_any_pieces(texts: list[str], data:
     raw = chunked(chat(*texts, counted=data.draw(st.sampled_from([None, 0, len(texts)]))))
     places = data.draw(st.lists(st.integers(1, len(raw) - 1), max_size=12, unique=True))
     reads = split(raw, *sorted(places))
-    found = FastDecoder(Dialect.OPENAI).decode(reads, Ending.COMPLETE, 900)
-    expected = ExactDecoder(Dialect.OPENAI).decode(reads, Ending.COMPLETE, 900)
+    found = FastDecoder(Dialect.OPENAI).decode(reads, ExchangeEnding.COMPLETE, 900)
+    expected = ExactDecoder(Dialect.OPENAI).decode(reads, ExchangeEnding.COMPLETE, 900)
     assert plain(found) == plain(expected)
 
 
@@ -133,26 +137,28 @@ def test_both_decoders_agree_on_an_answer_with_wrong_bytes_in_it(place: int, wro
     place %= len(raw)
     damaged = raw[:place] + wrong + raw[place + len(wrong) :]
     fast = FastDecoder(Dialect.OPENAI)
-    fast.decode(split(raw), Ending.COMPLETE, 900)  # what it has learnt from a good answer must not mislead it
-    found = fast.decode(split(damaged), Ending.COMPLETE, 900)
-    expected = ExactDecoder(Dialect.OPENAI).decode(split(damaged), Ending.COMPLETE, 900)
+    fast.decode(split(raw), ExchangeEnding.COMPLETE, 900)  # what it has learnt from a good answer must not mislead it
+    found = fast.decode(split(damaged), ExchangeEnding.COMPLETE, 900)
+    expected = ExactDecoder(Dialect.OPENAI).decode(split(damaged), ExchangeEnding.COMPLETE, 900)
     assert plain(found) == plain(expected)
 
 
 def test_the_usual_answer_is_decoded_fast_whatever_its_id_is() -> None:
     fast = FastDecoder(Dialect.OPENAI)
     for ident in ("chatcmpl-1", "chatcmpl-2", "chatcmpl-1000", "x"):
-        fast.decode(split(chunked(chat(*WORDS, ident=ident, counted=3))), Ending.COMPLETE, 900)
+        fast.decode(split(chunked(chat(*WORDS, ident=ident, counted=3))), ExchangeEnding.COMPLETE, 900)
     assert (fast.certain, fast.handed_over) == (4, 0)
 
 
 def test_something_else_in_the_place_of_the_id_is_not_taken_for_one() -> None:
     fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
     good = chunked(chat(*WORDS, ident="abcdefgh", counted=3))
-    fast.decode(split(good), Ending.COMPLETE, 900)
+    fast.decode(split(good), ExchangeEnding.COMPLETE, 900)
     bad = good.replace(b'"id":"abcdefgh"', b'"error":"abcde"')
-    assert fast.decode(split(bad), Ending.COMPLETE, 900) == exact.decode(split(bad), Ending.COMPLETE, 900)
-    assert OUTCOMES[exact.decode(split(bad), Ending.COMPLETE, 900).outcome] is Outcome.STREAM_ERROR
+    assert fast.decode(split(bad), ExchangeEnding.COMPLETE, 900) == exact.decode(
+        split(bad), ExchangeEnding.COMPLETE, 900
+    )
+    assert OUTCOMES[exact.decode(split(bad), ExchangeEnding.COMPLETE, 900).outcome] is Outcome.STREAM_ERROR
 
 
 def test_times_are_those_of_the_bytes_that_complete_the_first_and_the_last_event_with_content() -> None:
@@ -164,7 +170,7 @@ def test_times_are_those_of_the_bytes_that_complete_the_first_and_the_last_event
     # The head and the role arrive at 100, "a" at 200, "b" without its last newline at 300, that and "c" at 400.
     reads = split(raw, ends[1], ends[2], ends[3] - 3, ends[4])
     for decoder in (ExactDecoder(Dialect.OPENAI), FastDecoder(Dialect.OPENAI)):
-        found = Decoded(*decoder.decode(reads, Ending.COMPLETE, 500))
+        found = Decoded(*decoder.decode(reads, ExchangeEnding.COMPLETE, 500))
         assert (found.first_ns, found.last_ns, found.chunks, list(found.gaps)) == (200, 400, 3, [200, 0])
 
 
@@ -208,37 +214,37 @@ def test_a_status_other_than_2xx_is_a_refusal_that_says_why(head: str, expected:
 @pytest.mark.parametrize(
     ("raw", "ending", "expected"),
     [
-        (b"", Ending.LOST, Outcome.RESET),
-        (b"", Ending.CLOSED, Outcome.RESET),
-        (b"", Ending.NO_CONNECTION, Outcome.HTTP_ERROR),
-        (b"", Ending.TIMEOUT, Outcome.TIMEOUT),
-        (HEAD + chunk(tokens("a")[0]), Ending.LOST, Outcome.RESET),
-        (HEAD + chunk(tokens("a")[0]), Ending.CLOSED, Outcome.TRUNCATED),
-        (HEAD + chunk(tokens("a")[0]), Ending.TIMEOUT, Outcome.TIMEOUT),
-        (HEAD + chunk(tokens("a")[0]), Ending.TOO_LARGE, Outcome.STREAM_ERROR),
-        (chunked(tokens("a")), Ending.COMPLETE, Outcome.TRUNCATED),
-        (chunked([*tokens("a"), delta({}, "stop")]), Ending.COMPLETE, Outcome.OK),
-        (chunked([*tokens("a"), DONE]), Ending.COMPLETE, Outcome.OK),
-        (chunked([*tokens("a"), usage(1, 1)]), Ending.COMPLETE, Outcome.TRUNCATED),
-        (chunked([*tokens("a"), event({"error": "no"})]), Ending.COMPLETE, Outcome.STREAM_ERROR),
-        (HEAD + chunk(event({"error": "no"})), Ending.LOST, Outcome.STREAM_ERROR),
-        (whole(b"<html>"), Ending.COMPLETE, Outcome.STREAM_ERROR),
-        (whole(b'{"choices": []}'), Ending.COMPLETE, Outcome.STREAM_ERROR),
-        (b"SSH-2.0-OpenSSH\r\n", Ending.GARBAGE, Outcome.STREAM_ERROR),
+        (b"", ExchangeEnding.LOST, Outcome.RESET),
+        (b"", ExchangeEnding.CLOSED, Outcome.RESET),
+        (b"", ExchangeEnding.NO_CONNECTION, Outcome.HTTP_ERROR),
+        (b"", ExchangeEnding.TIMEOUT, Outcome.TIMEOUT),
+        (HEAD + chunk(tokens("a")[0]), ExchangeEnding.LOST, Outcome.RESET),
+        (HEAD + chunk(tokens("a")[0]), ExchangeEnding.CLOSED, Outcome.TRUNCATED),
+        (HEAD + chunk(tokens("a")[0]), ExchangeEnding.TIMEOUT, Outcome.TIMEOUT),
+        (HEAD + chunk(tokens("a")[0]), ExchangeEnding.TOO_LARGE, Outcome.STREAM_ERROR),
+        (chunked(tokens("a")), ExchangeEnding.COMPLETE, Outcome.TRUNCATED),
+        (chunked([*tokens("a"), delta({}, "stop")]), ExchangeEnding.COMPLETE, Outcome.OK),
+        (chunked([*tokens("a"), DONE]), ExchangeEnding.COMPLETE, Outcome.OK),
+        (chunked([*tokens("a"), usage(1, 1)]), ExchangeEnding.COMPLETE, Outcome.TRUNCATED),
+        (chunked([*tokens("a"), event({"error": "no"})]), ExchangeEnding.COMPLETE, Outcome.STREAM_ERROR),
+        (HEAD + chunk(event({"error": "no"})), ExchangeEnding.LOST, Outcome.STREAM_ERROR),
+        (whole(b"<html>"), ExchangeEnding.COMPLETE, Outcome.STREAM_ERROR),
+        (whole(b'{"choices": []}'), ExchangeEnding.COMPLETE, Outcome.STREAM_ERROR),
+        (b"SSH-2.0-OpenSSH\r\n", ExchangeEnding.GARBAGE, Outcome.STREAM_ERROR),
         (
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + b"".join(chat("a")),
-            Ending.CLOSED,
+            ExchangeEnding.CLOSED,
             Outcome.OK,
         ),
     ],
 )
-def test_how_an_answer_ended_says_what_became_of_it(raw: bytes, ending: Ending, expected: Outcome) -> None:
+def test_how_an_answer_ended_says_what_became_of_it(raw: bytes, ending: ExchangeEnding, expected: Outcome) -> None:
     assert outcome(raw, ending) is expected
 
 
 def test_a_plain_answer_needs_no_finish_mark() -> None:
     assert outcome(whole(b"<html>"), dialect=Dialect.HTTP) is Outcome.OK
-    assert outcome(whole(b"x")[:-1] + b"", Ending.CLOSED, Dialect.HTTP) is Outcome.TRUNCATED
+    assert outcome(whole(b"x")[:-1] + b"", ExchangeEnding.CLOSED, Dialect.HTTP) is Outcome.TRUNCATED
     assert decode(whole(b"x"), dialect=Dialect.HTTP).outcome == OUTCOME_CODES[Outcome.OK]
 
 
@@ -246,20 +252,20 @@ def test_an_answer_that_comes_again_is_known_by_its_bytes_and_only_by_them() -> 
     fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
     for number in range(4):
         raw = chunked(chat(*WORDS, ident=f"chatcmpl-{number}", counted=3))
-        assert plain(fast.decode(split(raw), Ending.COMPLETE, 900)) == plain(
-            exact.decode(split(raw), Ending.COMPLETE, 900)
+        assert plain(fast.decode(split(raw), ExchangeEnding.COMPLETE, 900)) == plain(
+            exact.decode(split(raw), ExchangeEnding.COMPLETE, 900)
         )
     raw = chunked(chat(*WORDS, ident="chatcmpl-9", counted=3))
     for place in range(len(raw)):
         damaged = raw[:place] + b"?" + raw[place + 1 :]
-        found, expected = (decoder.decode(split(damaged), Ending.COMPLETE, 900) for decoder in (fast, exact))
+        found, expected = (decoder.decode(split(damaged), ExchangeEnding.COMPLETE, 900) for decoder in (fast, exact))
         assert plain(found) == plain(expected), place
 
 
 def test_answers_that_have_more_than_their_id_of_their_own_are_not_kept_for_ever() -> None:
     repeats = Repeats()
     tokens = [b"a"]
-    result = ExactDecoder(Dialect.OPENAI).decode(split(chunked(chat("a", counted=1))), Ending.COMPLETE, 900)
+    result = ExactDecoder(Dialect.OPENAI).decode(split(chunked(chat("a", counted=1))), ExchangeEnding.COMPLETE, 900)
     for number in range(200):
         raw = b'x-request: %03d "id":"a" "id":"a"' % number
         assert repeats.find(raw, 1) is None

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from agentdyno.load.client.hot import Ending, Link
+from agentdyno.load.client.hot import ExchangeEnding, LoadConnection
 from tests.load.streams import HEAD, LAST, chat, chunk, chunked, ollama, whole
 
 
@@ -38,19 +38,21 @@ class Wire(asyncio.Transport):
 
 class Watcher:
     def __init__(self) -> None:
-        self.endings: list[tuple[Ending, bool]] = []
+        self.endings: list[tuple[ExchangeEnding, bool]] = []
         self.lost = 0
 
-    def ended(self, link: Link, ending: Ending, now_ns: int) -> None:
+    def ended(self, link: LoadConnection, ending: ExchangeEnding, now_ns: int) -> None:
         self.endings.append((ending, link.keep))
 
-    def dropped(self, link: Link) -> None:
+    def dropped(self, link: LoadConnection) -> None:
         self.lost += 1
 
 
-def begin(*, verify: bool = False, method: str = "POST", max_bytes: int = 1 << 20) -> tuple[Link, Watcher, Wire]:
+def begin(
+    *, verify: bool = False, method: str = "POST", max_bytes: int = 1 << 20
+) -> tuple[LoadConnection, Watcher, Wire]:
     watcher, wire = Watcher(), Wire()
-    link = Link(watcher, method, max_bytes, {}, verify=verify)
+    link = LoadConnection(watcher, method, max_bytes, {}, verify=verify)
     link.connection_made(wire)
     link.send(b"POST / HTTP/1.1\r\n\r\n")
     return link, watcher, wire
@@ -81,7 +83,7 @@ def test_the_end_is_found_once_and_with_the_last_byte_wherever_the_answer_is_spl
         link.data_received(raw[:place])
         assert watcher.endings == []
         link.data_received(raw[place:])
-        assert watcher.endings == [(Ending.COMPLETE, keep)]
+        assert watcher.endings == [(ExchangeEnding.COMPLETE, keep)]
         assert b"".join(data for _, data in link.reads) == raw
 
 
@@ -92,7 +94,7 @@ def test_the_end_is_found_when_every_byte_comes_by_itself(name: str) -> None:
     for at in range(len(raw)):
         assert watcher.endings == []
         link.data_received(raw[at : at + 1])
-    assert watcher.endings == [(Ending.COMPLETE, keep)]
+    assert watcher.endings == [(ExchangeEnding.COMPLETE, keep)]
 
 
 def test_what_looks_like_a_last_chunk_inside_of_any_body_is_not_taken_for_one() -> None:
@@ -105,7 +107,7 @@ def test_what_looks_like_a_last_chunk_inside_of_any_body_is_not_taken_for_one() 
                 link.data_received(piece)
         assert watcher.endings == []
         link.data_received(raw[place:])
-        assert watcher.endings == [(Ending.COMPLETE, True)]
+        assert watcher.endings == [(ExchangeEnding.COMPLETE, True)]
 
 
 def test_one_exchange_follows_the_other_on_the_same_connection() -> None:
@@ -114,14 +116,14 @@ def test_one_exchange_follows_the_other_on_the_same_connection() -> None:
     link.send(b"second")
     assert wire.written.endswith(b"second")
     link.data_received(whole(b"x"))
-    assert [ending for ending, _ in watcher.endings] == [Ending.COMPLETE] * 2
+    assert [ending for ending, _ in watcher.endings] == [ExchangeEnding.COMPLETE] * 2
     assert link.reads[0][1] == whole(b"x")
 
 
 def test_more_than_the_answer_spoils_the_connection() -> None:
     link, watcher, _ = begin()
     link.data_received(whole(b"x") + b"y")
-    assert watcher.endings == [(Ending.COMPLETE, False)]
+    assert watcher.endings == [(ExchangeEnding.COMPLETE, False)]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_more_than_the_answer_spoils_the_connection() -> None:
 def test_bytes_that_are_no_answer_end_the_exchange_at_once(raw: bytes) -> None:
     link, watcher, wire = begin()
     link.data_received(raw)
-    assert watcher.endings == [(Ending.GARBAGE, False)]
+    assert watcher.endings == [(ExchangeEnding.GARBAGE, False)]
     assert wire.aborted
 
 
@@ -143,7 +145,7 @@ def test_an_answer_that_is_too_large_is_cut_off(head: bytes) -> None:
     for _ in range(20):
         if not wire.aborted:
             link.data_received(b"40\r\n" + b"x" * 64 + b"\r\n")
-    assert watcher.endings == [(Ending.TOO_LARGE, False)]
+    assert watcher.endings == [(ExchangeEnding.TOO_LARGE, False)]
 
 
 def test_a_close_and_a_loss_are_told_apart() -> None:
@@ -151,11 +153,11 @@ def test_a_close_and_a_loss_are_told_apart() -> None:
     link.data_received(CHAT[:-5])
     link.eof_received()
     link.connection_lost(None)
-    assert watcher.endings == [(Ending.CLOSED, False)]
+    assert watcher.endings == [(ExchangeEnding.CLOSED, False)]
     link, watcher, _ = begin()
     link.data_received(CHAT[:-5])
     link.connection_lost(ConnectionResetError())
-    assert watcher.endings == [(Ending.LOST, False)]
+    assert watcher.endings == [(ExchangeEnding.LOST, False)]
 
 
 def test_a_connection_that_is_lost_while_idle_ends_no_exchange() -> None:
@@ -177,7 +179,7 @@ def test_a_timeout_ends_the_exchange_and_the_connection() -> None:
     link, watcher, wire = begin()
     link.data_received(CHAT[:50])
     link.time_out(5)
-    assert watcher.endings == [(Ending.TIMEOUT, False)]
+    assert watcher.endings == [(ExchangeEnding.TIMEOUT, False)]
     assert wire.aborted
     cast(Any, link).connection_lost(None)
     assert len(watcher.endings) == 1

@@ -12,7 +12,7 @@ import pytest
 
 from agentdyno.load.client import pipe
 from agentdyno.load.client.driver import HttpDriver
-from agentdyno.load.client.pipe import Batch, Kind, Pipe, decode_batch
+from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, decode_batch
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Stage, Step, Window
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from tests.load.streams import whole
@@ -128,7 +128,7 @@ def test_load_goes_over_tls(tmp_path: Path) -> None:
 
 def test_messages_arrive_whole_and_in_order_however_they_are_cut() -> None:
     ours, theirs = (Pipe(end) for end in socket.socketpair())
-    state = Batch(empty_records(2), empty_records(0)["due"], 5, None, 7, 8, 9)
+    state = RequestBatch(empty_records(2), empty_records(0)["due"], 5, None, 7, 8, 9)
     ours.post(Kind.BATCH, state.encode())
     ours.post(Kind.ENDED, {"a": 1})
     first = next(iter(theirs.receive()))

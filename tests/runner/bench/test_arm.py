@@ -16,7 +16,7 @@ from agentdyno.contracts import Experiment, ExperimentContext
 from agentdyno.model import FailureKind, Phase, Sample, Status
 from agentdyno.runner.bench.arm import Bench
 from agentdyno.runner.bench.failures import StageFailed, classify
-from agentdyno.runner.bench.job import Code, InstrumentJob
+from agentdyno.runner.bench.job import CodeReference, InstrumentJob
 from tests.runner.building import SUBJECTS, job, outcome, trial
 
 
@@ -118,7 +118,7 @@ def test_what_is_observed_is_kept_in_a_form_that_can_be_stored() -> None:
 
 
 def instrument(name: str) -> InstrumentJob:
-    return InstrumentJob(name, Code(name, files=(SUBJECTS,)))
+    return InstrumentJob(name, CodeReference(name, files=(SUBJECTS,)))
 
 
 def test_quiet_instruments_watch_timed_trials_and_loud_ones_have_trials_of_their_own() -> None:
@@ -142,7 +142,7 @@ def test_an_instrument_that_fails_is_named_and_does_not_pass_for_the_experiment(
         "@contextmanager\ndef bad(readings):\n    yield\n    raise OSError('sensor')\n"
         "bad.perturbs = False\n"
     )
-    bench = Bench(job("nothing", instruments=(InstrumentJob("bad", Code("bad", files=(str(file),))),)))
+    bench = Bench(job("nothing", instruments=(InstrumentJob("bad", CodeReference("bad", files=(str(file),))),)))
     bench.prepare()
     executed = bench.execute(trial())
     bench.close()
@@ -395,7 +395,7 @@ def test_functions_get_their_parameters_and_classes_keep_them() -> None:
 def test_without_warm_up_and_with_a_given_number_of_calls_none_goes_unrecorded(tmp_path: Path) -> None:
     file = tmp_path / "counting.py"
     file.write_text("calls = []\ndef count():\n    calls.append(1)\n    return {'calls': len(calls)}\n")
-    code = Code("count", files=(str(file),))
+    code = CodeReference("count", files=(str(file),))
     bench = Bench(job("count", code=code, warmup=0, inner_loops=1))
     bench.prepare()
     assert [bench.execute(trial(i)).readings["result.calls"] for i in range(3)] == [1, 2, 3]

@@ -8,7 +8,7 @@ import pytest
 
 from agentdyno.errors import PluginError, RunError
 from agentdyno.runner.bench.describe import ask, describe_experiment, instrument_perturbs
-from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
+from agentdyno.runner.bench.job import CodeReference, InstrumentJob, Launch
 from tests.runner.building import SUBJECTS, children, descriptors, job, run, trial
 from tests.runner.conftest import Pool
 
@@ -29,13 +29,13 @@ def _nothing_left() -> object:
     assert descriptors() == open_before
 
 
-def code(tmp_path: Path, text: str, name: str = "subject") -> Code:
+def code(tmp_path: Path, text: str, name: str = "subject") -> CodeReference:
     file = tmp_path / "subject_file.py"
     file.write_text(text)
-    return Code(name, files=(str(file),))
+    return CodeReference(name, files=(str(file),))
 
 
-def question(subject: Code) -> dict[str, object]:
+def question(subject: CodeReference) -> dict[str, object]:
     plain = {"name": subject.name, "files": list(subject.files)}
     return {"op": "describe", "kind": "experiments", "name": "subject", "code": plain, "also_known": []}
 
@@ -57,7 +57,7 @@ def test_defaults_without_a_json_form_are_shown_and_marked(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("name", "perturbs"), [("quiet", False), ("loud", True)])
 def test_an_instrument_says_whether_it_perturbs(name: str, perturbs: bool) -> None:
-    assert instrument_perturbs(InstrumentJob(name, Code(name, files=(SUBJECTS,))), Launch()) is perturbs
+    assert instrument_perturbs(InstrumentJob(name, CodeReference(name, files=(SUBJECTS,))), Launch()) is perturbs
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_something_that_is_no_interpreter_is_told_with_its_output(tmp_path: Path
 def test_a_bare_environment_needs_nothing_of_ours_installed(bare_python: str, pool: Pool) -> None:
     launch = Launch(python=bare_python)
     executor = pool(job("Observing", launch=launch), job("facts", "facts", launch=launch))
-    info = describe_experiment("answer", Code("answer", files=(SUBJECTS,)), launch)
+    info = describe_experiment("answer", CodeReference("answer", files=(SUBJECTS,)), launch)
     assert [item.name for item in info.parameters] == ["value"]
     samples = run(executor, trial(0), trial(0, "facts"))
     assert [item.status for item in samples] == ["ok", "ok"]

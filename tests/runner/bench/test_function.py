@@ -11,8 +11,8 @@ from agentdyno.errors import PluginError, SpecError
 from agentdyno.registry import names, registered
 from agentdyno.runner.bench import function as function_module
 from agentdyno.runner.bench.arm import Bench
-from agentdyno.runner.bench.function import Benchmark, BenchmarkResult, time_each_call
-from agentdyno.runner.bench.timing import Timing
+from agentdyno.runner.bench.function import BenchmarkedFunction, BenchmarkResult, time_each_call
+from agentdyno.runner.bench.timing import TimedCalls
 from tests.runner.building import job, trial
 
 
@@ -90,7 +90,7 @@ def test_figures_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_figures_of_batches_are_per_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = iter([Timing(2_000_000, 1_000_000, 10, {"n": 1}), Timing(4_000_000, 3_000_000, 10, {"n": 2})])
+    batches = iter([TimedCalls(2_000_000, 1_000_000, 10, {"n": 1}), TimedCalls(4_000_000, 3_000_000, 10, {"n": 2})])
     monkeypatch.setattr(function_module, "calibrate_loops", lambda _: 10)
     monkeypatch.setattr(function_module, "time_bare_calls", lambda call, loops: next(batches))
     result = benchmark(iterations=2, warmup=0)(lambda: None)()
@@ -153,7 +153,7 @@ def test_another_function_under_the_same_name_is_refused_naming_both() -> None:
 
 
 @pytest.fixture
-def twice() -> Benchmark:
+def twice() -> BenchmarkedFunction:
     @benchmark(iterations=9)
     async def twice(value: int = 1) -> dict[str, int]:
         await asyncio.sleep(0)
@@ -162,7 +162,7 @@ def twice() -> Benchmark:
     return twice
 
 
-def test_the_same_object_runs_as_an_experiment(twice: Benchmark) -> None:
+def test_the_same_object_runs_as_an_experiment(twice: BenchmarkedFunction) -> None:
     bench = Bench(job("twice", value=21), twice)
     bench.prepare()
     assert bench.execute(trial(0)).readings["result.twice"] == 42

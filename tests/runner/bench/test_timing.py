@@ -9,7 +9,7 @@ import pytest
 from agentdyno.model import GcPolicy
 from agentdyno.runner.bench.timing import (
     MAX_LOOPS,
-    Timing,
+    TimedCalls,
     calibrate_loops,
     gc_policy,
     harness_overhead_s,
@@ -98,10 +98,10 @@ class FakeClock:
         self.call_ns, self.stalled, self.stall_ns = call_ns, stalled, stall_ns
         self.batches: list[int] = []
 
-    def __call__(self, loops: int) -> Timing:
+    def __call__(self, loops: int) -> TimedCalls:
         stall = self.stall_ns if len(self.batches) == self.stalled else 0
         self.batches.append(loops)
-        return Timing(round(self.call_ns * loops) + stall, 0, loops, None)
+        return TimedCalls(round(self.call_ns * loops) + stall, 0, loops, None)
 
 
 @pytest.mark.parametrize(

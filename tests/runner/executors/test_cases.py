@@ -14,7 +14,7 @@ from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError
 from agentdyno.model import Arm, Case, Event, FailureKind, Phase, Plan, Response, Sample, Status, Trial, Usage
 from agentdyno.model.suite import Constraints
-from agentdyno.runner.cases.call import CaseJob, Conduct, Judgement, Priced
+from agentdyno.runner.cases.call import CaseJob, CaseJudgement, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runner.rules.stopping import FatalFailure
@@ -49,9 +49,9 @@ class Scripted:
         self.log.append("close")
 
 
-async def right_or_wrong(case: Case, response: Response) -> Judgement:
+async def right_or_wrong(case: Case, response: Response) -> CaseJudgement:
     right = 1.0 if response.output == case.target else 0.0
-    return Judgement({"score": right, "correctness": right}, ({"scorer": "exact"},))
+    return CaseJudgement({"score": right, "correctness": right}, ({"scorer": "exact"},))
 
 
 def free(response: Response, cpu_s: float | None) -> Priced:
@@ -340,7 +340,7 @@ def test_answers_from_the_cache_are_judged_and_are_no_measurement() -> None:
 
 
 def test_a_defect_of_a_judge_reaches_the_caller() -> None:
-    async def broken(case: Case, response: Response) -> Judgement:
+    async def broken(case: Case, response: Response) -> CaseJudgement:
         raise LookupError("a defect")
 
     with executing({"a": job(Scripted(good), judge=broken)}) as executor:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.model import Limits, Phase, Status
-from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
+from agentdyno.runner.bench.job import CodeReference, InstrumentJob, Launch
 from agentdyno.runner.executors import processes as pool_module
 from agentdyno.runner.schedule import Schedule
 from tests.runner.building import SUBJECTS, TIMEOUT_S, is_running, job, outcome, plan, run, trial
@@ -181,7 +181,7 @@ def test_large_samples_arrive_whole(pool: Pool, tmp_path: Path) -> None:
         "@contextmanager\ndef series(readings):\n    yield\n    readings['values'] = list(range(500_000))\n"
         "series.perturbs = False\n"
     )
-    series = InstrumentJob("series", Code("series", files=(str(file),)))
+    series = InstrumentJob("series", CodeReference("series", files=(str(file),)))
     executor = pool(job("answer", instruments=(series,), inner_loops=1))
     first, second = run(executor, trial(0), trial(1))
     assert first.details["series"] == {"values": list(range(500_000))}
@@ -189,7 +189,7 @@ def test_large_samples_arrive_whole(pool: Pool, tmp_path: Path) -> None:
 
 
 def test_large_parameters_arrive_whole(pool: Pool) -> None:
-    code = Code("len", module="builtins")
+    code = CodeReference("len", module="builtins")
     assert outcome(run(pool(replace(job("x", code=code), params={"obj": "x" * 3_000_000})), trial(0))[0]) == (
         "error",
         "exception",
@@ -198,7 +198,7 @@ def test_large_parameters_arrive_whole(pool: Pool) -> None:
 
 
 def test_instrumented_trials_carry_no_clock_and_failures_of_theirs_one_loop(pool: Pool, tmp_path: Path) -> None:
-    instruments = tuple(InstrumentJob(name, Code(name, files=(SUBJECTS,))) for name in ("loud", "quiet"))
+    instruments = tuple(InstrumentJob(name, CodeReference(name, files=(SUBJECTS,))) for name in ("loud", "quiet"))
     executor = pool(job("answer", instruments=instruments))
     timed, loud = run(executor, trial(0), trial(0, phase=Phase.INSTRUMENTED, instrument="loud"))
     assert timed.readings["quiet.seen"] == 1
@@ -220,7 +220,7 @@ def test_a_worker_imports_from_the_folders_it_is_given_before_all_others(
         (tmp_path / name).mkdir()
         (tmp_path / name / "subject_under_test.py").write_text(f"def subject():\n    return '{name}'\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "new"), str(tmp_path / "old")]))
-    code = Code("subject", module="subject_under_test")
+    code = CodeReference("subject", module="subject_under_test")
     base = job("x", code=code)
     jobs = [replace(base, arm_id=name, launch=Launch(sys_path=(str(tmp_path / name),))) for name in ("old", "new")]
     old, new = run(pool(*jobs), trial(0, "old"), trial(0, "new"))

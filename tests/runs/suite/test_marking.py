@@ -12,7 +12,7 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import Benchmark, Case, Price, Response, Rubric, ScorerUse, Usage
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.call import Judgement
+from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.runs.suite.marking import marking_for
 
 CASES = (Case("a", "What?", "Yes"), Case("b", "Why?", "3"))
@@ -39,10 +39,10 @@ def nobody(reference: str) -> Agent:
     raise AssertionError(reference)
 
 
-def judge(rubric: Rubric, output: object, prices: PriceBook | None = None) -> Judgement:
+def judge(rubric: Rubric, output: object, prices: PriceBook | None = None) -> CaseJudgement:
     marking = marking_for(Benchmark("b", CASES, rubric=rubric), Path(), lambda _: Judge(), prices)
 
-    async def judged() -> Judgement:
+    async def judged() -> CaseJudgement:
         return await marking(CASES[0], Response(output))
 
     return asyncio.run(judged())

@@ -12,7 +12,7 @@ from agentdyno.model import RunResult, Side, Workspace
 from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Named
 from agentdyno.runs.suite.prepare import candidates_of
-from agentdyno.runs.suite.sides import Sides, Unchanged, names_agent, two_sides
+from agentdyno.runs.suite.sides import SuiteSides, Unchanged, names_agent, two_sides
 from agentdyno.specs import load_workspace
 
 from ...command import Bench
@@ -47,7 +47,7 @@ def commit(room: Room) -> None:
     git(room, "commit", "-qm", "change")
 
 
-def sides(room: Room, against: str, *agents: Named) -> Sides:
+def sides(room: Room, against: str, *agents: Named) -> SuiteSides:
     workspace = load_workspace(room.folder)
     candidates = candidates_of(room.suite().suite, workspace, Choices(agents or ("a",)))
     return two_sides(candidates, against, workspace, room.folder, lambda _: None)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from agentdyno.servers.simulated.behaviour import Behaviour
-from agentdyno.servers.simulated.chat_request import ChatRequest, read_ollama, read_openai
+from agentdyno.servers.simulated.chat_request import ReceivedChat, read_ollama, read_openai
 from agentdyno.servers.simulated.fault_plan import Fault
 from agentdyno.servers.simulated.script import example_of, write_script
 
 from ..talking import chat
 
 
-def request(prompt: str = "hello there", *, stream: bool = True) -> ChatRequest:
+def request(prompt: str = "hello there", *, stream: bool = True) -> ReceivedChat:
     return read_openai(json.dumps(chat(prompt, stream=stream)).encode())
 
 

@@ -16,7 +16,7 @@ from agentdyno.model import Case, Event, Response
 from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 from tests.suites import Room
 from tests.workbench.answering import Answerer, cases, put, run, two_benchmarks
 
@@ -99,7 +99,7 @@ def fields(problem: Json) -> list[str]:
 def client_of(room: Room, scope: Scope | None = None) -> Client:
     """A client of a new service on this room's store; with a ``scope``, one that has a key."""
     key = room.store.service.add_key(f"key {scope}", scope, 1)[1] if scope is not None else ""
-    return Client(create_app(Settings(str(room.folder / "dyno.db"), room.folder, rate_per_minute=0)), key)
+    return Client(create_app(ServiceSettings(str(room.folder / "dyno.db"), room.folder, rate_per_minute=0)), key)
 
 
 def new_room(folder: Path) -> Room:

@@ -111,10 +111,10 @@ def test_nobody_but_an_administrator_imports(room: Room) -> None:
 
 def test_a_file_that_is_too_large_is_refused(room: Room) -> None:
     from agentdyno.web.app import create_app
-    from agentdyno.web.settings import Settings
+    from agentdyno.web.settings import ServiceSettings
 
     key = room.store.service.add_key("admin", Scope.ADMIN, 1)[1]
-    settings = Settings(str(room.folder / "dyno.db"), room.folder, max_import_bytes=100)
+    settings = ServiceSettings(str(room.folder / "dyno.db"), room.folder, max_import_bytes=100)
     client = Client(create_app(settings), key)
     refused(client.send("POST", "/api/import", content=b"x" * 101), 413)
     client.app.state.services.close()

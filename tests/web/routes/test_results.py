@@ -13,7 +13,7 @@ from agentdyno.store.boards.repository import BoardRepository
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.store.runs.pages import After
 from agentdyno.web.app import create_app
-from agentdyno.web.settings import Settings
+from agentdyno.web.settings import ServiceSettings
 from agentdyno.workbench.importing import import_files
 from tests.suites import Room
 from tests.workbench.answering import Answerer, put, run, two_benchmarks
@@ -117,7 +117,7 @@ def test_what_leaves_the_window_is_gone_though_nothing_was_added(room: Room, mon
     room.store.boards.add_executions(
         replace(row, run_id="", arm_id="", uid="", created_at=now[0] - hours * HOUR_MS) for hours in (1, 20, 23)
     )
-    client = Client(create_app(Settings(str(room.folder / "dyno.db"), room.folder), lambda: now[0]))
+    client = Client(create_app(ServiceSettings(str(room.folder / "dyno.db"), room.folder), lambda: now[0]))
     asked: list[ResultFilter] = []
     real = BoardRepository.execution_page
 

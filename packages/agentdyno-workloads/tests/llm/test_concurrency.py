@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agentdyno_workloads.llm.concurrency import Concurrency, jain, spread
-from agentdyno_workloads.llm.workflow import Call, Worked
+from agentdyno_workloads.llm.workflow import ModelAnswer, Worked
 
 
 def worked(agent: str, start: float, end: float, *ttfts: float | None, tokens: int = 10) -> Worked:
-    calls = tuple(Call(f"call {n}", 0.1, ttft, 50.0, tokens) for n, ttft in enumerate(ttfts))
+    calls = tuple(ModelAnswer(f"call {n}", 0.1, ttft, 50.0, tokens) for n, ttft in enumerate(ttfts))
     return Worked(agent, start, end, calls)
 
 

@@ -14,8 +14,8 @@ from agentdyno import RunError, Verdict, run_spec
 from agentdyno_workloads.simulation import recommend
 from agentdyno_workloads.simulation.config import SimulationConfig
 from agentdyno_workloads.simulation.recommend import (
-    Measured,
-    Recommendation,
+    PersistSaving,
+    StorageRecommendation,
     configure_for_performance_with_persistence,
     derive,
     get_recommended_config,
@@ -143,9 +143,9 @@ def test_too_few_samples_give_no_recommendation(tmp_path: Path) -> None:
 
 
 def test_one_size_in_doubt_keeps_the_history_on_disk() -> None:
-    measured = Measured("run", 1, 1, 1.25, (1.1, 1.4), "worse", 1.0, 1.25, 10)
+    measured = PersistSaving("run", 1, 1, 1.25, (1.1, 1.4), "worse", 1.0, 1.25, 10)
     assert measured.gain == pytest.approx(-0.25)
-    assert "Keep the history on disk" in str(Recommendation(False, (measured,)))
+    assert "Keep the history on disk" in str(StorageRecommendation(False, (measured,)))
 
 
 def test_a_run_with_the_recommended_configuration_leaves_its_history(

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from agentdyno import RunError, RunResult, load_run, run_spec
-from agentdyno_workloads.simulation.results.figures import Estimate, Source, duration, median_of, number, percent
+from agentdyno_workloads.simulation.results.figures import (
+    FigureEstimate,
+    Source,
+    duration,
+    median_of,
+    number,
+    percent,
+)
 from agentdyno_workloads.simulation.results.page import SECTIONS, find_runs, main, write_page
 
 PACKAGE = Path(__file__).parents[2]
@@ -163,10 +170,10 @@ def test_a_run_with_other_arms_is_refused_with_a_remedy(stored: tuple[str, dict[
 
 def test_the_interval_of_a_median_lies_between_ordered_values() -> None:
     # The chance that all of n values lie on one side is 2 ** -n: 1/32 for five, 1/64 for six, of which 2.5 % may be.
-    assert median_of([3.0, 1.0, 2.0, 5.0, 4.0]) == Estimate(3.0)
-    assert median_of([6.0, 3.0, 1.0, 2.0, 5.0, 4.0]) == Estimate(3.5, (1.0, 6.0))
+    assert median_of([3.0, 1.0, 2.0, 5.0, 4.0]) == FigureEstimate(3.0)
+    assert median_of([6.0, 3.0, 1.0, 2.0, 5.0, 4.0]) == FigureEstimate(3.5, (1.0, 6.0))
     # Of ten, one may lie beyond each end: (1 + 10) / 1024 is below 2.5 %, (1 + 10 + 45) / 1024 is not.
-    assert median_of([float(value) for value in range(1, 11)]) == Estimate(5.5, (2.0, 9.0))
+    assert median_of([float(value) for value in range(1, 11)]) == FigureEstimate(5.5, (2.0, 9.0))
 
 
 @pytest.mark.parametrize(

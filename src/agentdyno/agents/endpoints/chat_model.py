@@ -7,16 +7,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentdyno.agents.endpoints.failures import Caller, is_about_model, status_failure, wire_failure
+from agentdyno.agents.endpoints.failures import EndpointCaller, is_about_model, status_failure, wire_failure
 from agentdyno.agents.hosting.recorder import current
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model.case import Response, Usage
 from agentdyno.model.sample import FailureKind
 from agentdyno.wire.address import Address
-from agentdyno.wire.chat import ChatRequest, Completion, Dialect, ToolCall, decode
+from agentdyno.wire.chat import ChatDialect, ChatRequest, Completion, ToolCall, decode
 from agentdyno.wire.errors import WireError
-from agentdyno.wire.exchange import Exchange, Limits, exchange, partial_answer
+from agentdyno.wire.exchange import Exchange, ExchangeLimits, exchange, partial_answer
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import OPENAI
 from agentdyno.wire.pool import Pool
@@ -66,20 +66,20 @@ class ChatModel:
         api_key_env: str | None = None,
         options: Mapping[str, object] | None = None,
         environ: Mapping[str, str] | None = None,
-        dialect: Dialect | str = OPENAI,
+        dialect: ChatDialect | str = OPENAI,
         include_usage: bool = True,
         extra: Mapping[str, object] | None = None,
-        limits: Limits | None = None,
+        limits: ExchangeLimits | None = None,
     ) -> None:
         self.address = Address.parse(base_url)
         self.model = model
         self._api_key_env = api_key_env
         self._options = dict(options or {})
         self._environ = os.environ if environ is None else environ
-        self._dialect = dialect if isinstance(dialect, Dialect) else _dialect_named(dialect)
+        self._dialect = dialect if isinstance(dialect, ChatDialect) else _dialect_named(dialect)
         self._include_usage = include_usage
         self._extra = dict(extra or {})
-        self._limits = limits or Limits()
+        self._limits = limits or ExchangeLimits()
         self._pool = Pool()
         self._reached = False
 
@@ -164,8 +164,8 @@ class ChatModel:
     def _headers(self) -> tuple[tuple[str, str], ...]:
         return (("Authorization", f"Bearer {self._key}"),) if self._key else ()
 
-    def _caller(self) -> Caller:
-        return Caller(self.model, self._api_key_env, self._key, self._reached)
+    def _caller(self) -> EndpointCaller:
+        return EndpointCaller(self.model, self._api_key_env, self._key, self._reached)
 
     def _require_key(self) -> None:
         if self.missing_key is not None:
@@ -228,7 +228,7 @@ class ChatModel:
         return reply
 
 
-def _dialect_named(name: str) -> Dialect:
+def _dialect_named(name: str) -> ChatDialect:
     from agentdyno.wire.ollama import OLLAMA
 
     known = {"openai": OPENAI, "ollama": OLLAMA}

@@ -32,7 +32,7 @@ _NO_MODEL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class EndpointCaller:
     """Who called: ``key`` is only held to keep it out of messages; ``reached`` where a call has succeeded before."""
 
     model: str = ""
@@ -46,7 +46,7 @@ class Caller:
         return text.replace(self.key, "…") if self.key else text
 
 
-def wire_failure(error: WireError, caller: Caller, response: Response | None = None) -> CaseFailed:
+def wire_failure(error: WireError, caller: EndpointCaller, response: Response | None = None) -> CaseFailed:
     """What a broken exchange means. ``response`` is what had arrived."""
     message = caller.hide(f"{error.endpoint}: {error.message}" if error.endpoint else error.message)
     if isinstance(error, ConnectError):
@@ -73,7 +73,7 @@ def wire_failure(error: WireError, caller: Caller, response: Response | None = N
 
 
 def status_failure(
-    answer: Exchange, caller: Caller, *, known_models: tuple[str, ...] = (), remedy: str = ""
+    answer: Exchange, caller: EndpointCaller, *, known_models: tuple[str, ...] = (), remedy: str = ""
 ) -> CaseFailed:
     """What a status other than 2xx means. ``remedy`` replaces the one for a model that does not exist."""
     said = caller.hide(said_by(answer))
@@ -156,7 +156,7 @@ def _seconds(text: str) -> float | None:
         return None
 
 
-def _key_remedy(caller: Caller) -> str:
+def _key_remedy(caller: EndpointCaller) -> str:
     if caller.key_env is None:
         return "It wants a key: name the environment variable that holds it (api_key_env)."
     if not caller.key:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from agentdyno.agents.endpoints.chat_model import is_simulated
 from agentdyno.agents.endpoints.conversation import PLACEHOLDER, Message, as_messages, as_text
-from agentdyno.agents.endpoints.failures import Caller, status_failure, wire_failure
+from agentdyno.agents.endpoints.failures import EndpointCaller, status_failure, wire_failure
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError, SpecError, nearest
@@ -224,10 +224,10 @@ class HttpJson:
     def _resolved(self, text: str) -> str:
         return self._environ.get(text.removeprefix(ENV), "").strip() if text.startswith(ENV) else text
 
-    def _caller(self) -> Caller:
+    def _caller(self) -> EndpointCaller:
         named = [text.removeprefix(ENV) for text in self._headers.values() if text.startswith(ENV)]
         key = self._environ.get(named[0], "").strip() if named else ""
-        return Caller(key_env=named[0] if named else None, key=key, reached=self._reached)
+        return EndpointCaller(key_env=named[0] if named else None, key=key, reached=self._reached)
 
 
 def _target(url: str, text: str) -> tuple[Address, str]:

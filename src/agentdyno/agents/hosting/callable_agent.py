@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 
 from agentdyno.agents.hosting.answer import collected
-from agentdyno.agents.hosting.calling import Call, Conversation, callee_of
+from agentdyno.agents.hosting.calling import Call, CaseTurns, callee_of
 from agentdyno.agents.hosting.failures import case_failed
 from agentdyno.agents.hosting.recorder import recording
 from agentdyno.agents.hosting.threads import BlockedTooLong, DaemonThreads
@@ -46,7 +46,7 @@ class CallableAgent:
     async def run(self, case: Case) -> Response:
         with recording() as recorder:
             try:
-                conversation = Conversation(self._callee, case, recorder)
+                conversation = CaseTurns(self._callee, case, recorder)
                 while (call := conversation.next_call()) is not None:
                     conversation.take(await self._made(call))
             except KeyboardInterrupt:

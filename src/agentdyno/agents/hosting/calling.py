@@ -141,7 +141,7 @@ def _check_config(config: dict[str, object], parameters: list[inspect.Parameter]
             )
 
 
-class Conversation:
+class CaseTurns:
     """The calls that one case takes: one, or one per turn for a function that does not take the case itself."""
 
     def __init__(self, callee: Callee, case: Case, recorder: Recorder) -> None:

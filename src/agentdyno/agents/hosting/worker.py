@@ -15,7 +15,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from agentdyno.agents.hosting.answer import collected
-from agentdyno.agents.hosting.calling import Callee, Conversation, callee_of
+from agentdyno.agents.hosting.calling import Callee, CaseTurns, callee_of
 from agentdyno.agents.hosting.failures import case_failed, failure_to_plain
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.contracts import CaseFailed
@@ -62,7 +62,7 @@ class _Work:
         with recording() as recorder:
             meter = _Meter()
             try:
-                conversation = Conversation(self._callee, case, recorder)
+                conversation = CaseTurns(self._callee, case, recorder)
                 while (call := conversation.next_call()) is not None:
                     conversation.take(self._resolved(call()))
                 meter.stop(recorder)

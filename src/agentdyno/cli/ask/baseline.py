@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.outcome import suite_option, workspace_here
+from agentdyno.cli.conclusions import suite_option, workspace_here
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
 
 

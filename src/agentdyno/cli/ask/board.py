@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from agentdyno.cli.outcome import report_options, show, suite_option, workspace_here
+from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
 from agentdyno.cli.shared import json_option, open_store, store_option
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agentdyno.cli.outcome import workspace_here
+from agentdyno.cli.conclusions import workspace_here
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.conclusions import show, suite_option
 from agentdyno.cli.options import gate_options, tolerance_option
-from agentdyno.cli.outcome import show, suite_option
 from agentdyno.cli.shared import (
     NOT_COMPARABLE,
     PASS,

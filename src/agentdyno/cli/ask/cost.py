@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agentdyno.cli.outcome import report_options, show, suite_option
+from agentdyno.cli.conclusions import report_options, show, suite_option
 from agentdyno.cli.shared import json_option, open_store, say, store_option
 
 LARGE = 2_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agentdyno.cli.outcome import report_options, show, suite_option, workspace_here
+from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
 from agentdyno.cli.shared import WORSE, json_option, open_store, store_option
 
 

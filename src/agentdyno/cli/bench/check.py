@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.conclusions import workspace_here
 from agentdyno.cli.options import refuse, settings_options
-from agentdyno.cli.outcome import workspace_here
 from agentdyno.cli.shared import (
     INTERRUPTED,
     NO_SAMPLE,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentdyno.cli.service.remote import Service, server_option
+from agentdyno.cli.service.remote import RemoteService, server_option
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_(
 
     _one_place(server, store)
     if server is not None:
-        rows = Service.at(server, key_file).jobs(limit, status)
+        rows = RemoteService.at(server, key_file).jobs(limit, status)
     else:
         with open_store(store, must_exist=True) as opened:
             rows = _explained(opened, opened.service.jobs(status=JobStatus(status) if status else None, limit=limit))
@@ -67,7 +67,7 @@ def follow_(job: str, server: str | None, key_file: Path | None, store: str | No
 
     _one_place(server, store)
     if server is not None:
-        ended = follow(Service.at(server, key_file).follow(job))
+        ended = follow(RemoteService.at(server, key_file).follow(job))
     else:
         with open_store(store, must_exist=True) as opened:
             ended = follow(_changes(opened, job))
@@ -88,7 +88,7 @@ def cancel(job: str, server: str | None, key_file: Path | None, store: str | Non
 
     _one_place(server, store)
     if server is not None:
-        after = Service.at(server, key_file).cancel(job)
+        after = RemoteService.at(server, key_file).cancel(job)
     else:
         with open_store(store, must_exist=True) as opened:
             before, now = opened.service.job(job), _now_ms()

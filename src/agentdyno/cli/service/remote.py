@@ -56,7 +56,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 @dataclass(slots=True)
-class Service:
+class RemoteService:
     """One service and the key for it. Whatever goes wrong is a ``DynoError`` in the service's own words."""
 
     url: str
@@ -66,7 +66,7 @@ class Service:
     _opener: urllib.request.OpenerDirector | None = None
 
     @classmethod
-    def at(cls, url: str, key_file: Path | None) -> Service:
+    def at(cls, url: str, key_file: Path | None) -> RemoteService:
         """The service at ``url``, with the key of ``key_file``, else that of the environment."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -175,7 +175,7 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_NoRedirects, *proxies)
 
 
-def _explained(error: urllib.error.HTTPError, service: Service) -> DynoError:
+def _explained(error: urllib.error.HTTPError, service: RemoteService) -> DynoError:
     try:
         problem = json.loads(error.read())
     except (ValueError, OSError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.service.remote import Service
+from agentdyno.cli.service.remote import RemoteService
 from agentdyno.cli.shared import INTERRUPTED, print_json, say
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import TOLERANCE
@@ -30,7 +30,7 @@ def run_remotely(what: str | None, options: dict[str, Any]) -> int:
         raise click.UsageError(
             "a service needs the id of a suite and an agent: dyno run SUITE --agent AGENT --server URL"
         )
-    service = Service.at(options["server"], options.get("key_file"))
+    service = RemoteService.at(options["server"], options.get("key_file"))
     asked = {setting.name: options.get(setting.asked) for setting in settings_of(JOB)}
     chosen = {name: value for name, value in asked.items() if value is not None and value is not False}
     body = {"suite_id": what, "options": chosen}

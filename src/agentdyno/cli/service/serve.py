@@ -70,10 +70,10 @@ def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn
     import uvicorn
 
     from agentdyno.web.app import create_app
-    from agentdyno.web.settings import Settings
+    from agentdyno.web.settings import ServiceSettings
     from agentdyno.web.slow_headers import impatient
 
-    settings = Settings(url, Path.cwd(), host, workers, cors)
+    settings = ServiceSettings(url, Path.cwd(), host, workers, cors)
     config = uvicorn.Config(
         create_app(settings),
         http=impatient(settings.header_timeout_s),

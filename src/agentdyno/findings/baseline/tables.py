@@ -10,7 +10,7 @@ from agentdyno.show.table import Cell, Column, Table
 from agentdyno.show.wording import one_line, when
 
 
-class Baseline(Protocol):
+class ShownBaseline(Protocol):
     """One line; ``set_at`` is UTC milliseconds."""
 
     @property
@@ -27,7 +27,7 @@ class Baseline(Protocol):
     def note(self) -> str: ...
 
 
-def baseline_table(rows: Sequence[Baseline]) -> Table:
+def baseline_table(rows: Sequence[ShownBaseline]) -> Table:
     columns = (
         Column("agent", wrap=True),
         Column("version", wrap=True),

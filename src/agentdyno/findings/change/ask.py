@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.change.ask_rows import ChangeMemo, Checked, Look, Pair, Watched, finished
-from agentdyno.findings.change.ask_sides import RealRecords, Sides
+from agentdyno.findings.change.ask_rows import ChangeMemo, ChangeReader, Checked, Pair, Watched, finished
+from agentdyno.findings.change.ask_sides import ChangeSides, RealRecords
 from agentdyno.findings.change.judge import alert_id, alerts_in_order, count_verdicts, in_order
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.findings.change.words import quiet_text
@@ -49,7 +49,7 @@ class Changing:
         self._now_ms = now_ms
         self._cache: Answers[Answer] = Answers() if cache is None else cache
         self._memo = ChangeMemo() if memo is None else memo
-        self._looks: dict[object, Look] = {}
+        self._looks: dict[object, ChangeReader] = {}
 
     def changes(self) -> Changes:
         """One row per agent and suite of the last 90 days: its newest version against its baseline, worst first.
@@ -107,14 +107,14 @@ class Changing:
                 found += self._pair_alerts(look, pair, series)
         return tuple(alerts_in_order(found))
 
-    def _look(self, baselines: Sequence[BaselineRow]) -> Look:
+    def _look(self, baselines: Sequence[BaselineRow]) -> ChangeReader:
         """One for both questions, as long as nothing changes: what was read for one is at hand for the other."""
         when = self._store.boards.generation(), tuple(baselines)
         if when not in self._looks:
-            self._looks = {when: Look(self._store, baselines, self._memo)}
+            self._looks = {when: ChangeReader(self._store, baselines, self._memo)}
         return self._looks[when]
 
-    def _pair_alerts(self, look: Look, pair: Pair, series: Sequence[SeriesRow]) -> list[Alert]:
+    def _pair_alerts(self, look: ChangeReader, pair: Pair, series: Sequence[SeriesRow]) -> list[Alert]:
         watch = _Watch(self._store, look, look.sides(pair, series))
         report = watch.regressions(watch.sides.agent, suite=pair.suite_id)
         made = []
@@ -156,7 +156,7 @@ class Changing:
 class _Watch(Histories):
     """The histories of one agent in one suite, held against the same baseline as its row."""
 
-    def __init__(self, store: Store, look: Look, sides: Sides) -> None:
+    def __init__(self, store: Store, look: ChangeReader, sides: ChangeSides) -> None:
         super().__init__(store)
         self._records: RealRecords = look.records
         self._memo = look.memo

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.change.ask_sides import RealRecords, Sides, baseline_runs, choose_sides, version_before
+from agentdyno.findings.change.ask_sides import ChangeSides, RealRecords, baseline_runs, choose_sides, version_before
 from agentdyno.findings.change.judge import (
     SPARK_POINTS,
     Judged,
@@ -52,7 +52,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedVersions:
     """Two versions that were compared; ``before`` and ``after`` are without their cases, ``p95`` is in seconds."""
 
     judged: Judged
@@ -77,7 +77,7 @@ class ChangeMemo:
     """What rows and alerts rest on. When an agent has run again, only what rests on that run is made anew."""
 
     def __init__(self) -> None:
-        self.compared: Answers[Compared] = Answers(MOST_KEPT)
+        self.compared: Answers[ComparedVersions] = Answers(MOST_KEPT)
         self.watched: Answers[Watched] = Answers(MOST_KEPT)
 
 
@@ -92,7 +92,7 @@ def finished(results: Sequence[Result]) -> Hashable:
     return tuple(results)
 
 
-class Look:
+class ChangeReader:
     """One look at the store: makes rows of pairs, reading every run once."""
 
     def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo) -> None:
@@ -104,7 +104,7 @@ class Look:
     def series(self, pair: Pair) -> list[SeriesRow]:
         return self._store.boards.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
 
-    def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> Sides:
+    def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> ChangeSides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
         # What was run less recently than the rows at hand reach back is known by its version alone.
         before = version_before(found.version, pair.versions)
@@ -153,12 +153,12 @@ class Look:
         plain = replace(plain, command=_compare_command(sides, (found.before, found.after), series))
         return _judged(plain, found, went)
 
-    def _compared(self, agents: tuple[str, str], suite_id: str) -> Compared:
-        def make() -> Compared:
+    def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
+        def make() -> ComparedVersions:
             before, after = self.records.together(agents, suite_id)
             judged = judge_change(before, after)
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
-            return Compared(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
+            return ComparedVersions(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 
         stamp = finished(self.records.results_together(agents, suite_id))
         return self.memo.compared.get(stamp, (agents, suite_id), make)
@@ -195,7 +195,7 @@ class _Went:
         return self._made[metric]
 
 
-def _judged(plain: ChangeRow, found: Compared, went: _Went) -> ChangeRow:
+def _judged(plain: ChangeRow, found: ComparedVersions, went: _Went) -> ChangeRow:
     judged, before, after = found.judged, found.before, found.after
     since = ""
     if judged.verdict in (WORSE, BETTER):
@@ -228,7 +228,7 @@ def _most_rows(pair: Pair) -> int:
     return min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
 
 
-def _alone(pair: Pair, sides: Sides) -> str:
+def _alone(pair: Pair, sides: ChangeSides) -> str:
     """Why nothing is set against it."""
     if version_before(sides.version, pair.versions):
         return f"Of the versions before {sides.agent} only totals are stored."
@@ -255,7 +255,9 @@ def _history(name: str, suite_id: str, series: Sequence[SeriesRow], metric: str)
     )
 
 
-def _compare_command(sides: Sides, records: tuple[AgentRecord, AgentRecord], series: Sequence[SeriesRow]) -> str:
+def _compare_command(
+    sides: ChangeSides, records: tuple[AgentRecord, AgentRecord], series: Sequence[SeriesRow]
+) -> str:
     """What prints the same; the runs where the baseline was set to one that is not the newest of its version."""
     newest = next((row.run_id for row in reversed(series) if row.version == sides.baseline_version), "")
     runs = [record.run_ids for record in records]

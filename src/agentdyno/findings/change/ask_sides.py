@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.record.ask import MOST_OF_AGENT, Found, Records
+from agentdyno.findings.record.ask import MOST_OF_AGENT, Records, StoredAgent
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
 from agentdyno.store.rows import BaselineRow, SeriesRow
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class ChangeSides:
     """Labels of both sides; ``baseline`` is "" where there is none.
 
     ``run_id`` is the baseline's run where that was set. ``silent``: no execution of the newest version gave a usable
@@ -47,7 +47,7 @@ class RealRecords(Records):
     def __init__(self, store: Store, runs: Mapping[tuple[str, str], str]) -> None:
         super().__init__(store)
         self._runs = runs
-        self._found: dict[tuple[str, str | None], Found] = {}
+        self._found: dict[tuple[str, str | None], StoredAgent] = {}
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
         name, _, version = text.rpartition("@")
@@ -65,12 +65,12 @@ class RealRecords(Records):
             found += [self.figures(item.run_id, arm_id) for arm_id in own]
         return found
 
-    def _find(self, text: str, suite: str | None) -> Found:
+    def _find(self, text: str, suite: str | None) -> StoredAgent:
         if (text, suite) not in self._found:
             self._found[text, suite] = self._look_up(text, suite)
         return self._found[text, suite]
 
-    def _look_up(self, text: str, suite: str | None) -> Found:
+    def _look_up(self, text: str, suite: str | None) -> StoredAgent:
         name, _, version = text.rpartition("@")
         rows = self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
         run_id = self._runs.get((text, suite or ""))
@@ -79,7 +79,7 @@ class RealRecords(Records):
         if not kept:
             why = f"is not in run {run_id[:13]} any more" if run_id else "has no usable answer of its own here"
             raise NotComparable(f"{text} {why}", remedy="`dyno baseline set AGENT@VERSION` chooses a baseline.")
-        return Found(name, version, kept)
+        return StoredAgent(name, version, kept)
 
 
 def baseline_runs(baselines: Sequence[BaselineRow]) -> dict[tuple[str, str], str]:
@@ -87,7 +87,7 @@ def baseline_runs(baselines: Sequence[BaselineRow]) -> dict[tuple[str, str], str
     return {(f"{row.agent}@{row.version}", row.suite_id): row.run_id for row in baselines if row.run_id}
 
 
-def choose_sides(name: str, rows: Sequence[SeriesRow], chosen: BaselineRow | None) -> Sides:
+def choose_sides(name: str, rows: Sequence[SeriesRow], chosen: BaselineRow | None) -> ChangeSides:
     """From the executions of an agent in a suite, oldest first and at least one; ``chosen`` is what was set."""
     newest = _newest_version(rows[::-1])
     silent = not any(row.version == newest and row.status != "failed" for row in rows)
@@ -100,7 +100,7 @@ def choose_sides(name: str, rows: Sequence[SeriesRow], chosen: BaselineRow | Non
         previous, run_id = chosen.version, chosen.run_id
     else:
         previous, run_id = version_before(version, (row.version for row in before if row.status == "success")), ""
-    return Sides(name, version, previous, run_id, silent, totals=not own and not silent)
+    return ChangeSides(name, version, previous, run_id, silent, totals=not own and not silent)
 
 
 def version_before(version: str, newest_first: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ _MOST_CASES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class VerdictLimits:
     """A change beyond ``decisive`` matters where it is significant; an interval within ``same`` is no change.
 
     Both are on the scale of the test: logarithms of ratios for relative rows, else plain differences.
@@ -28,12 +28,12 @@ class Limits:
     text: str
 
     @classmethod
-    def relative(cls, tolerance: float) -> Limits:
+    def relative(cls, tolerance: float) -> VerdictLimits:
         limit = math.log1p(tolerance)
         return cls(limit, limit, f"±{100 * tolerance:.3g} %")
 
     @classmethod
-    def plain(cls, tolerance: float | None, default: float) -> Limits:
+    def plain(cls, tolerance: float | None, default: float) -> VerdictLimits:
         """Without a tolerance any significant difference of scores matters; ``default`` says what is the same."""
         same = default if tolerance is None else tolerance
         return cls(tolerance or 0.0, same, f"±{100 * same:.3g} points")
@@ -48,7 +48,7 @@ class Measured:
     """
 
     row: PairedRow
-    limits: Limits
+    limits: VerdictLimits
     shift: float | None = None
     spread: float | None = None
     flat: bool = False
@@ -129,7 +129,7 @@ def _in_cases(clusters: int, row: PairedRow) -> int:
     return math.ceil(clusters * row.cases / row.clusters) if row.clusters else clusters
 
 
-def _within(row: PairedRow, limits: Limits) -> bool:
+def _within(row: PairedRow, limits: VerdictLimits) -> bool:
     if row.interval is None:
         return False
     low, high = row.interval

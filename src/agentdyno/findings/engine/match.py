@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.engine.measure_samples import Judging, compare_arms, correct_family
+from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms, correct_family
 from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
 
 
@@ -19,7 +19,7 @@ class Operand:
     arms: tuple[ArmResult, ...]
 
 
-def compare_sides(result: RunResult, judging: Judging) -> Comparison:
+def compare_sides(result: RunResult, judging: SampleJudging) -> Comparison:
     """The baseline and the candidate of a run that measured both, interleaved."""
     baseline = tuple(arm for arm in result.arms if arm.side is Side.BASELINE)
     candidate = tuple(arm for arm in result.arms if arm.side is Side.CANDIDATE)
@@ -38,7 +38,7 @@ def _other_side(against: str | None) -> str:
     return f"baseline ({kind} {shown})" if what else "baseline"
 
 
-def compare(baseline: Operand, candidate: Operand, judging: Judging) -> Comparison:
+def compare(baseline: Operand, candidate: Operand, judging: SampleJudging) -> Comparison:
     """Arms matched by experiment and parameters; raises ``NotComparable`` when none match."""
     same_machine = baseline.result.environment.machine_id == candidate.result.environment.machine_id
     same_run = baseline.result.run_id == candidate.result.run_id
@@ -119,7 +119,7 @@ def _client_limited(result: RunResult) -> bool:
 
 
 def _warnings(
-    baseline: RunResult, candidate: RunResult, judging: Judging, arms: Sequence[ArmComparison]
+    baseline: RunResult, candidate: RunResult, judging: SampleJudging, arms: Sequence[ArmComparison]
 ) -> tuple[RunWarning, ...]:
     warnings = []
     if not judging.same_machine:

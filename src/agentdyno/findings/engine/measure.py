@@ -9,7 +9,7 @@ import numpy as np
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Limits, Measured, judge
+from agentdyno.findings.engine.judge import ALPHA, Measured, VerdictLimits, judge
 from agentdyno.findings.engine.measure_overall import dimension_pair, measure_overall
 from agentdyno.findings.engine.measure_scores import measure_accuracy, measure_time
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
@@ -74,7 +74,7 @@ def measure(
     """The row without its verdict; ``pairing`` holds the cases of ``benchmark`` alone where that is given."""
     reason, kept = _usable(pairing, metric)
     if reason:
-        return Measured(_refused(metric, benchmark, reason), Limits.plain(tolerance, SAME_WITHIN))
+        return Measured(_refused(metric, benchmark, reason), VerdictLimits.plain(tolerance, SAME_WITHIN))
     found = _measure(kept, metric, benchmark, (seed, tolerance))
     scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import Limits, Measured
+from agentdyno.findings.engine.judge import Measured, VerdictLimits
 from agentdyno.findings.engine.measure_scoreboard import Scoreboard, scoreboard, weighted
 from agentdyno.findings.engine.measure_totals import with_error
 from agentdyno.findings.engine.pairing import Pairing
@@ -22,7 +22,7 @@ MOST_DRAWS = 9_999
 def measure_overall(pairing: Pairing, benchmark: str, options: tuple[int, float | None]) -> Measured:
     """The weighted mean of the dimensions that both sides have a score in; ``options`` are seed and tolerance."""
     seed, tolerance = options
-    limits = Limits.plain(tolerance, SAME_WITHIN)
+    limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     board = scoreboard(pairing, DIMENSIONS)
     row = PairedRow(OVERALL, benchmark, OVERALL, "ratio", True, False, None, None)
     if (reason := _refusal(pairing, board)) is not None:

@@ -31,7 +31,7 @@ MIN_PROCESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class SampleJudging:
     """``tolerance`` and ``noise_floor`` are relative changes; the larger is what counts as an effect.
 
     The noise floor is that of one process a side; it shrinks with the square root of the number of processes.
@@ -58,7 +58,7 @@ class _Sides:
     processes: int = 1
 
 
-def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: Judging) -> tuple[MetricComparison, ...]:
+def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: SampleJudging) -> tuple[MetricComparison, ...]:
     """Every metric that both sides have, judged ones first. Verdicts are not yet corrected for their number."""
     names = [name for name in baseline.metrics if name in candidate.metrics]
     rows = []
@@ -87,7 +87,7 @@ def correct_family(rows: Sequence[MetricComparison], alpha: float) -> list[Metri
     return corrected
 
 
-def _sides(baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metric, judging: Judging) -> _Sides:
+def _sides(baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metric, judging: SampleJudging) -> _Sides:
     name = metric.name
     first, second = per_process(baseline, name), per_process(candidate, name)
     processes = min(len(first), len(second))
@@ -141,7 +141,7 @@ def _typical(pairs: Sequence[_Pair]) -> _Pair:
     return _Pair(pairs[0].process, base, base * math.exp(change))
 
 
-def _compare(metric: Metric, sides: _Sides, judging: Judging) -> MetricComparison:
+def _compare(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricComparison:
     baseline, candidate = sides.baseline, sides.candidate
     row = MetricComparison(
         metric=metric,
@@ -169,7 +169,7 @@ def _compare(metric: Metric, sides: _Sides, judging: Judging) -> MetricCompariso
     return _judge(row, baseline, candidate, judging.alpha)
 
 
-def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: Judging) -> str:
+def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: SampleJudging) -> str:
     if metric.direction is Direction.UNKNOWN:
         return "not judged: no direction declared"
     if metric.name == THROUGHPUT:

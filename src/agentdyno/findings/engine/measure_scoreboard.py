@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from agentdyno.findings.engine.measure_totals import per_execution
-from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, Pairing, Side
+from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, WEIGHTS
 from agentdyno.stats.swap import Patterns, exchanged
 
@@ -196,7 +196,7 @@ def _both(held: Sequence[Sequence[Numbers]]) -> _Columns:
     return first, second
 
 
-def _reliable(side: Side, own: Flags, enough: Flags) -> list[Numbers]:
+def _reliable(side: PairedSide, own: Flags, enough: Flags) -> list[Numbers]:
     return [np.where(enough, side.lasting, 0.0), enough.astype(np.float64), side.errors * own, side.tries * own]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN, record_flips, score_pairs
-from agentdyno.findings.engine.judge import ALPHA, Limits, Measured, fewest_clusters
+from agentdyno.findings.engine.judge import ALPHA, Measured, VerdictLimits, fewest_clusters
 from agentdyno.findings.engine.pairing import Codes, Numbers, Pairing
 from agentdyno.stats import minimum_detectable_difference, paired_ratio, wilcoxon_signed_rank
 from agentdyno.stats.swap import rank_biserial
@@ -19,7 +19,7 @@ TIME_TOLERANCE = 0.03
 
 def measure_accuracy(pairing: Pairing, benchmark: str, tolerance: float | None) -> Measured:
     """The mean case score, as ``record_flips`` tests it."""
-    limits = Limits.plain(tolerance, SAME_WITHIN)
+    limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     found = record_flips(pairing)
     pairs = score_pairs(pairing)
     differences = np.array([pair.second - pair.first for pair in pairs])
@@ -57,7 +57,7 @@ def measure_time(pairing: Pairing, metric: str, quantity: str, benchmark: str, t
 
     Cases of one group count as one, with the mean of their logarithms.
     """
-    limits = Limits.relative(TIME_TOLERANCE if tolerance is None else tolerance)
+    limits = VerdictLimits.relative(TIME_TOLERANCE if tolerance is None else tolerance)
     first, second = pairing.first.used(quantity), pairing.second.used(quantity)
     known = (first > 0) & (second > 0)
     row = PairedRow(

@@ -10,8 +10,8 @@ import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Limits, Measured, fewest_clusters
-from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, Pairing, Side
+from agentdyno.findings.engine.judge import ALPHA, Measured, VerdictLimits, fewest_clusters
+from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.model import Verdict
 from agentdyno.model.metric import known_metric
 from agentdyno.stats import minimum_detectable_difference, wilson
@@ -22,7 +22,7 @@ COST_TOLERANCE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class SideTotals:
     """Columns per case of both sides, and the level that is compared of their sums.
 
     ``own`` gives per case and side the value that says who does better there; infinite for what never succeeded.
@@ -44,7 +44,7 @@ def measure_per_success(
     A part that a side does not know, or that a side uses nothing of, is left out where there are several.
     """
     seed, tolerance = options
-    limits = Limits.relative(COST_TOLERANCE if tolerance is None else tolerance)
+    limits = VerdictLimits.relative(COST_TOLERANCE if tolerance is None else tolerance)
     row = _row(metric, benchmark, parts, relative=True)
     if (reason := _never(pairing)) is not None:
         return Measured(replace(row, reason=reason), limits)
@@ -66,14 +66,16 @@ def measure_per_success(
 def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, float | None]) -> Measured:
     """``reliability``, ``pass_hat_3`` or ``error_rate``: shares, compared by their difference."""
     seed, tolerance = options
-    limits = Limits.plain(tolerance, SAME_WITHIN)
+    limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     row = _row(metric, benchmark, [metric], relative=False)
     sides = pairing.first, pairing.second
     enough = ~np.isnan(sides[0].lasting) & ~np.isnan(sides[1].lasting)
     if metric == "error_rate":
         columns = [np.stack([side.errors, side.tries], axis=1) for side in sides]
         own = [side.errors / side.tries for side in sides]
-        return _measure(row, Totals(columns[0], columns[1], _share, (own[0], own[1]), pairing.clusters), limits, seed)
+        return _measure(
+            row, SideTotals(columns[0], columns[1], _share, (own[0], own[1]), pairing.clusters), limits, seed
+        )
     if not enough.any():
         text = "no case was tried three times on both sides, which reliability takes"
         return Measured(replace(row, reason=text), limits)
@@ -89,10 +91,10 @@ def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: 
     else:
         level, clusters = _reliable, pairing.clusters
         own = [np.where(enough, side.lasting, 1.0) * (1.0 - side.errors / side.tries) for side in sides]
-    return _measure(row, Totals(columns[0], columns[1], level, (own[0], own[1]), clusters), limits, seed)
+    return _measure(row, SideTotals(columns[0], columns[1], level, (own[0], own[1]), clusters), limits, seed)
 
 
-def per_execution(side: Side, name: str, places: Codes) -> Numbers:
+def per_execution(side: PairedSide, name: str, places: Codes) -> Numbers:
     """What an execution of each case uses. A case of which it is not known (every try failed) is taken to use what
     the others of its benchmark do; NaN where nothing is known of the benchmark."""
     values = side.used(name)
@@ -122,7 +124,7 @@ def _spent(pairing: Pairing, name: str) -> tuple[Numbers, Numbers, Flags] | None
     return np.where(known, values[0], 0.0), np.where(known, values[1], 0.0), known
 
 
-def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> Totals:
+def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> SideTotals:
     columns: tuple[list[Numbers], list[Numbers]] = ([], [])
     logs: tuple[list[Numbers], list[Numbers]] = ([], [])
     for _, (first, second, known) in used:
@@ -133,10 +135,10 @@ def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numb
     with np.errstate(invalid="ignore"):
         own = np.mean(logs[0], axis=0), np.mean(logs[1], axis=0)
     stacked = [np.stack(side, axis=1) for side in columns]
-    return Totals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters)
+    return SideTotals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters)
 
 
-def _measure(row: PairedRow, totals: Totals, limits: Limits, seed: int) -> Measured:
+def _measure(row: PairedRow, totals: SideTotals, limits: VerdictLimits, seed: int) -> Measured:
     codes = np.unique(totals.clusters, return_inverse=True)[1]
     clusters = int(codes.max()) + 1
     first, second = (_by_cluster(side, codes, clusters) for side in (totals.first, totals.second))
@@ -212,8 +214,8 @@ def _from_nothing(
         for spent, side in ((first, pairing.first), (second, pairing.second))
     ]
     plain = _row(row.metric, row.benchmark, [name], relative=False)
-    totals = Totals(columns[0], columns[1], _share, (first, second), pairing.clusters)
-    return _measure(plain, totals, Limits(0.0, 0.0, "nothing"), options[0])
+    totals = SideTotals(columns[0], columns[1], _share, (first, second), pairing.clusters)
+    return _measure(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options[0])
 
 
 def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -> PairedRow:

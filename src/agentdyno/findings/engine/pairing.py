@@ -21,7 +21,7 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairedSide:
     """One agent's paired cases; NaN is unknown. ``lasting`` is the chance that three tries all succeed."""
 
     cases: tuple[CaseRecord, ...]
@@ -32,7 +32,7 @@ class Side:
     lasting: Numbers
 
     @classmethod
-    def of(cls, cases: Sequence[CaseRecord]) -> Side:
+    def of(cls, cases: Sequence[CaseRecord]) -> PairedSide:
         return cls(
             tuple(cases),
             _column([case.score for case in cases]),
@@ -59,8 +59,8 @@ class Pairing:
 
     baseline: AgentRecord
     candidate: AgentRecord
-    first: Side
-    second: Side
+    first: PairedSide
+    second: PairedSide
     keys: tuple[CaseKey, ...]
     benchmarks: tuple[str, ...]
     places: Codes
@@ -159,8 +159,8 @@ def _pairing(
     return Pairing(
         baseline,
         candidate,
-        Side.of([case for case, _ in pairs]),
-        Side.of([other for _, other in pairs]),
+        PairedSide.of([case for case, _ in pairs]),
+        PairedSide.of([other for _, other in pairs]),
         tuple(case.key for case, _ in pairs),
         names,
         np.array([numbers[case.benchmark] for case, _ in pairs], dtype=np.int64),

@@ -27,7 +27,7 @@ _RUN_IT = "Run them on one suite: dyno run SUITE --agent A --agent B."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredAgent:
     """An agent of the store, with its executions of one version of a suite, newest first."""
 
     name: str
@@ -65,15 +65,15 @@ class Records:
         """What ``newest`` makes its record of."""
         return self._results(self._alone(agent, suite), ())
 
-    def _alone(self, agent: str, suite: str | None) -> Found:
+    def _alone(self, agent: str, suite: str | None) -> StoredAgent:
         found = self._find(agent, suite)
         return _only(found, {found.rows[0].suite})
 
-    def _results(self, item: Found, preferred: Sequence[str]) -> list[Result]:
+    def _results(self, item: StoredAgent, preferred: Sequence[str]) -> list[Result]:
         rows = _chosen(item, preferred).values()
         return [(row.run_id, row.arm_id, self._header(row.run_id).finished_at) for row in rows]
 
-    def _meeting(self, agents: Sequence[str], suite: str | None) -> tuple[list[Found], list[str]]:
+    def _meeting(self, agents: Sequence[str], suite: str | None) -> tuple[list[StoredAgent], list[str]]:
         """The agents on one version of a suite, and the runs that they share."""
         if len(agents) < 2:
             raise NotComparable("one agent alone cannot be compared", remedy="Name at least two: dyno compare A B.")
@@ -113,7 +113,7 @@ class Records:
         records, problem = [], None
         for (name, version), rows in found.items():
             try:
-                records.append(self._record(Found(name, version, tuple(rows)), ()))
+                records.append(self._record(StoredAgent(name, version, tuple(rows)), ()))
             except NotComparable as error:  # of some agents, only totals were imported
                 problem = error
         if problem is not None and not records:
@@ -124,7 +124,7 @@ class Records:
         """What one arm of a run did."""
         return self._arm_figures(self._header(run_id), arm_id)
 
-    def _find(self, text: str, suite: str | None) -> Found:
+    def _find(self, text: str, suite: str | None) -> StoredAgent:
         name, version = self.agent_named(text)
         rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
         answered = [row for row in rows if row.run_id and row.status != "failed"]
@@ -136,7 +136,7 @@ class Records:
             why = "gave no usable answer in any run" if rows else "has no run"
             raise NotComparable(f"{text} {why}{where}", remedy=f"dyno run SUITE --agent {name} makes one.")
         newest = _newest_version(answered)
-        return Found(name, newest, tuple(row for row in answered if row.version == newest))
+        return StoredAgent(name, newest, tuple(row for row in answered if row.version == newest))
 
     def _with_cases(self, name: str, suite: str | None) -> str:
         """What to do where only totals of an agent are known: how to get its cases, and which versions have some."""
@@ -189,7 +189,7 @@ class Records:
         names = sorted({row.suite_id for row in known})
         raise StoreError(f"no run of a suite {suite!r} is in the store", remedy=nearest(suite, names))
 
-    def _on_one_suite(self, found: Sequence[Found]) -> list[Found]:
+    def _on_one_suite(self, found: Sequence[StoredAgent]) -> list[StoredAgent]:
         """The version of a suite that all have run, the newest one; else versions of one suite."""
         common = set.intersection(*({row.suite for row in item.rows} for item in found))
         if common:
@@ -212,7 +212,7 @@ class Records:
             chosen.append(_only(item, {own}))
         return chosen
 
-    def _record(self, item: Found, preferred: Sequence[str]) -> AgentRecord:
+    def _record(self, item: StoredAgent, preferred: Sequence[str]) -> AgentRecord:
         chosen = _chosen(item, preferred)
         parts: list[tuple[RunResult, Mapping[str, ArmFigures]]] = []
         for run_id in dict.fromkeys(row.run_id for row in chosen.values()):
@@ -249,7 +249,7 @@ def _place(row: Execution) -> AgentExecutionRow:
     return AgentExecutionRow(row.agent_version, *where, row.created_at, row.status, row.simulated)
 
 
-def _chosen(item: Found, preferred: Sequence[str]) -> dict[str, AgentExecutionRow]:
+def _chosen(item: StoredAgent, preferred: Sequence[str]) -> dict[str, AgentExecutionRow]:
     """Per benchmark the newest complete result, else the newest; preferred runs first."""
     order = {run_id: place for place, run_id in enumerate(preferred)}
     rows = sorted(item.rows, key=lambda row: (order.get(row.run_id, len(order)), row.status != "success"))
@@ -265,16 +265,16 @@ def _newest_version(rows: Sequence[AgentExecutionRow]) -> str:
     return max(versions, key=lambda version: version_number(version) or ())
 
 
-def _only(item: Found, suites: set[str]) -> Found:
-    return Found(item.name, item.version, tuple(row for row in item.rows if row.suite in suites))
+def _only(item: StoredAgent, suites: set[str]) -> StoredAgent:
+    return StoredAgent(item.name, item.version, tuple(row for row in item.rows if row.suite in suites))
 
 
-def _least_recent(found: Sequence[Found], digest: str) -> int:
+def _least_recent(found: Sequence[StoredAgent], digest: str) -> int:
     """When the last of the agents had run this version."""
     return min(max(row.created_at for row in item.rows if row.suite == digest) for item in found)
 
 
-def _shared_runs(found: Sequence[Found]) -> list[str]:
+def _shared_runs(found: Sequence[StoredAgent]) -> list[str]:
     """Runs in which all agents took part, the newest first."""
     shared = set.intersection(*({row.run_id for row in item.rows} for item in found))
     order = dict.fromkeys(row.run_id for row in found[0].rows if row.run_id in shared)

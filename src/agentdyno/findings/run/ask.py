@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from agentdyno.errors import PluginError, StoreError, nearest
 from agentdyno.findings.engine.match import Operand, compare, compare_sides
-from agentdyno.findings.engine.measure_samples import Judging
+from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
@@ -17,10 +17,12 @@ from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
 
-def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Judging:
+def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> SampleJudging:
     """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
     calibration = store.runs.latest_calibration(result.environment.machine_id) if store is not None else None
-    return Judging(tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None)
+    return SampleJudging(
+        tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None
+    )
 
 
 def compare_operands(

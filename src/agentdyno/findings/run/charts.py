@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentdyno.findings.run.charts_points import ArmValues, Sweep, sweep_title, thin, wants_log
-from agentdyno.findings.run.tables_profiles import Series
+from agentdyno.findings.run.tables_profiles import ProfileSeries
 from agentdyno.show.axes import ACCENT, GRID, INK, LINES, MUTED, box, legend, number_axis, strip, style
 from agentdyno.show.wording import axis_scale, label, one_line
 
@@ -112,7 +112,7 @@ def sweep_rows(found: Sequence[Sweep]) -> Figure:
     return figure
 
 
-def series_chart(series: Series) -> Figure:
+def series_chart(series: ProfileSeries) -> Figure:
     """Memory and CPU use of one sample against time."""
     columns = [
         (values, name) for values, name in ((series.rss_bytes, "memory"), (series.cpu_percent, "CPU")) if values

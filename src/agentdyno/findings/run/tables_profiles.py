@@ -17,7 +17,7 @@ TOP = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ProfileSeries:
     """Memory in bytes and CPU use in per cent against seconds since the start of one sample."""
 
     arm: str
@@ -32,7 +32,7 @@ def instrument_tables(arm: ArmResult) -> tuple[Table, ...]:
     return tuple(table for table in tables if table is not None)
 
 
-def resource_series(arm: ArmResult) -> Series | None:
+def resource_series(arm: ArmResult) -> ProfileSeries | None:
     """The longest psutil series of the arm, null when no sample has two points of one."""
     found = [series for sample in arm.samples if (series := _series(arm, sample.details.get("psutil")))]
     return max(found, key=lambda series: len(series.t_s), default=None)
@@ -82,7 +82,7 @@ def _top(arm: ArmResult, instrument: str) -> list[Mapping[str, object]]:
     return []
 
 
-def _series(arm: ArmResult, details: object) -> Series | None:
+def _series(arm: ArmResult, details: object) -> ProfileSeries | None:
     series = details.get("series") if isinstance(details, Mapping) else None
     if not isinstance(series, Mapping):
         return None
@@ -92,7 +92,7 @@ def _series(arm: ArmResult, details: object) -> Series | None:
         return None
     if any(column and len(column) != len(times) for column in (memory, cpu)):
         return None
-    return Series(arm_name(arm), times, memory, cpu)
+    return ProfileSeries(arm_name(arm), times, memory, cpu)
 
 
 def _numbers(value: object) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ from agentdyno.findings.stress.judge_levels import (
     judge_step,
     verdicts,
 )
-from agentdyno.findings.stress.judge_steps import SHORTFALL, Judgement, StepOutcome
+from agentdyno.findings.stress.judge_steps import SHORTFALL, StepJudgement, StepOutcome
 from agentdyno.findings.stress.model import BreakingPoint, FittedLaw, LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words
 from agentdyno.model.load import Objective, Outcome, SelfCheck
@@ -40,7 +40,7 @@ class Course:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", base_of(self.steps))
 
-    def judge(self, step: StepOutcome) -> Judgement:
+    def judge(self, step: StepOutcome) -> StepJudgement:
         return judge_step(step, self.objectives, self.base, self.self_check)
 
     def role(self, name: str) -> tuple[StepOutcome, ...]:
@@ -81,7 +81,7 @@ def client_reading(main: StepOutcome | None, reason: str, **figures: float | Non
     )
 
 
-def blame(course: Course, step: StepOutcome, judgement: Judgement) -> LimitedBy:
+def blame(course: Course, step: StepOutcome, judgement: StepJudgement) -> LimitedBy:
     """What made a step miss its objectives."""
     if judgement.client:
         return LimitedBy.CLIENT
@@ -127,7 +127,7 @@ def search_reading(course: Course, score: Callable[[Bracket], float | None]) -> 
         known = score(between) if main and between.held is not None else None
         return Reading(False, LimitedBy.NOTHING, evidence, known, main)
     step = at_level(course, between.broke)
-    judgement = between.judgement or Judgement(False)
+    judgement = between.judgement or StepJudgement(False)
     limited = blame(course, step, judgement) if step else LimitedBy.NOTHING
     evidence = f"At {level_words(axis, between.broke)} {missed_words(judgement)}; {held}."
     if between.client is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from agentdyno.findings.stress.judge_steps import SHORTFALL, SHORTFALL_LIMIT, Judgement, StepOutcome, judge
+from agentdyno.findings.stress.judge_steps import SHORTFALL, SHORTFALL_LIMIT, StepJudgement, StepOutcome, judge
 from agentdyno.findings.stress.model import BreakingPoint
 from agentdyno.model.load import Objective, SelfCheck
 
@@ -20,7 +20,7 @@ class LevelVerdict:
 
     level: float
     met: bool | None
-    decisive: Judgement
+    decisive: StepJudgement
     steps: int
 
 
@@ -32,7 +32,7 @@ class Bracket:
     held: float | None
     broke: float | None
     client: float | None = None
-    judgement: Judgement | None = None
+    judgement: StepJudgement | None = None
 
     @property
     def width(self) -> float | None:
@@ -42,20 +42,22 @@ class Bracket:
         return (self.broke - self.held) / self.held
 
 
-def verdict_of(level: float, judgements: Sequence[Judgement]) -> LevelVerdict:
+def verdict_of(level: float, judgements: Sequence[StepJudgement]) -> LevelVerdict:
     """What the steps at one level say together: the majority; a tie is no hold; three client-limited ones stop it."""
     good = [one for one in judgements if one.met is True]
     bad = [one for one in judgements if one.met is False]
     client = [one for one in judgements if one.met is None]
     if len(client) >= CLIENT_VOTES or not (good or bad):
-        return LevelVerdict(level, None, client[-1] if client else Judgement(None), len(judgements))
+        return LevelVerdict(level, None, client[-1] if client else StepJudgement(None), len(judgements))
     broke = len(bad) >= len(good)
     return LevelVerdict(level, not broke, (bad if broke else good)[-1], len(judgements))
 
 
-def verdicts(steps: Iterable[StepOutcome], judged: Callable[[StepOutcome], Judgement]) -> tuple[LevelVerdict, ...]:
+def verdicts(
+    steps: Iterable[StepOutcome], judged: Callable[[StepOutcome], StepJudgement]
+) -> tuple[LevelVerdict, ...]:
     """One verdict per level, ascending. Steps without a level are left out."""
-    votes: dict[float, list[Judgement]] = {}
+    votes: dict[float, list[StepJudgement]] = {}
     for step in steps:
         if step.level is not None:
             votes.setdefault(step.level, []).append(judged(step))
@@ -115,12 +117,12 @@ def judge_step(
     objectives: Sequence[Objective],
     base: StepOutcome | None,
     self_check: SelfCheck | None = None,
-) -> Judgement:
+) -> StepJudgement:
     """``base`` is the step at the lowest level. A step of growing inputs is not held to five times the latency of the
     smallest: longer inputs take longer. Where the rate limit is looked for, being refused for it comes first."""
     axis = axis_of(outcome)
     if outcome.role == HONOURED:
-        return Judgement(None)
+        return StepJudgement(None)
     if axis == CONCURRENCY:
         return judge(outcome, objectives, base, self_check=self_check, open_loop=False)
     if axis == SIZE:
@@ -141,7 +143,7 @@ def base_of(steps: Sequence[StepOutcome]) -> StepOutcome | None:
 
 def judging(
     steps: Sequence[StepOutcome], objectives: Sequence[Objective], self_check: SelfCheck | None = None
-) -> Callable[[StepOutcome], Judgement]:
+) -> Callable[[StepOutcome], StepJudgement]:
     """Judges any step of a scenario whose steps are all known."""
     base = base_of(steps)
     return lambda outcome: judge_step(outcome, objectives, base, self_check)

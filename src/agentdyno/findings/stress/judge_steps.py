@@ -68,7 +68,7 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class StepJudgement:
     """``met`` is ``None`` where the step says nothing about the target: nothing was asked, or the client was the
     limit (``client``: why). ``missed`` names the objectives that were missed, the most telling one first; ``values``
     has what was seen and the limit of each objective."""
@@ -172,12 +172,12 @@ def judge(
     *,
     self_check: SelfCheck | None = None,
     open_loop: bool = True,
-) -> Judgement:
+) -> StepJudgement:
     """Whether a step met the objectives (see ``limits``) and, in open loop, whether the target kept pace with 95 % of
     the asked rate. ``base`` is the step at the lowest level. ``objectives`` are taken as they are where a closed loop
     or a size is judged and ``base`` is ``None``."""
     if not outcome.asked:
-        return Judgement(None)
+        return StepJudgement(None)
     reason = client_limited(outcome.windows, self_check)
     values: dict[str, tuple[float | None, float]] = {}
     missed = []
@@ -192,7 +192,7 @@ def judge(
         values[SHORTFALL] = (behind, SHORTFALL_LIMIT)
         if behind is not None and behind > SHORTFALL_LIMIT:
             missed.append(SHORTFALL)
-    return Judgement(None if reason else not missed, tuple(missed), values, reason)
+    return StepJudgement(None if reason else not missed, tuple(missed), values, reason)
 
 
 def meets(objectives: Sequence[Objective], windows: Sequence[Window]) -> bool | None:

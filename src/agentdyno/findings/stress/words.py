@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentdyno.findings.stress.judge_steps import SHORTFALL, Judgement
+from agentdyno.findings.stress.judge_steps import SHORTFALL, StepJudgement
 from agentdyno.model.metric import format_value
 
 DESCRIPTIONS = {
@@ -27,7 +27,7 @@ def level_words(axis: str, level: float) -> str:
     return f"{level:,.4g} {units.get(axis, '')}".rstrip() if level < 10_000 else f"{level:,.0f} {units.get(axis, '')}"
 
 
-def missed_words(judgement: Judgement) -> str:
+def missed_words(judgement: StepJudgement) -> str:
     """What was missed, with its figures: ``latency_p99 was 1.2 s (limit 250 ms)``."""
     parts = []
     for name in judgement.missed:

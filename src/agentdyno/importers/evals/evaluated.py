@@ -9,7 +9,7 @@ from agentdyno.errors import ImportFailed
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.dimensions import OVERALL, Quantities, dimension_scores
 from agentdyno.findings.figures.suite_figures import close_suite
-from agentdyno.importers.document import WRITE_AGAIN, Document, printable
+from agentdyno.importers.document import WRITE_AGAIN, ImportedDocument, printable
 from agentdyno.importers.timings.assemble import Aggregate, Machine
 from agentdyno.model import (
     AgentUse,
@@ -39,7 +39,7 @@ _HERE = frozenset({"no-answers", "given-up", "all-errors", "all-failed", "unscor
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class EvaluatedTotals:
     """What is known of an agent on a benchmark without its cases.
 
     ``mean`` is of ``cases`` case scores (``None``: it is no share of 1), ``error`` its standard error, ``named`` are
@@ -61,7 +61,7 @@ class Tested:
     samples: Sequence[Sample] = ()
     planned: int = 0
     observed: Mapping[str, object] = field(default_factory=dict)
-    totals: Totals | None = None
+    totals: EvaluatedTotals | None = None
     simulated: bool = False
 
 
@@ -93,7 +93,7 @@ def version_of(*parts: object) -> str:
     return digest(list(parts), _VERSION_DIGITS)
 
 
-def evaluated(found: Evaluation, document: Document) -> RunResult:
+def evaluated(found: Evaluation, document: ImportedDocument) -> RunResult:
     """A run of kind ``suite`` with its figures; its id follows from the content of the log."""
     file = printable(document.path.name)
     if not found.tested:

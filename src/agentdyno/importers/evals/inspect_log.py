@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agentdyno.errors import ImportFailed
 from agentdyno.importers.content import outline, settings, text_of
-from agentdyno.importers.document import LATEST_MS, Document, Node, read_document
+from agentdyno.importers.document import LATEST_MS, ImportedDocument, Node, read_document
 from agentdyno.importers.evals.eval_archive import ZIP, open_archive
 from agentdyno.importers.evals.evaluated import Evaluation, Tested, evaluated, version_of
 from agentdyno.importers.evals.inspect_results import (
@@ -22,7 +22,7 @@ from agentdyno.importers.evals.inspect_results import (
     totals_of,
     warnings_of,
 )
-from agentdyno.importers.evals.inspect_samples import Execution, Tried, read_sample
+from agentdyno.importers.evals.inspect_samples import InspectExecution, Tried, read_sample
 from agentdyno.model import (
     AgentUse,
     Benchmark,
@@ -59,7 +59,7 @@ class InspectImporter:
 class _Log:
     """The header of a log, and its samples, which are read one after the other. ``logged`` counts them."""
 
-    document: Document
+    document: ImportedDocument
     samples: Iterable[Node]
     logged: int
     started_only: bool = False
@@ -83,7 +83,7 @@ def _opened(path: Path) -> Iterator[_Log]:
         names = [name for name in archive.names if name.startswith(_SAMPLES) and name.endswith(".json")]
         sha256 = _sha256(path)
         modified_at = min(max(path.stat().st_mtime_ns // 1_000_000, 0), LATEST_MS)
-        document = Document(header, path, sha256, sha256, modified_at)
+        document = ImportedDocument(header, path, sha256, sha256, modified_at)
         yield _Log(document, (archive.node(name) for name in names), len(names), begun)
 
 
@@ -168,7 +168,7 @@ def _time(root: Node, key: str) -> int | None:
     return None if given is None or given.value == "" else given.time_ms()
 
 
-def _cases(asked: Node, read: Sequence[Execution]) -> list[Case]:
+def _cases(asked: Node, read: Sequence[InspectExecution]) -> list[Case]:
     """In the order of the data set, as far as the log tells it; what one epoch asks the others ask."""
     found = {item.case.id: item.case for item in sorted(read, key=lambda item: -item.sample.iteration)}
     given = asked.at("dataset").get("sample_ids")

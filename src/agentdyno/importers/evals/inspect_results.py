@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from agentdyno.importers.content import settings, share, shown, text_of
 from agentdyno.importers.document import Node
-from agentdyno.importers.evals.evaluated import PASS_THRESHOLD, Totals
-from agentdyno.importers.evals.inspect_samples import Execution, Primary
+from agentdyno.importers.evals.evaluated import PASS_THRESHOLD, EvaluatedTotals
+from agentdyno.importers.evals.inspect_samples import InspectExecution, Primary
 from agentdyno.model import Reducer, Rubric, RunWarning, ScorerUse
 
 TOOL = "inspect"
@@ -51,7 +51,7 @@ def rubric_of(root: Node) -> Rubric:
     return Rubric(tuple(uses), PASS_THRESHOLD)
 
 
-def check_samples(root: Node, read: Sequence[Execution], rubric: Rubric, logged: int, status: str) -> None:
+def check_samples(root: Node, read: Sequence[InspectExecution], rubric: Rubric, logged: int, status: str) -> None:
     """The samples have to be those that the results were taken of."""
     seen = set()
     for item in read:
@@ -72,7 +72,7 @@ def check_samples(root: Node, read: Sequence[Execution], rubric: Rubric, logged:
         _check_mean(root, scores[0], read)
 
 
-def _check_mean(root: Node, score: Node, read: Sequence[Execution]) -> None:
+def _check_mean(root: Node, score: Node, read: Sequence[InspectExecution]) -> None:
     """Where Inspect reports a plain mean, it is the one of the samples."""
     if next(iter(_reducers(root)), "mean") != "mean":
         return
@@ -95,7 +95,7 @@ def _check_mean(root: Node, score: Node, read: Sequence[Execution]) -> None:
             raise stated.fail(f"says {stated.number():g}, and the samples give {mean:g}: they do not belong together")
 
 
-def totals_of(root: Node, primary: Primary) -> Totals | None:
+def totals_of(root: Node, primary: Primary) -> EvaluatedTotals | None:
     """Of a log without samples."""
     named: dict[str, float] = {}
     mean = error = None
@@ -110,7 +110,7 @@ def totals_of(root: Node, primary: Primary) -> Totals | None:
             cases = _scored(root, score)
         elif figure is not None:
             named[text_of(score.at("name")) or str(place)] = figure
-    return Totals(cases, mean, error, named) if mean is not None or named else None
+    return EvaluatedTotals(cases, mean, error, named) if mean is not None or named else None
 
 
 def _scored(root: Node, score: Node) -> int:
@@ -134,7 +134,7 @@ def reported_by(root: Node) -> dict[str, object]:
     return {"reported": reported} if reported else {}
 
 
-def warnings_of(root: Node, read: Sequence[Execution], primary: Primary) -> list[RunWarning]:
+def warnings_of(root: Node, read: Sequence[InspectExecution], primary: Primary) -> list[RunWarning]:
     found = []
     outside = sum(
         name in (primary.scorer, f"{primary.scorer}.{primary.key}") for item in read for name in item.values.outside

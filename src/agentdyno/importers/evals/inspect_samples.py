@@ -51,7 +51,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class InspectExecution:
     """A case, its execution, and what its scorers said."""
 
     case: Case
@@ -59,7 +59,7 @@ class Execution:
     values: Values
 
 
-def read_sample(node: Node, primary: Primary, tried: Tried) -> Execution:
+def read_sample(node: Node, primary: Primary, tried: Tried) -> InspectExecution:
     """One element of ``samples``, or one file of them."""
     attachments = _attachments(node)
     case = _case(node, attachments)
@@ -103,7 +103,7 @@ def read_sample(node: Node, primary: Primary, tried: Tried) -> Execution:
         details=details,
         failure=failure,
     )
-    return Execution(case, sample, values)
+    return InspectExecution(case, sample, values)
 
 
 def value_of(node: Node) -> float | None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentdyno.importers.content import outline, settings, shown, text_of
-from agentdyno.importers.document import LATEST_MS, Document, Node, read_document
-from agentdyno.importers.evals.evaluated import Evaluation, Tested, Totals, evaluated, version_of
-from agentdyno.importers.evals.lm_eval_samples import Asked, Metric, Samples, read_samples, samples_file
+from agentdyno.importers.document import LATEST_MS, ImportedDocument, Node, read_document
+from agentdyno.importers.evals.evaluated import EvaluatedTotals, Evaluation, Tested, evaluated, version_of
+from agentdyno.importers.evals.lm_eval_samples import Asked, LmEvalFigure, Samples, read_samples, samples_file
 from agentdyno.importers.sniff import HEAD_BYTES
 from agentdyno.model import AgentUse, Benchmark, Category, Rubric, RunResult, RunWarning, ScorerUse, Vcs
 from agentdyno.model.identity import digest
@@ -39,7 +39,7 @@ class LmEvalImporter:
         return [evaluated(_evaluation(document), document)]
 
 
-def _evaluation(document: Document) -> Evaluation:
+def _evaluation(document: ImportedDocument) -> Evaluation:
     root = document.root
     config, results = root.at("config"), root.at("results")
     simulated = text_of(config.at("model")) == _SIMULATED
@@ -91,20 +91,20 @@ def _name(root: Node, tasks: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED_TASKS])} and {len(names) - _NAMED_TASKS} more {digest(sorted(names), 6)}"
 
 
-def _metrics(asked: Node, figures: Node) -> list[Metric]:
+def _metrics(asked: Node, figures: Node) -> list[LmEvalFigure]:
     """All metrics that have a figure, the deciding one first: the first that the task lists, by its first filter."""
     found = []
     for key, node in figures.items():
         name, comma, kind = key.rpartition(",")
         if comma and not name.endswith("_stderr"):
-            found.append(Metric(name, kind, node, figures.get(f"{name}_stderr,{kind}")))
+            found.append(LmEvalFigure(name, kind, node, figures.get(f"{name}_stderr,{kind}")))
     if not found:
         raise figures.expected("at least one metric, such as 'acc,none'")
     names = _listed(asked, "metric_list", "metric")
     kinds = _listed(asked, "filter_list", "name")
     lower = [text_of(item.at("metric")) for item in _rows(asked, "metric_list") if _lower_is_better(item)]
 
-    def place(metric: Metric) -> tuple[int, int]:
+    def place(metric: LmEvalFigure) -> tuple[int, int]:
         return (
             names.index(metric.name) if metric.name in names else len(names),
             kinds.index(metric.filter) if metric.filter in kinds else len(kinds),
@@ -137,7 +137,7 @@ def _cases(root: Node, task: str, figures: Node) -> int:
     return 1 if given is None else given.count(1)
 
 
-def _check(root: Node, task: str, figures: Node, metrics: Sequence[Metric], samples: Samples) -> None:
+def _check(root: Node, task: str, figures: Node, metrics: Sequence[LmEvalFigure], samples: Samples) -> None:
     """The samples have to be those that the figures were taken of."""
     expected = _cases(root, task, figures)
     if root.get("n-samples") is not None and len(samples.cases) != expected:
@@ -161,7 +161,9 @@ def _is_mean(item: Node) -> bool:
     return given is not None and given.value == "mean"
 
 
-def _benchmark(root: Node, task: str, asked: Node, metrics: Sequence[Metric], samples: Samples | None) -> Benchmark:
+def _benchmark(
+    root: Node, task: str, asked: Node, metrics: Sequence[LmEvalFigure], samples: Samples | None
+) -> Benchmark:
     """Its version and number of examples go with the scorer: they change what the figures mean."""
     options: dict[str, object] = {}
     for key in ("versions", "n-shot"):
@@ -187,7 +189,7 @@ def _tested(
     benchmark: Benchmark,
     agent: AgentUse,
     figures: Node,
-    metrics: Sequence[Metric],
+    metrics: Sequence[LmEvalFigure],
     samples: Samples | None,
     cases: int,
 ) -> Tested:
@@ -196,7 +198,7 @@ def _tested(
     totals = None
     if samples is None:
         named = {metric.label: metric.value.number() for metric in metrics[1:] if metric.is_share}
-        totals = Totals(cases, first.value.number() if first.is_share else None, first.error, named)
+        totals = EvaluatedTotals(cases, first.value.number() if first.is_share else None, first.error, named)
     return Tested(
         benchmark.benchmark_id,
         agent,

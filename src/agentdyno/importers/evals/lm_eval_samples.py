@@ -19,7 +19,7 @@ _RESULTS = re.compile(r"results_(?P<date>.+)\.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class LmEvalFigure:
     """A figure of a task: ``value`` by the filter of that name, with its standard error where lm-eval has one.
 
     ``is_share`` is true for values in 0..1 of which higher ones are better.
@@ -48,7 +48,7 @@ class Metric:
 class Asked:
     """What a file of samples is read for: metrics, the deciding one first, and the model that answered."""
 
-    metrics: Sequence[Metric]
+    metrics: Sequence[LmEvalFigure]
     model: str
     simulated: bool
 
@@ -157,7 +157,7 @@ def _output(row: Node) -> object:
     return text_of(parts[0]) if len(parts) == 1 and isinstance(parts[0].value, str) else shown(given)
 
 
-def _scored(found: Samples, sample: Sample, row: Node, by: str, metrics: Sequence[Metric]) -> Sample:
+def _scored(found: Samples, sample: Sample, row: Node, by: str, metrics: Sequence[LmEvalFigure]) -> Sample:
     """The sample with the scores of one more line; the output is that of the deciding filter."""
     scores = dict(sample.scores)
     for place, metric in enumerate(metrics):

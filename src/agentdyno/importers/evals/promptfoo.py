@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.importers.content import outline, settings, share, shown, text_of, without_secrets
-from agentdyno.importers.document import Document, Node, read_document
+from agentdyno.importers.document import ImportedDocument, Node, read_document
 from agentdyno.importers.evals.evaluated import Evaluation, Tested, answered, evaluated, version_of
 from agentdyno.importers.timings.assemble import Machine
 from agentdyno.model import (
@@ -76,7 +76,7 @@ class _Tests:
         return self.cases[key].id, epoch
 
 
-def _evaluation(document: Document) -> Evaluation:
+def _evaluation(document: ImportedDocument) -> Evaluation:
     root = document.root
     results = root.at("results")
     version = results.at("version")

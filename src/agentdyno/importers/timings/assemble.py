@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from agentdyno.errors import ImportFailed
 from agentdyno.findings.figures.summarise import status_counts, summarise
 from agentdyno.findings.run.judge_cautions import cautions
-from agentdyno.importers.document import WRITE_AGAIN, Document, printable
+from agentdyno.importers.document import WRITE_AGAIN, ImportedDocument, printable
 from agentdyno.model import (
     ArmResult,
     Entry,
@@ -33,7 +33,7 @@ MOST_LOOPS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class TimingSeries:
     """One benchmark with one set of parameters. ``samples`` get their arm id, and their time where it is 0, later.
 
     ``aggregates`` are figures of a tool that kept no raw values; they stand where samples give none.
@@ -49,13 +49,13 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ImportedArm:
     """The content of one file. Times are UTC milliseconds; ``started_at`` is ``None`` where the file has no date."""
 
     tool: str
     version: str
     name: str
-    series: Sequence[Series]
+    series: Sequence[TimingSeries]
     machine: Machine
     started_at: int | None
     finished_at: int | None = None
@@ -71,7 +71,7 @@ def measured(iteration: int, readings: Mapping[str, float], *, inner_loops: int 
     )
 
 
-def assemble(found: Found, document: Document) -> RunResult:
+def assemble(found: ImportedArm, document: ImportedDocument) -> RunResult:
     """A complete run of kind ``experiment``, figures filled in; its id follows from the content of the file."""
     file = printable(document.path.name)
     if not found.series:
@@ -100,7 +100,7 @@ def assemble(found: Found, document: Document) -> RunResult:
     )
 
 
-def _arms(series: Sequence[Series], started_at: int) -> tuple[ArmResult, ...]:
+def _arms(series: Sequence[TimingSeries], started_at: int) -> tuple[ArmResult, ...]:
     seen: set[str] = set()
     arms = []
     for item in series:
@@ -145,7 +145,7 @@ def _spec(name: str, arms: Sequence[ArmResult], file: str) -> Spec:
     return Spec(name, tuple(entries), source=file, seed=0)
 
 
-def _doubts(found: Found) -> list[RunWarning]:
+def _doubts(found: ImportedArm) -> list[RunWarning]:
     """What the file does not tell and a reader of the result should know."""
     doubts = []
     if found.started_at is None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from agentdyno.errors import ImportFailed
 from agentdyno.importers.content import outline
-from agentdyno.importers.document import Document, Node, printable, read_document
-from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble
-from agentdyno.importers.timings.asv_results import Benchmark, read_benchmarks, read_series
+from agentdyno.importers.document import ImportedDocument, Node, printable, read_document
+from agentdyno.importers.timings.assemble import ImportedArm, Machine, TimingSeries, assemble
+from agentdyno.importers.timings.asv_results import AsvBenchmark, read_benchmarks, read_series
 from agentdyno.model import RunResult, RunWarning, Vcs
 
 BENCHMARKS, MACHINE = "benchmarks.json", "machine.json"
@@ -86,7 +86,7 @@ def _read_result(path: Path) -> RunResult:
     return assemble(_found(document, known), document)
 
 
-def _beside(path: Path) -> Document:
+def _beside(path: Path) -> ImportedDocument:
     listed = path.parent.parent / BENCHMARKS
     if not listed.is_file():
         raise ImportFailed(
@@ -97,9 +97,9 @@ def _beside(path: Path) -> Document:
     return read_document(listed)
 
 
-def _found(document: Document, known: dict[str, Benchmark]) -> Found:
+def _found(document: ImportedDocument, known: dict[str, AsvBenchmark]) -> ImportedArm:
     root = document.root
-    series: list[Series] = []
+    series: list[TimingSeries] = []
     left_out = 0
     starts: list[int] = []
     ends: list[int] = []
@@ -111,7 +111,7 @@ def _found(document: Document, known: dict[str, Benchmark]) -> Found:
         if entry.started_at is not None:
             starts.append(entry.started_at)
             ends.append(entry.started_at + round(entry.lasted_s * 1000))
-    return Found(
+    return ImportedArm(
         "asv",
         "",  # its files do not tell
         root.at("env_name").text(),
@@ -144,7 +144,7 @@ def _warnings(left_out: int, aggregated: int) -> list[RunWarning]:
     return warnings
 
 
-def _machine(document: Document) -> Machine:
+def _machine(document: ImportedDocument) -> Machine:
     """From what the result says of its machine; ``machine.json`` beside it fills gaps."""
     facts = _facts(document.root.at("params"))
     beside = document.path.parent / MACHINE

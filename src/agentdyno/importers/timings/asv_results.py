@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentdyno.importers.content import literal
-from agentdyno.importers.document import Document, Node
-from agentdyno.importers.timings.assemble import Series, measured
+from agentdyno.importers.document import ImportedDocument, Node
+from agentdyno.importers.timings.assemble import TimingSeries, measured
 from agentdyno.model import Direction, Failure, FailureKind, Metric, Sample, Status, known_metric
 
 _MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
+class AsvBenchmark:
     """What ``benchmarks.json`` says of one: the names of its parameters, and the metric that its values are of."""
 
     version: str
@@ -25,18 +25,18 @@ class Benchmark:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AsvRow:
     """One benchmark of a result file. ``left_out`` values are skipped or outdated, ``aggregated`` ones are medians
     without their samples; ``started_at`` is UTC ms."""
 
-    series: tuple[Series, ...] = ()
+    series: tuple[TimingSeries, ...] = ()
     left_out: int = 0
     aggregated: int = 0
     started_at: int | None = None
     lasted_s: float = 0.0
 
 
-def read_benchmarks(document: Document) -> dict[str, Benchmark]:
+def read_benchmarks(document: ImportedDocument) -> dict[str, AsvBenchmark]:
     """The benchmarks that asv knows now, by name."""
     found = {}
     for name, node in document.root.items():
@@ -44,7 +44,7 @@ def read_benchmarks(document: Document) -> dict[str, Benchmark]:
             continue
         names = tuple(element.text() for element in node.at("param_names").elements())
         version = node.get("version")
-        found[name] = Benchmark("" if version is None else str(version.plain()), names, _metric(name, node))
+        found[name] = AsvBenchmark("" if version is None else str(version.plain()), names, _metric(name, node))
     return found
 
 
@@ -61,7 +61,7 @@ def _metric(name: str, node: Node) -> Metric:
     return Metric(f"result.{short}", "" if unit == "unit" else unit)
 
 
-def read_series(root: Node, known: Mapping[str, Benchmark]) -> Iterator[Row]:
+def read_series(root: Node, known: Mapping[str, AsvBenchmark]) -> Iterator[AsvRow]:
     """The rows of ``results``, in the order of the file."""
     columns = [element.text() for element in root.at("result_columns").elements()]
     for needed in ("result", "params"):
@@ -75,7 +75,7 @@ def read_series(root: Node, known: Mapping[str, Benchmark]) -> Iterator[Row]:
         yield _row(name, node, row, known.get(name))
 
 
-def _row(name: str, node: Node, row: Mapping[str, Node], benchmark: Benchmark | None) -> Row:
+def _row(name: str, node: Node, row: Mapping[str, Node], benchmark: AsvBenchmark | None) -> AsvRow:
     if "params" not in row:
         raise node.fail("says nothing about its parameters")
     choices = [[item.text() for item in choice.elements()] for choice in row["params"].elements()]
@@ -85,11 +85,11 @@ def _row(name: str, node: Node, row: Mapping[str, Node], benchmark: Benchmark | 
     version = row.get("version")
     outdated = benchmark is not None and version is not None and version.plain() != benchmark.version
     if benchmark is None or outdated:
-        return Row(left_out=size)
+        return AsvRow(left_out=size)
     if len(choices) != len(benchmark.param_names):
         raise row["params"].fail(f"has {len(choices)} parameters, and {name} has {len(benchmark.param_names)}")
     started, lasted = row.get("started_at"), row.get("duration")
-    found = Row(
+    found = AsvRow(
         started_at=None if started is None else started.epoch_ms(),
         lasted_s=0.0 if lasted is None else min(lasted.amount(), 1e9),
     )
@@ -97,8 +97,8 @@ def _row(name: str, node: Node, row: Mapping[str, Node], benchmark: Benchmark | 
 
 
 def _filled(
-    found: Row, name: str, row: Mapping[str, Node], benchmark: Benchmark, combinations: Sequence[Sequence[str]]
-) -> Row:
+    found: AsvRow, name: str, row: Mapping[str, Node], benchmark: AsvBenchmark, combinations: Sequence[Sequence[str]]
+) -> AsvRow:
     values = _cells(row.get("result"), len(combinations))
     series, left_out, aggregated = [], 0, 0
     columns = {key: _cells(row.get(key), len(combinations)) for key in ("samples", "stats_number", "stats_repeat")}
@@ -117,7 +117,7 @@ def _filled(
         params = {key: literal(text) for key, text in zip(benchmark.param_names, combination, strict=True)}
         label = f"({', '.join(combination)})" if combination else ""
         metrics = {benchmark.metric.name: benchmark.metric}
-        series.append(Series(name, name + label, params, samples, metrics, observed=observed))
+        series.append(TimingSeries(name, name + label, params, samples, metrics, observed=observed))
     return replace(found, series=tuple(series), left_out=left_out, aggregated=aggregated)
 
 

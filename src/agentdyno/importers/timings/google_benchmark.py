@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from agentdyno.importers.content import outline, typed
-from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.timings.assemble import Aggregate, Found, Machine, Series, assemble, measured
+from agentdyno.importers.document import ImportedDocument, Node, read_document
+from agentdyno.importers.timings.assemble import Aggregate, ImportedArm, Machine, TimingSeries, assemble, measured
 from agentdyno.model import (
     Direction,
     Failure,
@@ -54,7 +54,7 @@ class GoogleBenchmarkImporter:
         return [assemble(_found(document), document)]
 
 
-def _found(document: Document) -> Found:
+def _found(document: ImportedDocument) -> ImportedArm:
     context = document.root.at("context")
     rows: defaultdict[str, list[Node]] = defaultdict(list)
     skipped = 0
@@ -68,7 +68,7 @@ def _found(document: Document) -> Found:
             continue
         rows[_run_name(row)].append(row)
     executable, version = context.get("executable"), context.get("library_version")
-    return Found(
+    return ImportedArm(
         "google-benchmark",
         "" if version is None else version.text(),
         document.stem if executable is None else PurePosixPath(executable.text()).name or document.stem,
@@ -85,14 +85,14 @@ def _run_name(row: Node) -> str:
     return given.text()
 
 
-def _series(name: str, rows: Sequence[Node]) -> Series:
+def _series(name: str, rows: Sequence[Node]) -> TimingSeries:
     experiment, params = _arguments(name)
     raw = [row for row in rows if row.get("aggregate_name") is None]
     if raw:
         metrics = {metric.name: metric for row in raw for metric in _counters(row)}
         samples = [_sample(i, row) for i, row in enumerate(raw)]
-        return Series(experiment, name, params, samples, metrics)
-    return Series(experiment, name, params, aggregates=_aggregates(rows))
+        return TimingSeries(experiment, name, params, samples, metrics)
+    return TimingSeries(experiment, name, params, aggregates=_aggregates(rows))
 
 
 def _sample(iteration: int, row: Node) -> Sample:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentdyno.importers.content import outline, typed
-from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble, measured
+from agentdyno.importers.document import ImportedDocument, Node, read_document
+from agentdyno.importers.timings.assemble import ImportedArm, Machine, TimingSeries, assemble, measured
 from agentdyno.model import RunResult, RunWarning, Sample, Status
 
 _CLOSE = 1e-6
@@ -29,10 +29,10 @@ class HyperfineImporter:
         return [assemble(_found(document), document)]
 
 
-def _found(document: Document) -> Found:
+def _found(document: ImportedDocument) -> ImportedArm:
     results = document.root.at("results").elements()
     series = [_series(node) for node in results]
-    return Found(
+    return ImportedArm(
         "hyperfine",
         "",  # its files do not tell
         document.stem,
@@ -43,12 +43,12 @@ def _found(document: Document) -> Found:
     )
 
 
-def _series(node: Node) -> Series:
+def _series(node: Node) -> TimingSeries:
     command = node.at("command").text()
     given = node.get("parameters")
     params: dict[str, object] = {} if given is None else {key: typed(value.text()) for key, value in given.items()}
     cpu_s = node.at("user").amount() + node.at("system").amount()
-    return Series(command, command, params, _samples(node), observed={"cpu_s_mean": cpu_s})
+    return TimingSeries(command, command, params, _samples(node), observed={"cpu_s_mean": cpu_s})
 
 
 def _samples(node: Node) -> list[Sample]:
@@ -95,7 +95,7 @@ def _hold_together(node: Node, times: Sequence[float]) -> None:
             raise stated.fail(f"says {stated.amount():g}, and the times give {value:g}: they do not belong together")
 
 
-def _exits(series: Sequence[Series]) -> list[RunWarning]:
+def _exits(series: Sequence[TimingSeries]) -> list[RunWarning]:
     failed = [item.name for item in series if any(sample.status is Status.FAILED for sample in item.samples)]
     if not failed:
         return []

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.importers.content import outline
-from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.timings.assemble import Found, Machine, Series, assemble, measured
+from agentdyno.importers.document import ImportedDocument, Node, read_document
+from agentdyno.importers.timings.assemble import ImportedArm, Machine, TimingSeries, assemble, measured
 from agentdyno.model import Direction, Metric, Phase, RunResult, Sample, known_metric
 
 _METRICS = {
@@ -52,7 +52,7 @@ class _Scope:
         return self.known[key].count(least) if key in self.known else default
 
 
-def _found(document: Document) -> Found:
+def _found(document: ImportedDocument) -> ImportedArm:
     root = document.root
     version = root.at("version")
     if version.value != "1.0":
@@ -61,7 +61,7 @@ def _found(document: Document) -> Found:
     dates: list[tuple[int, int]] = []
     benchmarks = root.at("benchmarks").elements()
     series = [_series(node, common.within(node), dates) for node in benchmarks]
-    return Found(
+    return ImportedArm(
         "pyperf",
         common.text("perf_version") or common.text("pyperf_version"),
         document.stem,
@@ -73,7 +73,7 @@ def _found(document: Document) -> Found:
     )
 
 
-def _series(node: Node, scope: _Scope, dates: list[tuple[int, int]]) -> Series:
+def _series(node: Node, scope: _Scope, dates: list[tuple[int, int]]) -> TimingSeries:
     runs, scopes = node.at("runs").elements(), _scopes(node, scope)
     name = scopes[0].text("name")
     if not name:
@@ -88,7 +88,9 @@ def _series(node: Node, scope: _Scope, dates: list[tuple[int, int]]) -> Series:
         at_ms = _date(own, dates)
         warmups += _numbered(_warmups(run, own, metric.name, at_ms), len(warmups), process, Phase.WARMUP)
         values += _numbered(_values(run, own, metric.name, at_ms), len(values), process, Phase.MEASURED)
-    return Series(name, name, samples=(*warmups, *values), metrics={metric.name: metric}, observed=_statement(scope))
+    return TimingSeries(
+        name, name, samples=(*warmups, *values), metrics={metric.name: metric}, observed=_statement(scope)
+    )
 
 
 def _scopes(benchmark: Node, scope: _Scope) -> list[_Scope]:

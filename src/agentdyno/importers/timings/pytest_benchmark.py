@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentdyno.importers.content import outline
-from agentdyno.importers.document import Document, Node, read_document
-from agentdyno.importers.timings.assemble import Aggregate, Found, Machine, Series, assemble, measured
+from agentdyno.importers.document import ImportedDocument, Node, read_document
+from agentdyno.importers.timings.assemble import Aggregate, ImportedArm, Machine, TimingSeries, assemble, measured
 from agentdyno.model import RunResult, Vcs, known_metric
 
 _UNWRITABLE = "UNSERIALIZABLE["
@@ -30,11 +30,11 @@ class PytestBenchmarkImporter:
         return [assemble(_found(document), document)]
 
 
-def _found(document: Document) -> Found:
+def _found(document: ImportedDocument) -> ImportedArm:
     root = document.root
     commit = root.at("commit_info")
     project = commit.get("project")
-    return Found(
+    return ImportedArm(
         "pytest-benchmark",
         root.at("version").text(),
         document.stem if project is None else project.text(),
@@ -45,7 +45,7 @@ def _found(document: Document) -> Found:
     )
 
 
-def _series(node: Node) -> Series:
+def _series(node: Node) -> TimingSeries:
     full = node.at("fullname").text()
     case = node.get("param")
     label = "" if case is None else case.text()
@@ -63,14 +63,14 @@ def _series(node: Node) -> Series:
     data = stats.get("data")
     if data is None:
         metric = known_metric("duration_s")
-        return Series(
+        return TimingSeries(
             experiment, name, params, aggregates={metric.name: aggregate.summary(metric)}, observed=observed
         )
     values = data.amounts()
     _hold_together(data, values, aggregate)
     loops = stats.at("iterations").count(1)
     samples = [measured(i, {"duration_s": value}, inner_loops=loops) for i, value in enumerate(values)]
-    return Series(experiment, name, params, samples, observed=observed)
+    return TimingSeries(experiment, name, params, samples, observed=observed)
 
 
 def _aggregate(stats: Node) -> Aggregate:

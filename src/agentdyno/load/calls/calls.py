@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from agentdyno.contracts import Agent, CaseFailed
-from agentdyno.load.plan.schedule import Schedule, concurrency_at, stage_at
-from agentdyno.load.plan.sessions import Conversation, SessionPlan
+from agentdyno.load.plan.schedule import LoadSchedule, concurrency_at, stage_at
+from agentdyno.load.plan.sessions import HeldConversation, SessionPlan
 from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step, TokenSource
@@ -33,7 +33,7 @@ _NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class CallBatch:
     """What ended since the batch before. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them;
     ``cpu`` is the share of a core that the loop's thread took."""
 
@@ -53,7 +53,7 @@ class Due:
     due_ns: int
     request: int = field(compare=False)
     stage: int = field(compare=False)
-    conversation: Conversation | None = field(compare=False, default=None)
+    conversation: HeldConversation | None = field(compare=False, default=None)
     blocked: bool = field(compare=False, default=False)
 
 
@@ -73,12 +73,12 @@ class AgentCalls:
         agent: Agent,
         cases: Callable[[int], Case],
         step: Step,
-        schedule: Schedule,
+        schedule: LoadSchedule,
         options: LoadOptions,
         plan: SessionPlan | None = None,
     ) -> None:
         """``cases`` gives the case of a request by its number. The step's time begins a few milliseconds from now."""
-        self.batches: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+        self.batches: queue.SimpleQueue[CallBatch] = queue.SimpleQueue()
         self.start_ns = time.perf_counter_ns() + _LEAD_NS
         self._agent, self._case, self._step, self._options, self._plan = agent, cases, step, options, plan
         self._dues = schedule.due_ns.tolist()
@@ -210,7 +210,7 @@ class AgentCalls:
         call = live.call
         if response is not None and response.simulated:
             self._simulated = True
-        ended = Ended(call.due_ns, live.sent_ns, done, call.request, call.stage, call.blocked)
+        ended = EndedCall(call.due_ns, live.sent_ns, done, call.request, call.stage, call.blocked)
         self._rows.append(record_row(ended, outcome, response))
         if outcome is not Outcome.OK:
             self._examples.append((call.due_ns, outcome, text))
@@ -228,7 +228,7 @@ class AgentCalls:
     def _give_up_unsent(self) -> None:
         for call in self._waiting:
             self._rows.append(
-                record_row(Ended(call.due_ns, -1, -1, call.request, call.stage, call.blocked), None, None)
+                record_row(EndedCall(call.due_ns, -1, -1, call.request, call.stage, call.blocked), None, None)
             )
         self._waiting.clear()
 
@@ -236,7 +236,7 @@ class AgentCalls:
         for key in tuple(self._live):
             live = self._live.pop(key)
             call = live.call
-            ended = Ended(call.due_ns, live.sent_ns, now, call.request, call.stage, call.blocked)
+            ended = EndedCall(call.due_ns, live.sent_ns, now, call.request, call.stage, call.blocked)
             self._rows.append(record_row(ended, Outcome.TIMEOUT, None))
             self._examples.append((call.due_ns, Outcome.TIMEOUT, "no answer until the end of the step"))
             self._drop(live)
@@ -289,7 +289,7 @@ class AgentCalls:
             due = min(due, self._dues[self._at])
         if self._thinking:
             due = min(due, self._thinking[0].due_ns)
-        batch = Batch(self._rows, self._examples, now, None if due == _NEVER else due, cpu, self._simulated, last)
+        batch = CallBatch(self._rows, self._examples, now, None if due == _NEVER else due, cpu, self._simulated, last)
         self._rows, self._examples = [], []
         self.batches.put(batch)
 
@@ -306,7 +306,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """When a call was due, sent and done, in nanoseconds since the step's start (-1: never), and which it was."""
 
     due_ns: int
@@ -330,7 +330,7 @@ def failed_outcome(failure: CaseFailed) -> Outcome:
     return _OUTCOMES.get(failure.kind, Outcome.STREAM_ERROR)
 
 
-def record_row(ended: Ended, outcome: Outcome | None, response: Response | None) -> tuple[int, ...]:
+def record_row(ended: EndedCall, outcome: Outcome | None, response: Response | None) -> tuple[int, ...]:
     """The values of a row in the order of ``RECORD``; ``outcome`` is ``None`` where the call was never made.
 
     The first content is where the agent says it was (``ttft_s``); gaps between chunks nobody has seen.

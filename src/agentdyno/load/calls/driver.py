@@ -21,7 +21,7 @@ import numpy as np
 
 from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.errors import DynoError, RunError, SpecError
-from agentdyno.load.calls.calls import AgentCalls, Batch
+from agentdyno.load.calls.calls import AgentCalls, CallBatch
 from agentdyno.load.plan.prompts import prompt_lengths, prompt_texts
 from agentdyno.load.plan.schedule import build_schedule, check_step, expected_requests
 from agentdyno.load.plan.sessions import plan_sessions
@@ -175,7 +175,7 @@ class AgentDriver:
         lengths = prompt_lengths(prompts, count, step.seed)
         return _as_cases(prompt_texts(lengths, step.seed, shared=prompts.shared))
 
-    def _add(self, builder: WindowBuilder, batch: Batch) -> None:
+    def _add(self, builder: WindowBuilder, batch: CallBatch) -> None:
         self.simulated = builder.simulated = self.simulated or batch.simulated
         if batch.rows:
             records = records_of(list(batch.rows))

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import Protocol
 
 from agentdyno.load.client.decode import OK, Result
-from agentdyno.load.client.hot import Ending, Read
+from agentdyno.load.client.hot import ExchangeEnding, Read
 from agentdyno.load.windows.records import OUTCOMES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.load import Outcome
 from agentdyno.wire.exchange import SLICE_NS
@@ -26,13 +26,13 @@ ROW = struct.Struct("<7q5ihH5B")
 """``records.RECORD``, field by field."""
 
 
-Item = tuple[int, int, int, int, int, int, Ending, list[Read], str]
+Item = tuple[int, int, int, int, int, int, ExchangeEnding, list[Read], str]
 """An exchange as the hot path leaves it: when it was due, sent and done (ns of ``perf_counter_ns``), its request,
 stage and flags, how it ended, what came, and a text about it where there is one. A plain tuple, as there are many."""
 
 
 class AnyDecoder(Protocol):
-    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Result: ...
+    def decode(self, reads: list[Read], ending: ExchangeEnding, done_ns: int) -> Result: ...
 
 
 class Backlog:
@@ -112,7 +112,7 @@ class Backlog:
         request: int,
         stage: int,
         flags: int,
-        ending: Ending,
+        ending: ExchangeEnding,
         reads: list[Read],
         text: str,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 
-from agentdyno.load.client.hot import Known, Link, Owner
+from agentdyno.load.client.hot import Known, LoadConnection, Owner
 from agentdyno.load.plan.orders import ClientSettings
 from agentdyno.model.load import Dialect
 
@@ -22,8 +22,8 @@ class Links:
         self._loop, self._settings, self._owner = loop, settings, owner
         self._tls = _tls_context(settings) if settings.tls else None
         self._known: Known = {}
-        self._links: set[Link] = set()
-        self._idle: list[Link] = []
+        self._links: set[LoadConnection] = set()
+        self._idle: list[LoadConnection] = []
         self.opening = 0
 
     @property
@@ -31,7 +31,7 @@ class Links:
         """Whether another connection may be opened."""
         return len(self._links) + self.opening < self._settings.connections
 
-    def take(self) -> Link | None:
+    def take(self) -> LoadConnection | None:
         """An idle connection: the one that was used last."""
         while self._idle:
             link = self._idle.pop()
@@ -40,22 +40,22 @@ class Links:
             self._links.discard(link)
         return None
 
-    def give(self, link: Link) -> None:
+    def give(self, link: LoadConnection) -> None:
         """An exchange has ended: keeps the connection if it can be used again."""
         if link.keep and link.usable:
             self._idle.append(link)
         else:
             self.discard(link)
 
-    def discard(self, link: Link) -> None:
+    def discard(self, link: LoadConnection) -> None:
         self._links.discard(link)
         link.abort()
 
-    def forget(self, link: Link) -> None:
+    def forget(self, link: LoadConnection) -> None:
         """It is gone."""
         self._links.discard(link)
 
-    def busy(self) -> list[Link]:
+    def busy(self) -> list[LoadConnection]:
         return [link for link in self._links if link.busy]
 
     def abort_all(self) -> None:
@@ -65,12 +65,12 @@ class Links:
         self._links.clear()
         self._idle.clear()
 
-    async def connect(self) -> Link:
+    async def connect(self) -> LoadConnection:
         """Raises ``OSError`` or ``ssl.CertificateError``."""
         settings = self._settings
         verify = settings.dialect is Dialect.HTTP
         _, link = await self._loop.create_connection(
-            lambda: Link(self._owner, settings.method, settings.max_bytes, self._known, verify=verify),
+            lambda: LoadConnection(self._owner, settings.method, settings.max_bytes, self._known, verify=verify),
             settings.hosts[0],
             settings.port,
             ssl=self._tls,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from agentdyno.load.client.hot import Ending, Read
+from agentdyno.load.client.hot import ExchangeEnding, Read
 from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, Outcome, TokenSource
+from agentdyno.wire.chat import ChatDialect as ChatDialect
 from agentdyno.wire.chat import CompletionBuilder
-from agentdyno.wire.chat import Dialect as ChatDialect
 from agentdyno.wire.errors import ProtocolError, TooLarge
 from agentdyno.wire.head import Head
 from agentdyno.wire.message import Body, MessageParser
@@ -51,14 +51,14 @@ class ExactDecoder:
         self._source = TokenSource.OLLAMA if dialect is Dialect.OLLAMA else TokenSource.USAGE
         self._method, self._max_bytes = method, max_bytes
 
-    def decode(self, reads: Sequence[Read], ending: Ending, done_ns: int) -> Decoded:
+    def decode(self, reads: Sequence[Read], ending: ExchangeEnding, done_ns: int) -> Decoded:
         """``done_ns`` is when the exchange ended."""
         parser = MessageParser(self._method, "", self._max_bytes)
         broken = ""
         try:
             for read in reads:
                 parser.feed(read)
-            if ending is Ending.CLOSED:
+            if ending is ExchangeEnding.CLOSED:
                 parser.end(done_ns)
         except (ProtocolError, TooLarge) as error:
             broken = error.message
@@ -93,12 +93,12 @@ class ExactDecoder:
                 builder.content_ns.append(stamps[at])
 
     def _judge(
-        self, parser: MessageParser, builder: CompletionBuilder, ending: Ending, broken: str
+        self, parser: MessageParser, builder: CompletionBuilder, ending: ExchangeEnding, broken: str
     ) -> tuple[Outcome, str]:
         head = parser.head
-        if ending is Ending.TIMEOUT:
+        if ending is ExchangeEnding.TIMEOUT:
             return Outcome.TIMEOUT, f"not complete in time; {parser.received:,} bytes had come"
-        if ending is Ending.NO_CONNECTION:
+        if ending is ExchangeEnding.NO_CONNECTION:
             return Outcome.HTTP_ERROR, "no connection"
         if head is not None and not 200 <= head.status < 300:
             return refusal(head), f"status {head.status}: {_message(parser.body().data)}"
@@ -112,12 +112,12 @@ class ExactDecoder:
             return Outcome.TRUNCATED, "the answer has no finish reason and no end mark"
         return Outcome.OK, ""
 
-    def _cut_off(self, parser: MessageParser, ending: Ending) -> tuple[Outcome, str]:
-        if ending is Ending.LOST:
+    def _cut_off(self, parser: MessageParser, ending: ExchangeEnding) -> tuple[Outcome, str]:
+        if ending is ExchangeEnding.LOST:
             return Outcome.RESET, f"the connection was reset after {parser.received:,} bytes of the answer"
         if parser.received == 0:
             return Outcome.RESET, "the connection was closed without an answer"
-        if ending is Ending.CLOSED:
+        if ending is ExchangeEnding.CLOSED:
             return Outcome.TRUNCATED, f"the answer ended early, after {parser.received:,} bytes"
         return Outcome.STREAM_ERROR, "what came is not an HTTP answer"
 

@@ -12,12 +12,12 @@ from time import perf_counter_ns
 import numpy as np
 
 from agentdyno.errors import RunError, SpecError
-from agentdyno.load.client.pipe import Batch
+from agentdyno.load.client.pipe import RequestBatch
 from agentdyno.load.client.process import ClientProcess
 from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.plan.trace import Trace
-from agentdyno.load.probe import Found, probe
+from agentdyno.load.probe import ProbeReply, probe
 from agentdyno.load.windows.collect import WindowBuilder
 from agentdyno.load.windows.records import RawFile
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
@@ -56,7 +56,7 @@ class HttpDriver:
         self._materials = Materials(target, options, key=key, trace=trace)
         self._sent_set: str | None = None
         self._clients: list[ClientProcess] = []
-        self._found = Found()
+        self._found = ProbeReply()
         self._raw: RawFile | None = None
         self._index = 0
         self._starts_s = self._loaded_s = 0.0
@@ -206,7 +206,7 @@ class HttpDriver:
     def _collect(self, builder: WindowBuilder, timeout_ms: int) -> None:
         for client in self._readable(timeout_ms):
             for item in client.receive():
-                if isinstance(item, Batch):
+                if isinstance(item, RequestBatch):
                     builder.add(item.records, item.gaps)
                     self._requests += len(item.records)
                     if self._raw is not None:

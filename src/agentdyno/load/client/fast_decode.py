@@ -19,12 +19,12 @@ from operator import itemgetter
 from typing import cast
 
 from agentdyno.load.client.decode import CHAT, OK, Decoded, ExactDecoder, Result, content_type
-from agentdyno.load.client.hot import COMPLETE, Ending, Read
+from agentdyno.load.client.hot import COMPLETE, ExchangeEnding, Read
 from agentdyno.load.client.repeats import Repeats, is_id
 from agentdyno.load.windows.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, TokenSource
+from agentdyno.wire.chat import ChatDialect as ChatDialect
 from agentdyno.wire.chat import CompletionBuilder
-from agentdyno.wire.chat import Dialect as ChatDialect
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.head import end_of_head, parse_head
 
@@ -101,7 +101,7 @@ class FastDecoder:
         self._size_of = _Sizes().__getitem__
         self.certain = self.handed_over = 0
 
-    def decode(self, reads: list[Read], ending: Ending, done_ns: int) -> Result:
+    def decode(self, reads: list[Read], ending: ExchangeEnding, done_ns: int) -> Result:
         """``done_ns`` is when the exchange ended."""
         if ending is COMPLETE and self._usual:
             found = self._quickly(reads)

@@ -25,7 +25,7 @@ _LENGTH_HEADER = b"\r\ncontent-length: "
 Read = tuple[int, bytes]
 
 
-class Ending(IntEnum):
+class ExchangeEnding(IntEnum):
     """What ended an exchange: the answer's own end, an orderly close, a lost connection, the clock, its size, bytes
     that are no HTTP, or that no connection came about."""
 
@@ -38,7 +38,7 @@ class Ending(IntEnum):
     NO_CONNECTION = 6
 
 
-COMPLETE = Ending.COMPLETE
+COMPLETE = ExchangeEnding.COMPLETE
 Known = dict[bytes, tuple[int, int]]
 """Heads that have come before, and the framing that they give: shared by the connections of a client."""
 
@@ -46,14 +46,14 @@ Known = dict[bytes, tuple[int, int]]
 class Owner(Protocol):
     """Whoever sends requests over a connection."""
 
-    def ended(self, link: Link, ending: Ending, now_ns: int) -> None:
+    def ended(self, link: LoadConnection, ending: ExchangeEnding, now_ns: int) -> None:
         """The exchange on ``link`` has ended; ``link.keep`` says whether another may follow."""
 
-    def dropped(self, link: Link) -> None:
+    def dropped(self, link: LoadConnection) -> None:
         """A connection that was idle is gone."""
 
 
-class Link(asyncio.Protocol):
+class LoadConnection(asyncio.Protocol):
     """One connection. ``due_ns``, ``request``, ``stage``, ``session`` and ``flags`` are the owner's notes about the
     request on it, ``sent_ns`` is when its last byte was handed to the kernel."""
 
@@ -164,20 +164,20 @@ class Link(asyncio.Protocol):
             return
         self._received += len(data)
         if self._received > self._max_bytes:
-            self._give_up(Ending.TOO_LARGE, now)
+            self._give_up(ExchangeEnding.TOO_LARGE, now)
 
     def eof_received(self) -> bool:
         if self.busy:
             now = perf_counter_ns()
             self.keep = False
-            self._end(Ending.CLOSED, now)
+            self._end(ExchangeEnding.CLOSED, now)
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         now = perf_counter_ns()
         self.open = self.keep = False
         if self.busy:
-            self._end(Ending.LOST if exc is not None else Ending.CLOSED, now)
+            self._end(ExchangeEnding.LOST if exc is not None else ExchangeEnding.CLOSED, now)
         else:
             self._owner.dropped(self)
 
@@ -197,7 +197,7 @@ class Link(asyncio.Protocol):
 
     def time_out(self, now_ns: int) -> None:
         """Ends the exchange that is in progress."""
-        self._give_up(Ending.TIMEOUT, now_ns)
+        self._give_up(ExchangeEnding.TIMEOUT, now_ns)
 
     def _learn(self, raw: bytes) -> tuple[int, int]:
         """The framing that a head gives, and the bytes of the whole answer where it says so."""
@@ -238,10 +238,10 @@ class Link(asyncio.Protocol):
         try:
             parser.feed(read)
         except ProtocolError:
-            self._give_up(Ending.GARBAGE, read[0])
+            self._give_up(ExchangeEnding.GARBAGE, read[0])
             return False
         except TooLarge:
-            self._give_up(Ending.TOO_LARGE, read[0])
+            self._give_up(ExchangeEnding.TOO_LARGE, read[0])
             return False
         if parser.done:
             self.keep = parser.reusable
@@ -249,12 +249,12 @@ class Link(asyncio.Protocol):
             return False
         return True
 
-    def _give_up(self, ending: Ending, now: int) -> None:
+    def _give_up(self, ending: ExchangeEnding, now: int) -> None:
         self.keep = False
         self._end(ending, now)
         self.abort()
 
-    def _end(self, ending: Ending, now: int) -> None:
+    def _end(self, ending: ExchangeEnding, now: int) -> None:
         if not self.busy:
             return
         self.busy = False

@@ -44,7 +44,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RequestBatch:
     """Finished requests, and how far a client is. Times are nanoseconds since the start of the step: every request
     that ended before ``up_to_ns`` has been sent, ``open_due_ns`` is when the earliest of those that have not ended
     was due (``None`` without any), ``cpu_ns`` is the CPU time of the process so far, at ``at_ns``."""
@@ -61,16 +61,16 @@ class Batch:
         return encode_batch(self.records.tobytes(), self.gaps.tobytes(), self)
 
 
-def encode_batch(records: bytes, gaps: bytes, state: Batch) -> bytes:
+def encode_batch(records: bytes, gaps: bytes, state: RequestBatch) -> bytes:
     open_due_ns = -1 if state.open_due_ns is None else max(0, state.open_due_ns)
     head = _BATCH.pack(len(records), state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.open_requests)
     return head + records + gaps
 
 
-def decode_batch(data: bytes) -> Batch:
+def decode_batch(data: bytes) -> RequestBatch:
     size, up_to_ns, open_due_ns, at_ns, cpu_ns, open_requests = _BATCH.unpack_from(data)
     middle = _BATCH.size + size
-    return Batch(
+    return RequestBatch(
         np.frombuffer(data[_BATCH.size : middle], RECORD),
         np.frombuffer(data[middle:], np.int64),
         up_to_ns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentdyno.errors import RunError
-from agentdyno.load.client.pipe import Batch, Kind, Pipe, decode_batch, load_value
+from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, decode_batch, load_value
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.model.load import Outcome
 from agentdyno.workers.spawn import WorkerStart, spawn
@@ -48,7 +48,7 @@ class ClientProcess:
         """Breaks the step off."""
         self.pipe.post(Kind.STOP)
 
-    def receive(self) -> Iterator[Batch | Example]:
+    def receive(self) -> Iterator[RequestBatch | Example]:
         """What has come; raises ``RunError`` when the process is gone or cannot go on."""
         self.pipe.flush()
         for kind, data in self.pipe.receive():

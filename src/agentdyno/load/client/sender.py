@@ -11,7 +11,7 @@ from time import perf_counter_ns
 
 from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog
 from agentdyno.load.client.connections import Links
-from agentdyno.load.client.hot import COMPLETE, Ending, Link
+from agentdyno.load.client.hot import COMPLETE, ExchangeEnding, LoadConnection
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.servers.simulated.timetable import make_alarm
 
@@ -136,7 +136,7 @@ class Sender:
         self.break_off()
         self._alarm.close()
 
-    def ended(self, link: Link, ending: Ending, now_ns: int) -> None:
+    def ended(self, link: LoadConnection, ending: ExchangeEnding, now_ns: int) -> None:
         """An exchange is over: note it, and use the connection for the next."""
         if ending is not COMPLETE and self._is_stale(link, ending):
             # A kept connection that the other side had dropped: the request goes once more, over a fresh one.
@@ -159,8 +159,8 @@ class Sender:
             self._links.discard(link)
             self._open_for((now_ns, self._circle(), self._stage_at(now_ns), BLOCKED))
 
-    def _is_stale(self, link: Link, ending: Ending) -> bool:
-        lost = ending is Ending.LOST or ending is Ending.CLOSED
+    def _is_stale(self, link: LoadConnection, ending: ExchangeEnding) -> bool:
+        lost = ending is ExchangeEnding.LOST or ending is ExchangeEnding.CLOSED
         return lost and not link.reads and link.used > 1 and not link.flags & RETRIED
 
     def _goes_on(self, now_ns: int) -> bool:
@@ -172,7 +172,7 @@ class Sender:
             and not self._over
         )
 
-    def dropped(self, link: Link) -> None:
+    def dropped(self, link: LoadConnection) -> None:
         self._links.forget(link)
 
     def _circle(self) -> int:
@@ -256,7 +256,7 @@ class Sender:
         else:
             self._waiting.append((due_ns, request, stage, BLOCKED))
 
-    def _send(self, link: Link, due_ns: int, request: int, stage: int, flags: int) -> None:
+    def _send(self, link: LoadConnection, due_ns: int, request: int, stage: int, flags: int) -> None:
         link.due_ns, link.request, link.stage, link.flags = due_ns, request, stage, flags
         link.send(self._wire[request])
 
@@ -309,13 +309,13 @@ class Sender:
             async with asyncio.timeout(self._settings.timeout_s):
                 link = await self._links.connect()
         except TimeoutError:
-            ending, text = Ending.TIMEOUT, "no connection in time"
+            ending, text = ExchangeEnding.TIMEOUT, "no connection in time"
         except (OSError, ssl.CertificateError) as error:
-            ending, text = Ending.NO_CONNECTION, f"no connection: {error.strerror or error}"
+            ending, text = ExchangeEnding.NO_CONNECTION, f"no connection: {error.strerror or error}"
         except asyncio.CancelledError:
             if self._active == 0:
                 return
-            ending, text = Ending.TIMEOUT, "no connection in time"
+            ending, text = ExchangeEnding.TIMEOUT, "no connection in time"
         else:
             self._opened(asyncio.current_task())
             if self._active == 0:

@@ -15,7 +15,7 @@ import numpy as np
 
 from agentdyno.load.client.backlog import Backlog
 from agentdyno.load.client.fast_decode import FastDecoder
-from agentdyno.load.client.pipe import Batch, Kind, Pipe, encode_batch, load_value
+from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, encode_batch, load_value
 from agentdyno.load.client.sender import Sender
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
@@ -112,7 +112,7 @@ class Client:
             self._pipe.post(Kind.EXAMPLE, example)
         dues = [due for due in (sender.earliest_due_ns(), backlog.earliest_due_ns()) if due is not None]
         up_to_ns = backlog.earliest_done_ns() or now_ns
-        state = Batch(
+        state = RequestBatch(
             _NONE,
             _NO_GAPS,
             up_to_ns - start_ns,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError
 from agentdyno.load.plan.requests import RequestSet, build_requests
-from agentdyno.load.plan.schedule import Schedule, build_schedule
+from agentdyno.load.plan.schedule import LoadSchedule, build_schedule
 from agentdyno.load.plan.sessions import SessionRequests, build_session_requests
 from agentdyno.load.plan.trace import Trace
 from agentdyno.model.load import Arrivals, LoadOptions, LoadTarget, Step
@@ -27,7 +27,7 @@ class Material:
 
     name: str
     wire: tuple[bytes, ...]
-    schedule: Schedule
+    schedule: LoadSchedule
     turns: int = TURNS.default
     think_ns: NDArray[np.int64] | None = None
 

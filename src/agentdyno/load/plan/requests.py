@@ -10,8 +10,8 @@ from agentdyno.errors import SpecError
 from agentdyno.load.plan.prompts import LONGEST, prompt_lengths, prompt_texts
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
 from agentdyno.wire.address import Address
+from agentdyno.wire.chat import ChatDialect as ChatDialect
 from agentdyno.wire.chat import ChatRequest
-from agentdyno.wire.chat import Dialect as ChatDialect
 from agentdyno.wire.ollama import OLLAMA
 from agentdyno.wire.openai import OPENAI
 from agentdyno.wire.request import Request, json_request

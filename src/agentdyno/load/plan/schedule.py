@@ -22,7 +22,7 @@ _SEED_MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class LoadSchedule:
     """One entry a request, in order of time. ``due_ns`` counts from the start of the step and ascends; ``stage`` is
     an index into the step's stages; ``request`` is an index into the set of requests. ``session``, where the load is
     made of conversations, is the number of the conversation that the entry opens."""
@@ -35,16 +35,16 @@ class Schedule:
     def __len__(self) -> int:
         return int(self.due_ns.size)
 
-    def part(self, process: int, processes: int) -> Schedule:
+    def part(self, process: int, processes: int) -> LoadSchedule:
         """What one of ``processes`` clients keeps: every ``processes``-th entry. All parts together are the whole."""
         mine = slice(process, None, processes)
         session = None if self.session is None else self.session[mine]
-        return Schedule(self.due_ns[mine], self.stage[mine], self.request[mine], session)
+        return LoadSchedule(self.due_ns[mine], self.stage[mine], self.request[mine], session)
 
 
 def build_schedule(
     step: Step, requests: int, *, recorded_ns: NDArray[np.int64] | None = None, sessions: bool = False
-) -> Schedule:
+) -> LoadSchedule:
     """The schedule of an open-loop step; empty for a closed loop, whose pace the target sets.
 
     ``requests`` is the size of the set to draw from: it is gone through in a circle from a place that the seed gives,
@@ -67,7 +67,7 @@ def build_schedule(
     offset = 0 if step.arrivals is Arrivals.TRACE else first
     request = ((np.arange(due_ns.size, dtype=np.int64) + offset) % requests).astype(np.int32)
     session = np.arange(due_ns.size, dtype=np.int32) if sessions else None
-    return Schedule(due_ns, stage, request, session)
+    return LoadSchedule(due_ns, stage, request, session)
 
 
 def expected_requests(step: Step) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agentdyno.errors import SpecError
 from agentdyno.load.plan.prompts import prompt_lengths, prompt_texts
 from agentdyno.load.plan.requests import RequestEncoder, RequestSet
-from agentdyno.load.plan.schedule import Schedule
+from agentdyno.load.plan.schedule import LoadSchedule
 from agentdyno.model.load import LoadOptions, LoadTarget, PromptLengths, Sessions
 
 _NS = 1_000_000_000
@@ -30,7 +30,7 @@ MOST_TURNS = 1000
 
 
 @dataclass(slots=True)
-class Conversation:
+class HeldConversation:
     """One conversation while it is held. ``number`` is its place in the schedule."""
 
     number: int
@@ -62,10 +62,10 @@ class SessionPlan:
     texts: tuple[tuple[str, ...], ...]
     think_ns: NDArray[np.int64]
 
-    def open(self, number: int) -> Conversation:
+    def open(self, number: int) -> HeldConversation:
         """The conversation that entry ``number`` of the schedule begins."""
         which = number % len(self.texts)
-        return Conversation(number, self.texts[which], tuple(self.think_ns[which].tolist()))
+        return HeldConversation(number, self.texts[which], tuple(self.think_ns[which].tolist()))
 
 
 def plan_sessions(sessions: Sessions, lengths: PromptLengths, seed: int, *, count: int = _DISTINCT) -> SessionPlan:
@@ -92,7 +92,7 @@ class SessionRequests:
     think_ns: NDArray[np.int64]
     turns: int
 
-    def opening(self, schedule: Schedule) -> Schedule:
+    def opening(self, schedule: LoadSchedule) -> LoadSchedule:
         """The schedule of a set of ``len(requests) // turns`` entries, as one of the first turns of conversations."""
         session = np.arange(len(schedule), dtype=np.int32)
         return replace(schedule, request=(schedule.request * self.turns).astype(np.int32), session=session)

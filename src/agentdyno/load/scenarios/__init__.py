@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.load.scenarios.base import PROFILES, Scenario, Settings, resolve_params, share_params
+from agentdyno.load.scenarios.base import PROFILES, Scenario, ScenarioSettings, resolve_params, share_params
 from agentdyno.load.scenarios.concurrent_requests import CONCURRENT_REQUESTS
 from agentdyno.load.scenarios.custom import custom
 from agentdyno.load.scenarios.failure_recovery import FAILURE_RECOVERY
@@ -49,7 +49,7 @@ __all__ = [
     "PROFILES",
     "SCENARIOS",
     "Scenario",
-    "Settings",
+    "ScenarioSettings",
     "custom",
     "named_words",
     "resolve_params",

@@ -18,7 +18,7 @@ _SEEDS = 1_000_003
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ScenarioSettings:
     """What a scenario runs with. ``params`` has a value for each of its parameters; ``objectives`` are the user's,
     possibly none."""
 
@@ -79,7 +79,7 @@ class Scenario(Protocol):
     @property
     def needs(self) -> frozenset[str]: ...
 
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]: ...
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]: ...
 
     def options(self, options: LoadOptions, params: Mapping[str, object]) -> LoadOptions: ...
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
-from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, whole
+from agentdyno.load.scenarios.base import WINDOW, Declared, ScenarioSettings, number, whole
 from agentdyno.load.scenarios.high_load import WIDTH, concurrency_steps, judged_by
 from agentdyno.model.load import LoadOptions, Step
 
@@ -20,7 +20,7 @@ class ConcurrentRequests(Declared):
         # One request in flight needs one connection: a cap below would be measured instead of the target.
         return replace(options, connections=max(options.connections, most)) if isinstance(most, int) else options
 
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         ceiling = settings.whole("max_concurrency")
         start = min(settings.whole("start_concurrency"), ceiling)
         search = Search(start, ceiling, floor=1, whole=True, width=settings.number("width"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentdyno.findings.stress.judge_levels import CONCURRENCY, RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
-from agentdyno.load.scenarios.base import PROFILES, Declared, Settings
+from agentdyno.load.scenarios.base import PROFILES, Declared, ScenarioSettings
 from agentdyno.model.load import Arrivals, Stage, Step
 
 
@@ -20,7 +20,7 @@ class Custom(Declared):
     arrivals: Arrivals = Arrivals.POISSON
     gamma_shape: float = 1.0
 
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         closed = self.arrivals is Arrivals.CLOSED
         highest = max(
             (float(max(s.concurrency, s.concurrency_to or 0)) if closed else max(s.rate, s.rate_to or 0.0))

@@ -8,7 +8,7 @@ from agentdyno.errors import RunError, SpecError, nearest
 from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
-from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady
+from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, ScenarioSettings, number, steady
 from agentdyno.model.load import Step
 from agentdyno.model.parameter import Parameter
 
@@ -21,7 +21,7 @@ class FailureRecovery(Declared):
     def check(self, params: Mapping[str, object]) -> None:
         _faults(params["faults"])
 
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         set_fault = settings.levers.set_fault
         if set_fault is None:
             raise RunError(
@@ -41,7 +41,13 @@ class FailureRecovery(Declared):
             set_fault("")
 
     def _step(
-        self, settings: Settings, name: str, role: str, seconds: str, note: Mapping[str, float | str], place: int
+        self,
+        settings: ScenarioSettings,
+        name: str,
+        role: str,
+        seconds: str,
+        note: Mapping[str, float | str],
+        place: int,
     ) -> Step:
         # What a fault left hanging is not waited for: the time to recover counts from the fault's end.
         drain_s = min(settings.drain_s, settings.number("drain_seconds")) if role == "fault" else settings.drain_s

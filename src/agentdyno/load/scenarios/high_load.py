@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.stress.judge_levels import CONCURRENCY, RATE, judge_step
-from agentdyno.findings.stress.judge_steps import Judgement, StepOutcome
+from agentdyno.findings.stress.judge_steps import StepJudgement, StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import JudgedAs, Search, StepAt, find_limit
 from agentdyno.load.scenarios.base import (
@@ -15,7 +15,7 @@ from agentdyno.load.scenarios.base import (
     NORMAL_RATE,
     WINDOW,
     Declared,
-    Settings,
+    ScenarioSettings,
     flag,
     number,
     steady,
@@ -29,10 +29,10 @@ _LONGEST = 5.0
 _DOWN = 16.0
 
 
-def judged_by(settings: Settings, base: StepOutcome | None = None) -> JudgedAs:
+def judged_by(settings: ScenarioSettings, base: StepOutcome | None = None) -> JudgedAs:
     """The judge of a search; ``base`` stands for the lowest level where the scenario has done one before."""
 
-    def judged(outcome: StepOutcome, lowest: StepOutcome | None) -> Judgement:
+    def judged(outcome: StepOutcome, lowest: StepOutcome | None) -> StepJudgement:
         lowest = base if base is not None and _is_lower(base, lowest) else lowest
         return judge_step(outcome, settings.objectives, lowest, settings.self_check)
 
@@ -43,7 +43,7 @@ def _is_lower(base: StepOutcome, lowest: StepOutcome | None) -> bool:
     return lowest is None or (base.level or 0.0) <= (lowest.level or 0.0)
 
 
-def rate_steps(settings: Settings, arrivals: Arrivals, step_s: float, axis: str = RATE) -> StepAt:
+def rate_steps(settings: ScenarioSettings, arrivals: Arrivals, step_s: float, axis: str = RATE) -> StepAt:
     """Steps of a search along the rate. Where ``step_s`` would bring under 20 requests a step lasts longer, up to
     five times: a few answers say little."""
 
@@ -61,7 +61,7 @@ def rate_steps(settings: Settings, arrivals: Arrivals, step_s: float, axis: str 
     return step_at
 
 
-def concurrency_steps(settings: Settings, step_s: float) -> StepAt:
+def concurrency_steps(settings: ScenarioSettings, step_s: float) -> StepAt:
     """Steps of a search along the number in flight, in closed loop."""
 
     def step_at(level: float, number: int) -> Step:
@@ -79,7 +79,7 @@ def concurrency_steps(settings: Settings, step_s: float) -> StepAt:
 
 
 class HighLoad(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         normal, high = settings.number(NORMAL_RATE), settings.number("request_rate")
         arrivals = settings.arrivals()
         first = Step(
@@ -116,7 +116,7 @@ class HighLoad(Declared):
 
 
 class FindLimit(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         step_s = settings.number("step_seconds")
         if settings.params["axis"] == CONCURRENCY:
             ceiling = settings.whole("max_concurrency")

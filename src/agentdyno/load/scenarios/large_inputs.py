@@ -9,7 +9,7 @@ from agentdyno.findings.stress.judge_levels import SIZE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
-from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, whole
+from agentdyno.load.scenarios.base import WINDOW, Declared, ScenarioSettings, number, whole
 from agentdyno.load.scenarios.high_load import WIDTH, judged_by
 from agentdyno.model.load import Arrivals, Stage, Step
 
@@ -31,7 +31,7 @@ def words_named(requests: str) -> int | None:
 
 
 class LargeInputs(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         start, most = settings.whole("start_words"), settings.whole("max_words")
         if settings.levers.limited_to is not None:
             most = max(min(most, settings.levers.limited_to), start)

@@ -8,7 +8,7 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.findings.stress.judge_levels import MEMORY, judge_step
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
-from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady
+from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, ScenarioSettings, number, steady
 from agentdyno.model.load import Step
 from agentdyno.model.parameter import Parameter
 
@@ -17,7 +17,7 @@ class MemoryPressure(Declared):
     def check(self, params: Mapping[str, object]) -> None:
         _shares(params["shares"])
 
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         set_memory, in_use = settings.levers.set_memory, settings.levers.memory_in_use
         if set_memory is None or in_use is None:
             raise RunError(
@@ -41,7 +41,9 @@ class MemoryPressure(Declared):
         finally:
             set_memory(None)
 
-    def _step(self, settings: Settings, name: str, role: str, note: Mapping[str, float | str], place: int) -> Step:
+    def _step(
+        self, settings: ScenarioSettings, name: str, role: str, note: Mapping[str, float | str], place: int
+    ) -> Step:
         return Step(
             name,
             (steady(role, settings.number("step_seconds"), settings.number("request_rate")),),

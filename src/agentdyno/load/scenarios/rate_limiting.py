@@ -8,13 +8,13 @@ from agentdyno.findings.stress.judge_levels import RATE_LIMIT
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.limit import Search, find_limit
-from agentdyno.load.scenarios.base import WINDOW, Declared, Settings, number, steady
+from agentdyno.load.scenarios.base import WINDOW, Declared, ScenarioSettings, number, steady
 from agentdyno.load.scenarios.high_load import WIDTH, judged_by, rate_steps
 from agentdyno.model.load import Arrivals, Step
 
 
 class RateLimiting(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         start, step_s = settings.number("start_rate"), settings.number("step_seconds")
         search = Search(
             start,

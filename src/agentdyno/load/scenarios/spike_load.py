@@ -8,12 +8,12 @@ from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.plan.schedule import spike
-from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number
+from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, ScenarioSettings, number
 from agentdyno.model.load import Step
 
 
 class SpikeLoad(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         normal, high = settings.number(NORMAL_RATE), settings.number("spike_rate")
         # One step, so that what the spike left behind is still there when the usual load comes back.
         yield Step(

@@ -7,12 +7,12 @@ from collections.abc import Generator
 from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
-from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, Settings, number, steady
+from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, ScenarioSettings, number, steady
 from agentdyno.model.load import Step
 
 
 class SustainedLoad(Declared):
-    def steps(self, settings: Settings) -> Generator[Step, StepOutcome, None]:
+    def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         rate = settings.number("request_rate")
         yield Step(
             "soak",

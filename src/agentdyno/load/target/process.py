@@ -35,7 +35,7 @@ class GpuUse(NamedTuple):
     utilisation: float | None
 
 
-class Link(Protocol):
+class ListeningSocket(Protocol):
     """A socket as psutil shows it; ``laddr`` is empty, or has an ``ip`` and a ``port``."""
 
     @property
@@ -191,7 +191,7 @@ class TargetWatch:
         return cpu_ns[place - 1] + part * (cpu_ns[place] - cpu_ns[place - 1])
 
 
-def _listens(link: Link, port: int) -> bool:
+def _listens(link: ListeningSocket, port: int) -> bool:
     """Whether it takes connections to this port of the loopback address."""
     if link.status != "LISTEN" or not link.laddr or link.laddr.port != port:
         return False

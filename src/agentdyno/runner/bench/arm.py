@@ -18,7 +18,7 @@ from agentdyno.registry.adapt import adapt
 from agentdyno.registry.local import Target, load_import, load_target
 from agentdyno.runner.bench.affinity import cpu_use, stay_on, uses_one_cpu
 from agentdyno.runner.bench.failures import classify, stage
-from agentdyno.runner.bench.job import ArmJob, Code
+from agentdyno.runner.bench.job import ArmJob, CodeReference
 from agentdyno.runner.bench.readings import (
     involuntary_switches,
     memory_use,
@@ -27,7 +27,14 @@ from agentdyno.runner.bench.readings import (
     reset_peak,
     split_output,
 )
-from agentdyno.runner.bench.timing import Timing, calibrate_loops, gc_policy, time_awaits, time_bare_calls, time_calls
+from agentdyno.runner.bench.timing import (
+    TimedCalls,
+    calibrate_loops,
+    gc_policy,
+    time_awaits,
+    time_bare_calls,
+    time_calls,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,7 +44,7 @@ CANCEL_S = 1.0
 """How long cancelled coroutines may take to clean up."""
 
 
-def load_code(kind: str, code: Code, also_known: Collection[str] = ()) -> Any:
+def load_code(kind: str, code: CodeReference, also_known: Collection[str] = ()) -> Any:
     """The object that ``code`` names, after its imports."""
     for item in code.imports:
         load_import(item)
@@ -66,9 +73,9 @@ class Bench:
         self._target = target
         self._loop: asyncio.AbstractEventLoop | None = None
         self._experiment: Any = None
-        self._timed: Callable[[int], Timing] | None = None
-        self._timed_sync: Callable[[int], Timing]
-        self._timed_async: Callable[[int], Timing]
+        self._timed: Callable[[int], TimedCalls] | None = None
+        self._timed_sync: Callable[[int], TimedCalls]
+        self._timed_async: Callable[[int], TimedCalls]
         self._watching: tuple[Instrument, ...] = ()
         self._perturbing: dict[str, Instrument] = {}
         self._set_up = False
@@ -184,11 +191,11 @@ class Bench:
             self._timed = self._timed_async
         self._load_instruments()
 
-    def _time_aloud(self, announce: Callable[[str], None], loops: int) -> Timing:
+    def _time_aloud(self, announce: Callable[[str], None], loops: int) -> TimedCalls:
         announce("warmup")
         return self._time(loops)
 
-    def _time(self, loops: int) -> Timing:
+    def _time(self, loops: int) -> TimedCalls:
         """Times ``loops`` calls. Only the first call of all tells whether its result is to be awaited."""
         if self._timed is not None:
             return self._timed(loops)
@@ -210,7 +217,7 @@ class Bench:
                 watching.append(instrument)
         self._watching = tuple(watching)
 
-    def _watched(self, instruments: tuple[Instrument, ...], raw: dict[str, dict[str, Any]], loops: int) -> Timing:
+    def _watched(self, instruments: tuple[Instrument, ...], raw: dict[str, dict[str, Any]], loops: int) -> TimedCalls:
         """Times with each instrument around the next one, and nothing else of ours in between."""
         if not instruments:
             return self._time(loops)
@@ -293,7 +300,7 @@ def seed_everything(seed: int, context: ExperimentContext) -> None:
         numpy.random.seed(seed % 2**32)
 
 
-def timing_readings(timing: Timing) -> dict[str, float]:
+def timing_readings(timing: TimedCalls) -> dict[str, float]:
     """Seconds per call."""
     scale = 1e9 * timing.loops
     return {"duration_s": timing.wall_ns / scale, "cpu_s": timing.cpu_ns / scale}

@@ -10,7 +10,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.model.spec import Limits
 from agentdyno.registry.installed import installed
-from agentdyno.runner.bench.job import Code, InstrumentJob, Launch
+from agentdyno.runner.bench.job import CodeReference, InstrumentJob, Launch
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.workers.bootstrap import TOO_OLD
 from agentdyno.workers.frames import Message
@@ -58,7 +58,7 @@ def ask(launch: Launch, message: Mapping[str, Any], timeout_s: float = 120.0) ->
     return reply
 
 
-def describe_experiment(name: str, code: Code, launch: Launch) -> ExperimentInfo:
+def describe_experiment(name: str, code: CodeReference, launch: Launch) -> ExperimentInfo:
     """Loads the experiment in a process of its own and says what it takes; ``name`` is what it will be called."""
     return from_plain(ExperimentInfo, _answer(ask(launch, {"name": name, **_question("experiments", code)})))
 
@@ -69,7 +69,7 @@ def instrument_perturbs(instrument: InstrumentJob, launch: Launch) -> bool:
     return bool(_answer(ask(launch, {**question, "name": instrument.name, "options": to_plain(instrument.options)})))
 
 
-def _question(kind: str, code: Code) -> dict[str, Any]:
+def _question(kind: str, code: CodeReference) -> dict[str, Any]:
     return {"op": "describe", "kind": kind, "code": to_plain(code), "also_known": sorted(installed(kind))}
 
 

@@ -10,14 +10,14 @@ from agentdyno.model.parameter import ExperimentInfo, Parameter
 from agentdyno.registry.adapt import adapt
 from agentdyno.registry.describe import describe
 from agentdyno.runner.bench.arm import load_code
-from agentdyno.runner.bench.job import Code
+from agentdyno.runner.bench.job import CodeReference
 from agentdyno.workers.frames import Message
 
 
 def description(message: Message) -> object:
     """What an experiment takes, or whether an instrument perturbs; ``PluginError`` where it cannot be loaded."""
     try:
-        code = from_plain(Code, message["code"])
+        code = from_plain(CodeReference, message["code"])
         target = load_code(message["kind"], code, message["also_known"])
         if message["kind"] == "experiments":
             return to_plain(_jsonable(describe(message["name"], target)))

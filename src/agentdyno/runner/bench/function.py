@@ -14,7 +14,14 @@ from typing import Any, overload
 from agentdyno.errors import SpecError
 from agentdyno.registry.names import register
 from agentdyno.runner.bench.readings import memory_use, reset_peak
-from agentdyno.runner.bench.timing import BATCH_S, FAST_CALL_S, Timing, calibrate_loops, time_awaits, time_bare_calls
+from agentdyno.runner.bench.timing import (
+    BATCH_S,
+    FAST_CALL_S,
+    TimedCalls,
+    calibrate_loops,
+    time_awaits,
+    time_bare_calls,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class BenchmarkResult:
         return self
 
 
-class Benchmark:
+class BenchmarkedFunction:
     """A benchmarked function. Calling it measures; ``.function`` is the function itself."""
 
     def __init__(self, function: Callable[..., Any], name: str, iterations: int, warmup: int) -> None:
@@ -112,7 +119,7 @@ class Benchmark:
         )
 
 
-def _stamps(timings: Sequence[Timing]) -> tuple[list[int], list[int]]:
+def _stamps(timings: Sequence[TimedCalls]) -> tuple[list[int], list[int]]:
     return [timing.wall_ns for timing in timings], [timing.cpu_ns for timing in timings]
 
 
@@ -134,18 +141,18 @@ def time_each_call(call: Callable[[], Any], count: int) -> tuple[list[int], list
 
 
 @overload
-def benchmark(name: Callable[..., Any], *, iterations: int = 100, warmup: int = 3) -> Benchmark: ...
+def benchmark(name: Callable[..., Any], *, iterations: int = 100, warmup: int = 3) -> BenchmarkedFunction: ...
 
 
 @overload
 def benchmark(
     name: str | None = None, *, iterations: int = 100, warmup: int = 3
-) -> Callable[[Callable[..., Any]], Benchmark]: ...
+) -> Callable[[Callable[..., Any]], BenchmarkedFunction]: ...
 
 
 def benchmark(
     name: str | Callable[..., Any] | None = None, *, iterations: int = 100, warmup: int = 3
-) -> Callable[[Callable[..., Any]], Benchmark] | Benchmark:
+) -> Callable[[Callable[..., Any]], BenchmarkedFunction] | BenchmarkedFunction:
     """Makes a sync or async function a benchmark: call it for figures, or name it in a spec.
 
     >>> @benchmark(name="My Custom Benchmark", iterations=100)
@@ -165,8 +172,8 @@ def benchmark(
     return lambda function: _decorate(function, name, iterations, warmup)
 
 
-def _decorate(function: Callable[..., Any], name: str | None, iterations: int, warmup: int) -> Benchmark:
-    made = Benchmark(function, name or function.__name__, iterations, warmup)
+def _decorate(function: Callable[..., Any], name: str | None, iterations: int, warmup: int) -> BenchmarkedFunction:
+    made = BenchmarkedFunction(function, name or function.__name__, iterations, warmup)
     register("experiments", made.name, made)
     return made
 
@@ -175,7 +182,7 @@ def _is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _loops_from(timing: Timing) -> int:
+def _loops_from(timing: TimedCalls) -> int:
     per_call_s = timing.wall_ns / timing.loops / 1e9
     return 1 if per_call_s >= FAST_CALL_S else max(1, round(BATCH_S / max(per_call_s, 1e-9)))
 

@@ -12,7 +12,7 @@ from agentdyno.settings.run import WARMUP
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeReference:
     """An object by module, or by files and the name it has there. ``imports`` are loaded before it."""
 
     name: str
@@ -40,7 +40,7 @@ class InstrumentJob:
     """An instrument by code and options."""
 
     name: str
-    code: Code
+    code: CodeReference
     options: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -53,7 +53,7 @@ class ArmJob:
 
     run_id: str
     arm_id: str
-    code: Code
+    code: CodeReference
     params: Mapping[str, object]
     seed: int = 0
     warmup: int = WARMUP.default

@@ -28,7 +28,7 @@ MAX_LOOPS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class TimedCalls:
     """Totals over ``loops`` calls, and what the last call returned."""
 
     wall_ns: int
@@ -37,7 +37,7 @@ class Timing:
     result: Any
 
 
-def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> Timing:
+def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> TimedCalls:
     """Times ``loops`` calls of ``call(argument)``."""
     blocks, rest = divmod(loops - 1, 8)
     cpu = process_time_ns()
@@ -55,10 +55,10 @@ def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> Timing:
         call(argument)
     result = call(argument)
     end = perf_counter_ns()
-    return Timing(end - start, process_time_ns() - cpu, loops, result)
+    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
 
 
-def time_bare_calls(call: Callable[[], Any], loops: int) -> Timing:
+def time_bare_calls(call: Callable[[], Any], loops: int) -> TimedCalls:
     """Times ``loops`` calls of ``call()``."""
     blocks, rest = divmod(loops - 1, 8)
     cpu = process_time_ns()
@@ -76,10 +76,10 @@ def time_bare_calls(call: Callable[[], Any], loops: int) -> Timing:
         call()
     result = call()
     end = perf_counter_ns()
-    return Timing(end - start, process_time_ns() - cpu, loops, result)
+    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
 
 
-async def time_awaits(call: Callable[[], Awaitable[Any]], loops: int) -> Timing:
+async def time_awaits(call: Callable[[], Awaitable[Any]], loops: int) -> TimedCalls:
     """Times ``loops`` awaits of ``call()`` one after the other, inside the running event loop."""
     cpu = process_time_ns()
     start = perf_counter_ns()
@@ -87,7 +87,7 @@ async def time_awaits(call: Callable[[], Awaitable[Any]], loops: int) -> Timing:
         await call()
     result = await call()
     end = perf_counter_ns()
-    return Timing(end - start, process_time_ns() - cpu, loops, result)
+    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def gc_policy(policy: GcPolicy) -> Iterator[None]:
             gc.disable()
 
 
-def calibrate_loops(timed: Callable[[int], Timing]) -> int:
+def calibrate_loops(timed: Callable[[int], TimedCalls]) -> int:
     """How many calls make a batch of ``BATCH_S``; 1 for a call that is not fast.
 
     Batches grow until one is long enough to trust its rate. A rate that is far above the one before it may be that

@@ -24,7 +24,7 @@ TRACEBACK_CHARACTERS = 8_000
 
 
 @dataclass(slots=True)
-class Call:
+class CaseCall:
     """What came of one trial. ``duration_s`` is that of the last attempt."""
 
     trial: Trial
@@ -41,13 +41,13 @@ class Call:
 
 async def make_call(
     trial: Trial, case: Case, job: CaseJob, conduct: Conduct, throttle: Throttle, *, alone: bool = False
-) -> Call:
+) -> CaseCall:
     """Calls the agent until it answers, its failure is its own, or the infrastructure has failed too often.
 
     ``alone``: nothing else happens in this event loop, so that the agent may block it.
     """
     MAY_BLOCK_S.set((job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S) if alone else None)
-    call = Call(trial, time.time_ns() // 1_000_000)
+    call = CaseCall(trial, time.time_ns() // 1_000_000)
     waited_s, attempt = 0.0, 1
     while True:
         closed_s = throttle.closed_for_s()
@@ -78,7 +78,7 @@ async def make_call(
         await asyncio.sleep(wait_s)
 
 
-async def _attempt(call: Call, case: Case, job: CaseJob) -> CaseFailed | None:
+async def _attempt(call: CaseCall, case: Case, job: CaseJob) -> CaseFailed | None:
     """One execution of the agent; ``None`` when it answered."""
     limit_s = job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S
     token = object()
@@ -118,7 +118,7 @@ def _raised(error: BaseException) -> CaseFailed:
     return CaseFailed(FailureKind.EXCEPTION, message, traceback=text)
 
 
-def _give_up(call: Call, failed: CaseFailed) -> None:
+def _give_up(call: CaseCall, failed: CaseFailed) -> None:
     if failed.fatal:
         call.fatal = failed
         call.status = Status.CANCELLED
@@ -131,7 +131,7 @@ DEFAULT_TIME_LIMIT_S = CASE_TIME_LIMIT.default
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class CaseJudgement:
     """``scores`` by name, with ``score`` the one that decides; ``scoring`` what each scorer said.
 
     ``cost_usd`` is what judging itself cost; ``None`` where that is unknown.
@@ -164,7 +164,7 @@ class CaseJob:
 
     agent: Agent
     cases: Mapping[str, Case]
-    judge: Callable[[Case, Response], Awaitable[Judgement]]
+    judge: Callable[[Case, Response], Awaitable[CaseJudgement]]
     price: Callable[[Response, float | None], Priced]
     constraints: Constraints = field(default_factory=Constraints)
     pass_threshold: float = PASS_THRESHOLD.default

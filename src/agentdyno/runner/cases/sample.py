@@ -9,14 +9,14 @@ from dataclasses import replace
 from agentdyno.model.case import Event, Response
 from agentdyno.model.codec import to_plain
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
-from agentdyno.runner.cases.call import Call, CaseJob, Conduct, Judgement, Priced
+from agentdyno.runner.cases.call import CaseCall, CaseJob, CaseJudgement, Conduct, Priced
 
 _BARE = frozenset({"scorer", "weight", "values"})
 """What a scorer says that has no words for it: numbers, and its name."""
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
 
-def priced(call: Call, job: CaseJob) -> Priced:
+def priced(call: CaseCall, job: CaseJob) -> Priced:
     """What the call cost, from what the agent reports or from what it used."""
     if call.response is None:
         return Priced(None, "unknown")
@@ -25,7 +25,7 @@ def priced(call: Call, job: CaseJob) -> Priced:
     return job.price(call.response, cpu_s)
 
 
-def past_a_limit(call: Call, price: Priced, job: CaseJob) -> None:
+def past_a_limit(call: CaseCall, price: Priced, job: CaseJob) -> None:
     """Turns an answer that used more than its case may into a sample with status ``limit``."""
     if call.status is not Status.OK or call.response is None:
         return
@@ -39,7 +39,7 @@ def past_a_limit(call: Call, price: Priced, job: CaseJob) -> None:
 
 
 def make_case_sample(
-    call: Call, price: Priced, judgement: Judgement | None, job: CaseJob, conduct: Conduct
+    call: CaseCall, price: Priced, judgement: CaseJudgement | None, job: CaseJob, conduct: Conduct
 ) -> Sample:
     """Readings of answers from the cache are left out: nothing was measured."""
     trial, response = call.trial, call.response
@@ -85,7 +85,7 @@ def _usage(response: Response) -> dict[str, float]:
     return {} if usage is None else {name: float(getattr(usage, name)) for name in _TOKENS if getattr(usage, name)}
 
 
-def _readings(call: Call, price: Priced) -> dict[str, float]:
+def _readings(call: CaseCall, price: Priced) -> dict[str, float]:
     readings: dict[str, float] = {}
     response = call.response
     if call.duration_s is not None:
@@ -106,7 +106,7 @@ def _readings(call: Call, price: Priced) -> dict[str, float]:
     return readings
 
 
-def _details(call: Call, price: Priced, judgement: Judgement | None, conduct: Conduct) -> dict[str, object]:
+def _details(call: CaseCall, price: Priced, judgement: CaseJudgement | None, conduct: Conduct) -> dict[str, object]:
     """What is worth keeping beside the figures; texts from outside are cut to size and rid of secrets."""
     details: dict[str, object] = {"cost": {"usd": price.usd, "source": price.source}}
     response, redact = call.response, conduct.redact

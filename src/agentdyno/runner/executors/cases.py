@@ -17,7 +17,7 @@ from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Case
 from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
-from agentdyno.runner.cases.call import Call, CaseJob, Conduct, Judgement, make_call
+from agentdyno.runner.cases.call import CaseCall, CaseJob, CaseJudgement, Conduct, make_call
 from agentdyno.runner.cases.loops import CLOSE_S, DrivenLoop, Loop, LoopThread, Outbox, is_running_here
 from agentdyno.runner.cases.sample import make_case_sample, past_a_limit, priced
 from agentdyno.runner.cases.throttle import Throttle
@@ -124,7 +124,7 @@ class CaseExecutor:
             cache = self._conduct.cache
             kept = cache.get(trial.arm_id, case, trial.iteration) if cache is not None else None
             if kept is not None:
-                call = Call(trial, 0, kept, cached=True)
+                call = CaseCall(trial, 0, kept, cached=True)
             else:
                 await self._warmed(trial, case)
                 throttle = self._throttles[id(job.agent)]
@@ -160,7 +160,7 @@ class CaseExecutor:
             if call.fatal is not None:
                 return
 
-    def _explain(self, call: Call) -> RunError:
+    def _explain(self, call: CaseCall) -> RunError:
         name = self._names.get(call.trial.arm_id, call.trial.arm_id)
         message = call.fatal.message if call.fatal is not None else ""
         remedy = getattr(call.fatal, "remedy", "") or None
@@ -197,16 +197,16 @@ class CaseExecutor:
         for agent in self._judges:
             await self._let_go(agent)
 
-    def _judge(self, call: Call, job: CaseJob, case: Case) -> None:
+    def _judge(self, call: CaseCall, job: CaseJob, case: Case) -> None:
         task = self._judge_loop.loop.create_task(self._finish(call, job, case))
         self._judging.add(task)
         task.add_done_callback(self._judging.discard)
 
-    async def _finish(self, call: Call, job: CaseJob, case: Case) -> None:
+    async def _finish(self, call: CaseCall, job: CaseJob, case: Case) -> None:
         try:
             price = priced(call, job)
             past_a_limit(call, price, job)
-            judgement: Judgement | None = None
+            judgement: CaseJudgement | None = None
             if call.status is Status.OK and call.response is not None:
                 judgement = await job.judge(case, call.response)
                 cache = self._conduct.cache
@@ -220,7 +220,7 @@ class CaseExecutor:
         except BaseException as error:  # noqa: BLE001  (a defect of ours must not leave the caller waiting)
             self._finished.put(error)
 
-    def _note(self, call: Call) -> None:
+    def _note(self, call: CaseCall) -> None:
         """What the other side says it is, once per arm and as it was seen last."""
         response = call.response
         if response is None:

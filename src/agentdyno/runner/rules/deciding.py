@@ -22,7 +22,7 @@ _FINE_BELOW = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DecisionOutcome:
     """How far the question is answered.
 
     ``difference`` is the mean of the case scores, candidate minus baseline (0..1 each), ``None`` without a pair;
@@ -156,11 +156,11 @@ class UntilDecided:
         return None if self.decision.verdict is None else str(self.outcome)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> DecisionOutcome:
         """As it stands; ``inconclusive`` until it is decided."""
         seen = self.decision.sequence
         verdict = self.decision.verdict
-        return Outcome(
+        return DecisionOutcome(
             verdict=Verdict.INCONCLUSIVE if verdict is None else Verdict(verdict),
             difference=seen.mean,
             interval=seen.interval,

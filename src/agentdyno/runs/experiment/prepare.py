@@ -24,7 +24,7 @@ from agentdyno.model import (
 from agentdyno.registry import registered
 from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.describe import describe_experiment, instrument_perturbs
-from agentdyno.runner.bench.job import ArmJob, Code, InstrumentJob, Launch
+from agentdyno.runner.bench.job import ArmJob, CodeReference, InstrumentJob, Launch
 from agentdyno.runs.baseline import Baseline, baseline_for, here
 from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, short_name
 from agentdyno.runs.kind import Say
@@ -104,7 +104,7 @@ def prepare(
     )
 
 
-def _describe(reference: str, code: Code, launch: Launch, spec: Spec) -> ExperimentInfo:
+def _describe(reference: str, code: CodeReference, launch: Launch, spec: Spec) -> ExperimentInfo:
     local = registered("experiments").get(reference)
     if local is not None and spec.isolation is Isolation.INLINE:
         from agentdyno.registry.describe import describe
@@ -117,7 +117,7 @@ def _lane_arms(
     spec: Spec,
     index: int,
     lane: _Lane,
-    codes: Mapping[str, Code],
+    codes: Mapping[str, CodeReference],
     infos: Mapping[str, ExperimentInfo],
     instruments: tuple[InstrumentJob, ...],
 ) -> list[tuple[Arm, Iterations, ArmJob]]:
@@ -185,7 +185,7 @@ def _with_params(
 def _targets(
     spec: Spec,
     arms: list[tuple[Arm, Iterations]],
-    codes: Mapping[str, Code],
+    codes: Mapping[str, CodeReference],
     infos: Mapping[str, ExperimentInfo],
 ) -> dict[str, Any]:
     if spec.isolation is not Isolation.INLINE:

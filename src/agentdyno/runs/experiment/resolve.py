@@ -13,12 +13,12 @@ from agentdyno.model import InstrumentUse, Isolation, Spec
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.local import Target, loaded_by_path, parse_reference
-from agentdyno.runner.bench.job import Code, InstrumentJob
+from agentdyno.runner.bench.job import CodeReference, InstrumentJob
 
 ALWAYS_ON = "timing"
 
 
-def experiment_code(reference: str, spec: Spec) -> Code:
+def experiment_code(reference: str, spec: Spec) -> CodeReference:
     """Where an experiment is: a file, a module, an installed package, this process, or one of the imports."""
     imports = import_paths(spec)
     target = parse_reference(reference, Path(spec.base_dir))
@@ -31,7 +31,7 @@ def experiment_code(reference: str, spec: Spec) -> Code:
     if reference in packages:
         return _code(packages[reference].target, imports)
     if imports:
-        return Code(reference, files=imports)
+        return CodeReference(reference, files=imports)
     raise unknown("experiments", reference)
 
 
@@ -59,7 +59,7 @@ def import_paths(spec: Spec) -> tuple[str, ...]:
     )
 
 
-def _instrument_code(name: str, spec: Spec) -> Code:
+def _instrument_code(name: str, spec: Spec) -> CodeReference:
     imports = import_paths(spec)
     target = parse_reference(name, Path(spec.base_dir))
     if target is not None:
@@ -76,27 +76,27 @@ def _instrument_code(name: str, spec: Spec) -> Code:
             for entry in spec.entries
             if (target := parse_reference(entry.experiment, Path(spec.base_dir))) is not None and target.files
         )
-        return Code(name, files=(*imports, *dict.fromkeys(files)))
+        return CodeReference(name, files=(*imports, *dict.fromkeys(files)))
     raise unknown("instruments", name)
 
 
-def _code(target: Target, imports: tuple[str, ...]) -> Code:
-    return Code(target.name, target.module, target.files, imports)
+def _code(target: Target, imports: tuple[str, ...]) -> CodeReference:
+    return CodeReference(target.name, target.module, target.files, imports)
 
 
-def _code_of_object(name: str, target: Any, imports: tuple[str, ...], isolation: Isolation) -> Code:
+def _code_of_object(name: str, target: Any, imports: tuple[str, ...], isolation: Isolation) -> CodeReference:
     """Code for something registered in this process, so that a worker can load it again."""
     subject = inspect.unwrap(target)
     module = str(getattr(subject, "__module__", "__main__"))
     qualified = str(getattr(subject, "__qualname__", name))
     if "<locals>" not in qualified:
         if module != "__main__" and module in sys.modules and not loaded_by_path(module):
-            return Code(qualified, module=module, imports=imports)
+            return CodeReference(qualified, module=module, imports=imports)
         file = _source_file(subject)
         if file is not None:
-            return Code(name, files=(file,), imports=imports)
+            return CodeReference(name, files=(file,), imports=imports)
     if isolation is Isolation.INLINE:
-        return Code(name, imports=imports)
+        return CodeReference(name, imports=imports)
     raise PluginError(
         f"{name} exists only in this process, and a worker process cannot load it",
         remedy="Put it into a file or at the top of a module, or set `isolation: inline`.",

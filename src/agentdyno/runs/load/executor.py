@@ -11,7 +11,7 @@ from typing import cast
 from agentdyno.findings.figures.window_readings import window_readings
 from agentdyno.load.driver import Driver, Levers
 from agentdyno.load.running import run_scenario
-from agentdyno.load.scenarios import Settings
+from agentdyno.load.scenarios import ScenarioSettings
 from agentdyno.model import Phase, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.model.load import LoadOptions, SelfCheck, Window
@@ -72,7 +72,7 @@ class LoadExecutor:
         own.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             opened = stack.enter_context(self._opened(job, own))
-            settings = Settings(
+            settings = ScenarioSettings(
                 params=job.params,
                 objectives=self._prepared.load.slo,
                 options=opened.options,

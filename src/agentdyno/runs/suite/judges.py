@@ -13,7 +13,7 @@ from agentdyno.runs.local_server import LocalServer
 
 
 @dataclass(slots=True)
-class Judging:
+class JudgingAgents:
     """Agents that scorers ask, one object per reference."""
 
     workspace: Workspace

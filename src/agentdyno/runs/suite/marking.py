@@ -11,7 +11,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model import Benchmark, Case, Response, Score, ScorerUse
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.call import Judgement
+from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.scorers.adapt import make_scorer
 from agentdyno.scorers.outcome import combine
 
@@ -24,9 +24,9 @@ class Marking:
 
     scorers: tuple[tuple[ScorerUse, Scorer], ...]
 
-    async def __call__(self, case: Case, response: Response) -> Judgement:
+    async def __call__(self, case: Case, response: Response) -> CaseJudgement:
         given = [(use, await scorer.score(case, response)) for use, scorer in self.scorers]
-        return Judgement(combine(given), tuple(_said(use, score) for use, score in given), _cost(given))
+        return CaseJudgement(combine(given), tuple(_said(use, score) for use, score in given), _cost(given))
 
 
 def marking_for(benchmark: Benchmark, base_dir: Path, judges: Judges, prices: PriceBook | None = None) -> Marking:

@@ -22,7 +22,7 @@ from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
-from agentdyno.runs.suite.judges import Judging, load_imports
+from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
 from agentdyno.specs import LoadedSuite, plan_suite
@@ -122,7 +122,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         maker, meter = Maker(suite.concurrency, tools.environ), None
         if any(entrant.wants_local_model for entrant in entrants):
             maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
-        judging = Judging(workspace, base_dir, maker, local)
+        judging = JudgingAgents(workspace, base_dir, maker, local)
         prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
         markings = {
             item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks

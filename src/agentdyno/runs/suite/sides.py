@@ -21,7 +21,7 @@ AGENT = "agent:"
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class SuiteSides:
     """Both sides of a run, baselines first. ``spelled`` is the form that a resumed run reads again.
 
     ``unchanged`` are agents that are the very same on both sides: there is nothing to measure.
@@ -36,7 +36,7 @@ class Sides:
 class Unchanged(SpecError):
     """Every agent is the same on both sides."""
 
-    def __init__(self, sides: Sides) -> None:
+    def __init__(self, sides: SuiteSides) -> None:
         self.sides = sides
         super().__init__(
             f"nothing to measure: {', '.join(sides.unchanged)} is the same there and here",
@@ -48,7 +48,7 @@ class Unchanged(SpecError):
         return (Unchanged, (self.sides,))
 
 
-def unchanged_warnings(sides: Sides) -> tuple[RunWarning, ...]:
+def unchanged_warnings(sides: SuiteSides) -> tuple[RunWarning, ...]:
     """One for each agent that was left out because nothing of it has changed."""
     return tuple(
         RunWarning("unchanged", f"{label} is the same at {sides.label} and here, so it was not measured")
@@ -56,7 +56,9 @@ def unchanged_warnings(sides: Sides) -> tuple[RunWarning, ...]:
     )
 
 
-def two_sides(candidates: Sequence[Entrant], against: str, workspace: Workspace, base_dir: Path, say: Say) -> Sides:
+def two_sides(
+    candidates: Sequence[Entrant], against: str, workspace: Workspace, base_dir: Path, say: Say
+) -> SuiteSides:
     """Every candidate with its baseline: itself at a git revision, or the one agent that ``against`` names."""
     reference = _agent_named(against, workspace)
     if reference is not None:
@@ -75,7 +77,7 @@ def two_sides(candidates: Sequence[Entrant], against: str, workspace: Workspace,
     pairs = [(_renamed(old, new, baseline), new) for old, new in pairs if new.label not in unchanged]
     entrants = [replace(old, side=Side.BASELINE) for old, _ in pairs]
     entrants += [replace(new, side=Side.CANDIDATE) for _, new in pairs]
-    return Sides(tuple(entrants), baseline.label, baseline.spelled, unchanged)
+    return SuiteSides(tuple(entrants), baseline.label, baseline.spelled, unchanged)
 
 
 def names_agent(against: str, workspace: Workspace) -> bool:
@@ -105,14 +107,14 @@ def _agent_named(against: str, workspace: Workspace) -> str | None:
     return against if scheme_of(against) != "name" else None
 
 
-def _against_agent(candidates: Sequence[Entrant], reference: str, workspace: Workspace) -> Sides:
+def _against_agent(candidates: Sequence[Entrant], reference: str, workspace: Workspace) -> SuiteSides:
     others = line_up([reference], workspace, Path.cwd())
     mine = [item for item in candidates if item.label not in {other.label for other in others}]
     if not mine:
-        return Sides((), reference, AGENT + reference, tuple(item.label for item in candidates))
+        return SuiteSides((), reference, AGENT + reference, tuple(item.label for item in candidates))
     entrants = [replace(item, side=Side.BASELINE) for item in others]
     entrants += [replace(item, side=Side.CANDIDATE) for item in mine]
-    return Sides(tuple(entrants), reference, AGENT + reference)
+    return SuiteSides(tuple(entrants), reference, AGENT + reference)
 
 
 def _entrants_at(baseline: Baseline, workspace: Workspace, home: Path) -> dict[str, Entrant]:

@@ -30,20 +30,20 @@ class Hub(Protocol):
     def connect(self, upstream: Upstream) -> None:
         """Opens the connection to the target, soon."""
 
-    def later(self, due_ns: int, link: Link) -> None: ...
+    def later(self, due_ns: int, link: ProxyExchange) -> None: ...
 
     def struck(self, name: str) -> None: ...
 
-    def joined(self, link: Link) -> None: ...
+    def joined(self, link: ProxyExchange) -> None: ...
 
-    def left(self, link: Link) -> None: ...
+    def left(self, link: ProxyExchange) -> None: ...
 
 
 class Upstream(asyncio.Protocol):
     """The connection to the target that belongs to one client."""
 
-    def __init__(self, link: Link) -> None:
-        self._link: Link | None = link
+    def __init__(self, link: ProxyExchange) -> None:
+        self._link: ProxyExchange | None = link
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
 
@@ -102,7 +102,7 @@ class Upstream(asyncio.Protocol):
             self._transport.abort()
 
 
-class Link(asyncio.Protocol):
+class ProxyExchange(asyncio.Protocol):
     """The connection of one client. Without a fault it hands on what comes, as it comes."""
 
     def __init__(self, hub: Hub) -> None:

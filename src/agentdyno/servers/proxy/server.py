@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.child import ChildServer, Ready, run_child
-from agentdyno.servers.proxy.exchange import Link, Upstream
+from agentdyno.servers.proxy.exchange import ProxyExchange, Upstream
 from agentdyno.servers.proxy.fault import FAULTS, ProxyFault
 from agentdyno.servers.simulated.timetable import Timetable
 
@@ -100,7 +100,7 @@ class _Hub:
         self._target = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
         self._tls = _client_tls(settings) if parts.scheme == "https" else None
         self._token = settings["token"]
-        self._links: set[Link] = set()
+        self._links: set[ProxyExchange] = set()
         self._connecting: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._struck: Counter[str] = Counter()
@@ -113,7 +113,7 @@ class _Hub:
     async def listen(self) -> None:
         own = _bound(self.port)
         own.setblocking(False)
-        self._server = await self._loop.create_server(lambda: Link(self), sock=own, backlog=BACKLOG)
+        self._server = await self._loop.create_server(lambda: ProxyExchange(self), sock=own, backlog=BACKLOG)
 
     async def refuse(self) -> None:
         """Nobody listens any more. The port stays ours: a socket that is bound and does not listen refuses."""
@@ -156,16 +156,16 @@ class _Hub:
         except (OSError, TimeoutError):
             upstream.not_reached()
 
-    def later(self, due_ns: int, link: Link) -> None:
+    def later(self, due_ns: int, link: ProxyExchange) -> None:
         self._timetable.add(due_ns, link)
 
     def struck(self, name: str) -> None:
         self._struck[name] += 1
 
-    def joined(self, link: Link) -> None:
+    def joined(self, link: ProxyExchange) -> None:
         self._links.add(link)
 
-    def left(self, link: Link) -> None:
+    def left(self, link: ProxyExchange) -> None:
         self._links.discard(link)
 
 

@@ -10,7 +10,7 @@ from agentdyno.errors import SpecError
 from agentdyno.servers.http_message import HttpRequest
 from agentdyno.servers.simulated.answer_bytes import reported_model
 from agentdyno.servers.simulated.behaviour import Behaviour, parse_settings
-from agentdyno.servers.simulated.chat_request import ChatRequest
+from agentdyno.servers.simulated.chat_request import ReceivedChat
 from agentdyno.servers.simulated.fault_plan import Fault, fault_named
 from agentdyno.servers.simulated.slots import Slots
 
@@ -32,7 +32,7 @@ class Refusal(Exception):
     retry_after_s: float | None = None
 
 
-class RateLimit:
+class SimulatedRateLimit:
     """Allows ``per_s`` requests a second, and as many at once as come in one second (at least one)."""
 
     def __init__(self, per_s: float, clock_ns: Callable[[], int] = perf_counter_ns) -> None:
@@ -56,7 +56,7 @@ class Door:
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._behaviour = behaviour
-        self._limit = RateLimit(behaviour.rate_limit_per_s) if behaviour.rate_limit_per_s else None
+        self._limit = SimulatedRateLimit(behaviour.rate_limit_per_s) if behaviour.rate_limit_per_s else None
         self._plan = behaviour.fault_plan()
         self.slots = Slots(behaviour.slots, behaviour.queue_limit) if behaviour.slots else None
 
@@ -103,7 +103,7 @@ class Door:
         """What is to go wrong with this request, which is let in."""
         return fault_named(behaviour.fault) if behaviour.fault else self._plan.next()
 
-    def check(self, chat: ChatRequest, behaviour: Behaviour) -> None:
+    def check(self, chat: ReceivedChat, behaviour: Behaviour) -> None:
         """Checks the model's name and the prompt's length."""
         models = behaviour.models
         if models is not None and chat.model not in models and reported_model(chat.model) not in models:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol
 
-from agentdyno.servers.simulated.chat_request import ChatRequest
+from agentdyno.servers.simulated.chat_request import ReceivedChat
 from agentdyno.servers.simulated.script import Script
 from agentdyno.servers.simulated.send_log import RequestRecord
 
@@ -65,7 +65,7 @@ class OpenAIFrames:
 
     content_type = "text/event-stream; charset=utf-8"
 
-    def __init__(self, request: ChatRequest, script: Script, request_id: str, created_ms: int) -> None:
+    def __init__(self, request: ReceivedChat, script: Script, request_id: str, created_ms: int) -> None:
         self._request, self._script = request, script
         self.count = len(script.tokens)
         self._base = {
@@ -125,7 +125,7 @@ class OllamaFrames:
 
     content_type = "application/x-ndjson"
 
-    def __init__(self, request: ChatRequest, script: Script, load_s: float, created_ms: int) -> None:
+    def __init__(self, request: ReceivedChat, script: Script, load_s: float, created_ms: int) -> None:
         self._script = script
         self.count = 1 if script.tool_call else len(script.tokens)
         self._load_ns = round(load_s * 1e9)

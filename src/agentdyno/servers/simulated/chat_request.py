@@ -19,7 +19,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ReceivedChat:
     """One chat request. ``prompt`` is the text of the last user message, ``tool_result`` that of a last message
     which is a tool's; ``forced_tool`` is a tool's name, or "" for any tool."""
 
@@ -41,7 +41,7 @@ class ChatRequest:
         return len(self.text.split())
 
 
-def read_openai(body: bytes) -> ChatRequest:
+def read_openai(body: bytes) -> ReceivedChat:
     """The body of ``POST /v1/chat/completions``; raises ``SpecError`` with what is wrong."""
     data = _object(body)
     options = data.get("stream_options")
@@ -62,7 +62,7 @@ def read_openai(body: bytes) -> ChatRequest:
     )
 
 
-def read_ollama(body: bytes) -> ChatRequest:
+def read_ollama(body: bytes) -> ReceivedChat:
     """The body of ``POST /api/chat``; raises ``SpecError`` with what is wrong."""
     data = _object(body)
     options = data.get("options")
@@ -79,7 +79,7 @@ def read_ollama(body: bytes) -> ChatRequest:
     )
 
 
-def _request(data: dict[str, Any], **rest: Any) -> ChatRequest:
+def _request(data: dict[str, Any], **rest: Any) -> ReceivedChat:
     model, messages, settings = data.get("model"), data.get("messages"), data.get("dyno", {})
     if not isinstance(model, str) or not model:
         raise SpecError("you must provide a model: 'model' is missing or no text")
@@ -89,7 +89,7 @@ def _request(data: dict[str, Any], **rest: Any) -> ChatRequest:
         raise SpecError("'dyno' must be an object of settings")
     texts = [_text(item.get("content")) for item in messages]
     said = [text for item, text in zip(messages, texts, strict=True) if item.get("role") == "user"]
-    return ChatRequest(
+    return ReceivedChat(
         model=model,
         prompt=said[-1] if said else texts[-1],
         text="\n".join(texts),

@@ -17,17 +17,17 @@ LAST_CHUNK = b"0\r\n\r\n"
 RESET = struct.pack("ii", 1, 0)  # linger for zero seconds: closing sends RST, not FIN
 
 
-class Service(Protocol):
+class ConnectionService(Protocol):
     """What answers the requests of a connection."""
 
-    def answer(self, connection: Connection, request: HttpRequest, received_ns: int) -> None: ...
+    def answer(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None: ...
 
-    def look_at(self, connection: Connection) -> None:
+    def look_at(self, connection: ServerConnection) -> None:
         """Calls ``connection.proceed`` soon, after whatever else has arrived meanwhile has been given its time."""
 
-    def joined(self, connection: Connection) -> None: ...
+    def joined(self, connection: ServerConnection) -> None: ...
 
-    def left(self, connection: Connection) -> None: ...
+    def left(self, connection: ServerConnection) -> None: ...
 
 
 class Reply(Protocol):
@@ -37,11 +37,11 @@ class Reply(Protocol):
         """The client has gone."""
 
 
-class Connection(asyncio.Protocol):
+class ServerConnection(asyncio.Protocol):
     """Answers one request after the other. Bytes go straight to the socket, so that the time noted for a frame is
     the time of its system call and not that of a buffer."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ConnectionService) -> None:
         self._service = service
         self._reader = RequestReader()
         self._transport: asyncio.Transport | None = None

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 from agentdyno.servers.simulated.admission import FAULT_MESSAGE
 from agentdyno.servers.simulated.answer_bytes import Frames
-from agentdyno.servers.simulated.connection import Connection
+from agentdyno.servers.simulated.connection import ServerConnection
 from agentdyno.servers.simulated.fault_plan import Fault
 from agentdyno.servers.simulated.script import Script
 from agentdyno.servers.simulated.send_log import RequestRecord, SendLog
@@ -19,10 +19,10 @@ PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sig
 
 
 @dataclass(slots=True)
-class Exchange:
+class SimulatedExchange:
     """One request and what is to be done with it. ``ticket`` is its slot, where slots are limited."""
 
-    connection: Connection
+    connection: ServerConnection
     frames: Frames
     script: Script
     record: RequestRecord
@@ -50,7 +50,7 @@ class LateHead:
 
     __slots__ = ("_exchange",)
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange
 
     def fire(self, due_ns: int) -> int:  # noqa: ARG002
@@ -64,7 +64,7 @@ class TokenStream:
 
     __slots__ = ("_connection", "_exchange", "_frames", "_index", "_log", "_record", "_script", "_until")
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange
         self._connection, self._frames, self._script = exchange.connection, exchange.frames, exchange.script
         self._record, self._log = exchange.record, exchange.log
@@ -119,7 +119,7 @@ class WholeAnswer:
 
     __slots__ = ("_exchange",)
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange
         exchange.connection.reply = self
 
@@ -158,7 +158,7 @@ class Silence:
 
     __slots__ = ("_exchange",)
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange
         exchange.connection.reply = self
 
@@ -171,7 +171,7 @@ class Trickle:
 
     __slots__ = ("_exchange",)
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange
         exchange.connection.reply = self
         exchange.send_head()

@@ -24,10 +24,18 @@ from agentdyno.servers.simulated.answer_bytes import (
     reported_model,
 )
 from agentdyno.servers.simulated.behaviour import Behaviour
-from agentdyno.servers.simulated.chat_request import ChatRequest, read_ollama, read_openai
-from agentdyno.servers.simulated.connection import Connection
+from agentdyno.servers.simulated.chat_request import ReceivedChat, read_ollama, read_openai
+from agentdyno.servers.simulated.connection import ServerConnection
 from agentdyno.servers.simulated.fault_plan import Fault
-from agentdyno.servers.simulated.replies import PAGE, Exchange, LateHead, Silence, TokenStream, Trickle, WholeAnswer
+from agentdyno.servers.simulated.replies import (
+    PAGE,
+    LateHead,
+    Silence,
+    SimulatedExchange,
+    TokenStream,
+    Trickle,
+    WholeAnswer,
+)
 from agentdyno.servers.simulated.script import Script, write_plain_script, write_script
 from agentdyno.servers.simulated.send_log import RequestRecord, SendLog, ServerStats
 from agentdyno.servers.simulated.timetable import Timetable
@@ -48,8 +56,8 @@ class Desk:
         self._behaviour, self._log, self._timetable = behaviour, log, timetable
         self._door = Door(behaviour)
         self._before: Counter[bytes] = Counter()
-        self._connections: set[Connection] = set()
-        self._waiting: deque[Connection] = deque()
+        self._connections: set[ServerConnection] = set()
+        self._waiting: deque[ServerConnection] = deque()
         self._loop = asyncio.get_running_loop()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -63,18 +71,18 @@ class Desk:
             ("DELETE", "/dyno/log"): self._reset,
         }
 
-    def look_at(self, connection: Connection) -> None:
+    def look_at(self, connection: ServerConnection) -> None:
         """Work on requests is put off, one in each turn of the event loop: reading one takes the time in which ten
         others arrive, and each of those is to be noted when it comes."""
         self._waiting.append(connection)
         if len(self._waiting) == 1:
             self._loop.call_soon(self._take_turn)
 
-    def joined(self, connection: Connection) -> None:
+    def joined(self, connection: ServerConnection) -> None:
         self._connections.add(connection)
         self._empty.clear()
 
-    def left(self, connection: Connection) -> None:
+    def left(self, connection: ServerConnection) -> None:
         self._connections.discard(connection)
         if not self._connections:
             self._empty.set()
@@ -105,7 +113,7 @@ class Desk:
         queued, peak = (slots.queued, slots.peak_queued) if slots else (0, 0)
         return replace(self._log.stats(), queued=queued, peak_queued=peak, faults_left=self._door.faults_left)
 
-    def answer(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
+    def answer(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         if request.method == "POST" and request.path in (OPENAI_CHAT, OLLAMA_CHAT):
             self._chat(connection, request, received_ns)
             return
@@ -127,7 +135,7 @@ class Desk:
         body, content_type = route()
         connection.respond(200, body, ("content-type", content_type))
 
-    def _chat(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
+    def _chat(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)
         try:
             self._door.let_in(request)
@@ -143,10 +151,10 @@ class Desk:
             frames = OpenAIFrames(chat, script, record.request_id, created_ms)
         else:
             frames = OllamaFrames(chat, script, behaviour.load_s, created_ms)
-        exchange = Exchange(connection, frames, script, record, self._log, behaviour.truncate_clean)
+        exchange = SimulatedExchange(connection, frames, script, record, self._log, behaviour.truncate_clean)
         self._begin(exchange, chat.stream, round(behaviour.head_delay_s * 1e9))
 
-    def _plain(self, connection: Connection, request: HttpRequest, received_ns: int) -> None:
+    def _plain(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)
         try:
             self._door.let_in(request)
@@ -156,9 +164,9 @@ class Desk:
         except Refusal as refusal:
             self._refuse(connection, refusal, record)
             return
-        self._begin(Exchange(connection, PlainFrames(), script, record, self._log), False, 0)
+        self._begin(SimulatedExchange(connection, PlainFrames(), script, record, self._log), False, 0)
 
-    def _begin(self, exchange: Exchange, stream: bool, head_delay_ns: int) -> None:
+    def _begin(self, exchange: SimulatedExchange, stream: bool, head_delay_ns: int) -> None:
         """Starts the answer: at once, or when a slot is free."""
         record, script = exchange.record, exchange.script
         received_ns = record.received_ns
@@ -182,7 +190,7 @@ class Desk:
                 exchange.send_head()
             self._serve(exchange, reply, script.first_ns)
 
-    def _serve(self, exchange: Exchange, reply: TokenStream | WholeAnswer, after_ns: int) -> None:
+    def _serve(self, exchange: SimulatedExchange, reply: TokenStream | WholeAnswer, after_ns: int) -> None:
         """``reply`` is due ``after_ns`` from when the request is served."""
         if self._door.slots is None:
             self._timetable.add(exchange.record.received_ns + after_ns, reply)
@@ -194,7 +202,7 @@ class Desk:
 
         exchange.ticket = self._door.slots.enter(begin, exchange.record.received_ns)
 
-    def _read(self, request: HttpRequest, record: RequestRecord) -> tuple[ChatRequest, Behaviour]:
+    def _read(self, request: HttpRequest, record: RequestRecord) -> tuple[ReceivedChat, Behaviour]:
         try:
             chat = read_openai(request.body) if request.path == OPENAI_CHAT else read_ollama(request.body)
         except SpecError as error:
@@ -204,7 +212,7 @@ class Desk:
         self._door.check(chat, behaviour)
         return chat, behaviour
 
-    def _script(self, request: HttpRequest, chat: ChatRequest, behaviour: Behaviour) -> Script:
+    def _script(self, request: HttpRequest, chat: ReceivedChat, behaviour: Behaviour) -> Script:
         digest = blake2b(request.path.encode() + request.body, digest_size=8).digest()
         if len(self._before) > KNOWN_REQUESTS:
             self._before.clear()
@@ -212,7 +220,7 @@ class Desk:
         self._before[digest] += 1
         return script
 
-    def _refuse(self, connection: Connection, refusal: Refusal, record: RequestRecord) -> None:
+    def _refuse(self, connection: ServerConnection, refusal: Refusal, record: RequestRecord) -> None:
         record.status = refusal.status
         if record.path == OPENAI_CHAT:
             body = openai_error(refusal.message, refusal.kind, refusal.code)

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from agentdyno.servers.simulated.behaviour import Behaviour
-from agentdyno.servers.simulated.chat_request import ChatRequest, Tool
+from agentdyno.servers.simulated.chat_request import ReceivedChat, Tool
 from agentdyno.servers.simulated.fault_plan import Fault
 
 TEXT = (
@@ -25,7 +25,7 @@ NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ScriptedToolCall:
     """A call that the model wants made; ``arguments`` is a JSON object."""
 
     name: str
@@ -41,7 +41,7 @@ class Script:
     """
 
     tokens: tuple[str, ...]
-    tool_call: ToolCall | None
+    tool_call: ScriptedToolCall | None
     finish: str
     first_ns: int
     gaps_ns: tuple[int, ...]
@@ -55,7 +55,9 @@ class Script:
         return self.first_ns + (self.gaps_ns[0] * count if len(self.gaps_ns) == 1 else sum(self.gaps_ns[:count]))
 
 
-def write_script(request: ChatRequest, behaviour: Behaviour, occurrence: int, planned: Fault | None = None) -> Script:
+def write_script(
+    request: ReceivedChat, behaviour: Behaviour, occurrence: int, planned: Fault | None = None
+) -> Script:
     """The same request, behaviour and occurrence (how often the request came before) give the same script.
 
     A ``planned`` fault takes the place of one by rate. The big chunk is the answer's only token, and no failure.
@@ -120,7 +122,7 @@ def _example(schema: Mapping[str, Any], prompt: str, numbers: Any, depth: int) -
     return None if kind == "null" else prompt
 
 
-def _answer(request: ChatRequest, behaviour: Behaviour, draw: random.Random) -> str:
+def _answer(request: ReceivedChat, behaviour: Behaviour, draw: random.Random) -> str:
     for part, answer in behaviour.answers.items():
         if part in request.prompt:
             luck = _number(behaviour.seed, request.prompt, "right") / 2**64
@@ -135,19 +137,19 @@ def _answer(request: ChatRequest, behaviour: Behaviour, draw: random.Random) -> 
     return " ".join(draw.choices(WORDS, k=draw.randint(low, high)))
 
 
-def _tool_call(request: ChatRequest, behaviour: Behaviour) -> ToolCall | None:
+def _tool_call(request: ReceivedChat, behaviour: Behaviour) -> ScriptedToolCall | None:
     if not request.tools or request.tool_result is not None:
         return None
     tool = _chosen_tool(request, behaviour.tool_calls)
     if tool is None:
         return None
     if behaviour.tool_arguments is not None:
-        return ToolCall(tool.name, behaviour.tool_arguments)
+        return ScriptedToolCall(tool.name, behaviour.tool_arguments)
     made_up = example_of({**tool.parameters, "type": "object"}, request.prompt)
-    return ToolCall(tool.name, made_up)
+    return ScriptedToolCall(tool.name, made_up)
 
 
-def _chosen_tool(request: ChatRequest, mode: str) -> Tool | None:
+def _chosen_tool(request: ReceivedChat, mode: str) -> Tool | None:
     if request.forced_tool is not None:
         return next((tool for tool in request.tools if tool.name == request.forced_tool), request.tools[0])
     if mode == "always":

@@ -23,7 +23,7 @@ from typing import Any
 from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.child import ChildServer, Ready, run_child
 from agentdyno.servers.simulated.behaviour import Behaviour
-from agentdyno.servers.simulated.connection import Connection
+from agentdyno.servers.simulated.connection import ServerConnection
 from agentdyno.servers.simulated.router import Desk
 from agentdyno.servers.simulated.send_log import SendLog, ServedRequest, ServerStats
 from agentdyno.servers.simulated.timetable import Timetable
@@ -71,7 +71,7 @@ class SimulatedServer:
         desk = Desk(self.behaviour, self._log, timetable)
         try:
             self._server = await loop.create_server(
-                lambda: Connection(desk),
+                lambda: ServerConnection(desk),
                 self.host,
                 self.port,
                 ssl=self._tls,

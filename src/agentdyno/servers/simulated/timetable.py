@@ -17,7 +17,7 @@ CLOCK_MONOTONIC = 1  # the clock of perf_counter_ns
 TFD_TIMER_ABSTIME = 1
 
 
-class Entry(Protocol):
+class TimetableEntry(Protocol):
     """Something that happens at given times."""
 
     def fire(self, due_ns: int) -> int:
@@ -36,12 +36,12 @@ class Timetable:
     """Fires entries in the order of their times, from the thread of its event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._heap: list[tuple[int, int, Entry]] = []
+        self._heap: list[tuple[int, int, TimetableEntry]] = []
         self._added = 0
         self._armed_ns = 0
         self._alarm = make_alarm(loop, self.wake)
 
-    def add(self, due_ns: int, entry: Entry) -> None:
+    def add(self, due_ns: int, entry: TimetableEntry) -> None:
         """``entry`` is fired at ``due_ns`` (``perf_counter_ns``), or as soon as possible after it."""
         self._added += 1
         heapq.heappush(self._heap, (due_ns, self._added, entry))

@@ -9,7 +9,7 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.model.case import Case
 from agentdyno.settings.suite import MAX_CASES
 from agentdyno.specs.files.plain import NotPlain, plain
-from agentdyno.specs.files.problems import Problem, dotted, got, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, got, shorten, spec_error
 
 FIELDS = ("id", "input", "target", "metadata", "group", "turns")
 _ID_LENGTH = 200
@@ -18,7 +18,7 @@ _INPUT_REMEDY = "Give `input`, or say with `columns: {input: NAME}` which column
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CaseRow:
     """One row and its place: ``line 7`` of a file, or a dotted key of a suite."""
 
     place: str
@@ -48,13 +48,13 @@ class RowRules:
 class _Refused(Exception):
     def __init__(self, key: str, message: str, remedy: str) -> None:
         super().__init__(message)
-        self.problem = Problem(key, message, remedy)
+        self.problem = FileProblem(key, message, remedy)
 
 
-def build_cases(rows: Iterable[Row], rules: RowRules, where: str) -> tuple[Case, ...]:
+def build_cases(rows: Iterable[CaseRow], rules: RowRules, where: str) -> tuple[Case, ...]:
     """The cases in ``rows``; raises one ``SpecError`` that names every row with something wrong in it."""
     cases: list[Case] = []
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     places: dict[str, str] = {}
     columns: set[str] = set()
     for number, row in enumerate(rows, 1):
@@ -70,7 +70,7 @@ def build_cases(rows: Iterable[Row], rules: RowRules, where: str) -> tuple[Case,
         first = places.setdefault(case.id, row.place)
         if first != row.place:
             message = f"the id {shorten(repr(case.id))} appears twice, first at {first}"
-            problems.append(Problem(row.at("id"), message, "Give every case an id of its own, or none at all."))
+            problems.append(FileProblem(row.at("id"), message, "Give every case an id of its own, or none at all."))
         cases.append(case)
     problems = [*_unknown_columns(rules, columns if cases or problems else set(rules.columns.values())), *problems]
     if problems:
@@ -87,18 +87,20 @@ def too_many(where: str) -> SpecError:
     )
 
 
-def _unknown_columns(rules: RowRules, found: set[str]) -> list[Problem]:
+def _unknown_columns(rules: RowRules, found: set[str]) -> list[FileProblem]:
     strange = [name for name in rules.columns if name not in FIELDS]
     if strange:
-        return [Problem("columns", f"a case has no {shorten(repr(strange[0]))}", nearest(strange[0][:200], FIELDS))]
+        return [
+            FileProblem("columns", f"a case has no {shorten(repr(strange[0]))}", nearest(strange[0][:200], FIELDS))
+        ]
     return [
-        Problem(f"columns.{name}", f"no row has {shorten(repr(column))}", nearest(column[:200], found))
+        FileProblem(f"columns.{name}", f"no row has {shorten(repr(column))}", nearest(column[:200], found))
         for name, column in rules.columns.items()
         if column not in found
     ]
 
 
-def _case(row: Row, rules: RowRules, number: int) -> Case:
+def _case(row: CaseRow, rules: RowRules, number: int) -> Case:
     if isinstance(row.value, Case):
         return _checked(row, row.value)
     value = _plain(row, row.value)
@@ -159,7 +161,7 @@ def _lacking(wanted: str, value: Mapping[str, object]) -> str:
     return f"a row with {', '.join(map(repr, list(value)[:8]))}" if value else "an empty row"
 
 
-def _plain(row: Row, value: object) -> object:
+def _plain(row: CaseRow, value: object) -> object:
     try:
         return plain(value)
     except NotPlain as error:
@@ -167,17 +169,17 @@ def _plain(row: Row, value: object) -> object:
         raise _Refused(key, error.problem.message, error.problem.remedy) from None
 
 
-def _checked(row: Row, case: Case) -> Case:
+def _checked(row: CaseRow, case: Case) -> Case:
     if not isinstance(case.id, str) or not case.id:
         raise _Refused(row.at("id"), f"expected text as an id, got {got(case.id)}", "Give the case an id.")
     if case.input is None:
         raise _Refused(row.at("input"), "expected an input, got nothing (null)", "Give the case an input.")
     for name in ("input", "target", "metadata", "turns"):
-        _plain(Row(row.at(name), None), getattr(case, name))
+        _plain(CaseRow(row.at(name), None), getattr(case, name))
     return case
 
 
-def _turns(row: Row, value: object) -> tuple[str, ...]:
+def _turns(row: CaseRow, value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
@@ -189,7 +191,7 @@ def _turns(row: Row, value: object) -> tuple[str, ...]:
     )
 
 
-def _identifier(row: Row, name: str, value: object) -> str | None:
+def _identifier(row: CaseRow, name: str, value: object) -> str | None:
     if value is None:
         return None
     if isinstance(value, (str, int)) and not isinstance(value, bool):
@@ -200,6 +202,6 @@ def _identifier(row: Row, name: str, value: object) -> str | None:
     raise _Refused(row.at(name), message, "Write a short printable text.")
 
 
-def rows_of(values: Sequence[object], key: str) -> list[Row]:
+def rows_of(values: Sequence[object], key: str) -> list[CaseRow]:
     """Rows of a list, each placed by its position below ``key``."""
-    return [Row(f"{key}[{i}]", value) for i, value in enumerate(values)]
+    return [CaseRow(f"{key}[{i}]", value) for i, value in enumerate(values)]

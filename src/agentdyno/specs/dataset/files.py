@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.specs.dataset.case_rows import Row, rows_of
+from agentdyno.specs.dataset.case_rows import CaseRow, rows_of
 from agentdyno.specs.files.problems import got, shorten
 from agentdyno.specs.files.read import decode_json, read_text
 from agentdyno.specs.files.yaml_text import parse_yaml
@@ -19,7 +19,7 @@ NO_NULL = (".csv", ".tsv")
 """Formats whose empty cells mean that there is no value."""
 
 
-def read_rows(path: Path, where: str) -> list[Row]:
+def read_rows(path: Path, where: str) -> list[CaseRow]:
     """The rows of a data file, each with its line; raises ``SpecError``."""
     suffix = path.suffix.lower()
     if path.exists() and suffix not in SUFFIXES:
@@ -38,7 +38,7 @@ def read_rows(path: Path, where: str) -> list[Row]:
         rows = list(_table(text, where, "\t" if suffix == ".tsv" else ","))
     else:
         rows = [
-            Row(f"line {number}", decode_json(line, where, line=number))
+            CaseRow(f"line {number}", decode_json(line, where, line=number))
             for number, line in enumerate(text.split("\n"), 1)
             if line.strip()
         ]
@@ -61,7 +61,7 @@ def _check_size(path: Path, where: str) -> None:
         )
 
 
-def _listed(value: object, where: str) -> list[Row]:
+def _listed(value: object, where: str) -> list[CaseRow]:
     if not isinstance(value, list):
         raise SpecError(
             f"expected a list of cases, got {got(value)}",
@@ -71,7 +71,7 @@ def _listed(value: object, where: str) -> list[Row]:
     return rows_of(value, "")
 
 
-def _table(text: str, where: str, delimiter: str) -> Iterator[Row]:
+def _table(text: str, where: str, delimiter: str) -> Iterator[CaseRow]:
     """Rows as mappings by the header; a row is placed by the line on which it begins."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] | None = None
@@ -90,7 +90,7 @@ def _table(text: str, where: str, delimiter: str) -> Iterator[Row]:
                     where=f"{where}: line {line}",
                     remedy="Put cells that hold the delimiter in double quotes.",
                 )
-            yield Row(f"line {line}", _parsed(dict(zip(header, cells, strict=False)), f"{where}: line {line}"))
+            yield CaseRow(f"line {line}", _parsed(dict(zip(header, cells, strict=False)), f"{where}: line {line}"))
     except csv.Error as error:
         raise SpecError(
             f"not valid CSV: {error}",

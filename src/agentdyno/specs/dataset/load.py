@@ -9,11 +9,11 @@ from typing import Any
 
 from agentdyno.model.case import Case
 from agentdyno.settings.run import SEED
-from agentdyno.specs.dataset.case_rows import Row, RowRules, build_cases, rows_of
+from agentdyno.specs.dataset.case_rows import CaseRow, RowRules, build_cases, rows_of
 from agentdyno.specs.dataset.files import NO_NULL, SUFFIXES, read_rows
 from agentdyno.specs.dataset.format import HF_SCHEME, SOURCES, named_source
 from agentdyno.specs.dataset.sources import Generator, generated_rows, hugging_face_rows
-from agentdyno.specs.files.problems import Problem, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class DataPlace:
 class _Found:
     """Rows, where they are for messages, where they come from in a word, and whether unknown keys are refused."""
 
-    rows: Iterable[Row]
+    rows: Iterable[CaseRow]
     where: str
     label: str
     strict: bool = False
@@ -83,7 +83,7 @@ def _find(
         return _Found(hugging_face_rows(name, dataset, columns, where), where, f"{HF_SCHEME}{name}")
     rows = rows_of(inline or (), f"{place.key}.cases")
     if not rows:
-        problem = Problem(f"{place.key}.cases", "expected at least one case, got none", "Add `- input: TEXT`.")
+        problem = FileProblem(f"{place.key}.cases", "expected at least one case, got none", "Add `- input: TEXT`.")
         raise spec_error(place.source, [problem])
     return _Found(rows, place.source, "inline", strict=not columns)
 
@@ -95,11 +95,11 @@ def _from_words(text: str, place: DataPlace) -> dict[str, object]:
         return named
     message = f"expected cases, got only the words {shorten(repr(text))}"
     remedy = "Give cases, path, generator or hf beside data_source."
-    raise spec_error(place.source, [Problem(f"{place.key}.data_source", message, remedy)])
+    raise spec_error(place.source, [FileProblem(f"{place.key}.data_source", message, remedy)])
 
 
-def _size_problem(dataset: Mapping[str, Any], count: int, key: str) -> Problem | None:
+def _size_problem(dataset: Mapping[str, Any], count: int, key: str) -> FileProblem | None:
     size = dataset.get("size")
     if size is None or size == count:
         return None
-    return Problem(f"{key}.size", f"expected {size} cases as size says, got {count}", "Correct one of the two.")
+    return FileProblem(f"{key}.size", f"expected {size} cases as size says, got {count}", "Correct one of the two.")

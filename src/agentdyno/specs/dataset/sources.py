@@ -13,7 +13,7 @@ from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_import, load_target, parse_reference
 from agentdyno.settings.suite import MAX_CASES
-from agentdyno.specs.dataset.case_rows import Row
+from agentdyno.specs.dataset.case_rows import CaseRow
 from agentdyno.specs.files.plain import is_plain
 from agentdyno.specs.files.problems import got, shorten
 
@@ -30,7 +30,7 @@ class Generator:
     imports: tuple[str, ...] = ()
 
 
-def generated_rows(generator: Generator, where: str) -> list[Row]:
+def generated_rows(generator: Generator, where: str) -> list[CaseRow]:
     """What the generator yields: cases or mappings. Whatever it raises is a ``SpecError``."""
     target = _find(generator, where)
     if callable(target):
@@ -42,7 +42,7 @@ def generated_rows(generator: Generator, where: str) -> list[Row]:
         raise SpecError(
             f"{generator.reference} yields no cases", where=where, remedy="Let it yield at least one mapping or Case."
         )
-    return [Row(f"case {number}", value) for number, value in enumerate(values, 1)]
+    return [CaseRow(f"case {number}", value) for number, value in enumerate(values, 1)]
 
 
 def _find(generator: Generator, where: str) -> object:
@@ -105,7 +105,9 @@ def _yielded(name: str, call: Callable[[], object], where: str) -> list[object]:
     )
 
 
-def hugging_face_rows(name: str, options: Mapping[str, str], columns: Mapping[str, str], where: str) -> Iterator[Row]:
+def hugging_face_rows(
+    name: str, options: Mapping[str, str], columns: Mapping[str, str], where: str
+) -> Iterator[CaseRow]:
     """Rows of a data set on Hugging Face; ``options`` are split, subset and revision.
 
     Columns that JSON cannot hold (pictures, sounds) are left out unless ``columns`` asks for them.
@@ -124,7 +126,9 @@ def hugging_face_rows(name: str, options: Mapping[str, str], columns: Mapping[st
         )
         wanted = set(columns.values())
         for number, row in enumerate(islice(data, MAX_CASES + 1), 1):
-            yield Row(f"row {number}", {key: item for key, item in row.items() if key in wanted or is_plain(item)})
+            yield CaseRow(
+                f"row {number}", {key: item for key, item in row.items() if key in wanted or is_plain(item)}
+            )
     except Exception as error:
         shown = shorten(str(error).partition("\n")[0])
         raise SpecError(

@@ -34,7 +34,7 @@ from agentdyno.settings.run import (
     WARMUP,
 )
 from agentdyno.specs.experiment.sweep import axes_problem
-from agentdyno.specs.files.problems import Problem, spec_error
+from agentdyno.specs.files.problems import FileProblem, spec_error
 from agentdyno.specs.layers import ENTRY_KEYS, Document, merge_entry
 
 _MIB = 1024 * 1024
@@ -98,7 +98,7 @@ def _entries(document: Document, source: str) -> tuple[Entry, ...]:
         raise spec_error(
             source,
             [
-                Problem(
+                FileProblem(
                     "experiment",
                     "expected what to measure, got neither experiment nor experiments",
                     "Add `experiment: NAME`; `dyno list experiments` shows the names.",
@@ -111,12 +111,12 @@ def _entries(document: Document, source: str) -> tuple[Entry, ...]:
     return tuple(_entry(row) for _, row in rows)
 
 
-def _row_problems(prefix: str, row: Document) -> list[Problem]:
+def _row_problems(prefix: str, row: Document) -> list[FileProblem]:
     problems = []
     strategy, samples = row.get("strategy", "cartesian"), row.get("samples")
     if strategy == "random" and samples is None:
         problems.append(
-            Problem(
+            FileProblem(
                 f"{prefix}samples",
                 "expected a number of combinations for strategy random, got none",
                 "Add for example `samples: 20`.",
@@ -124,7 +124,7 @@ def _row_problems(prefix: str, row: Document) -> list[Problem]:
         )
     if strategy != "random" and samples is not None:
         problems.append(
-            Problem(
+            FileProblem(
                 f"{prefix}samples",
                 f"expected no samples with strategy {strategy}, got {samples}",
                 "Add `strategy: random`, or remove samples.",
@@ -133,7 +133,7 @@ def _row_problems(prefix: str, row: Document) -> list[Problem]:
     auto = row.get("iterations", {}).get("auto", {})
     if auto.get("min", 1) > auto.get("max", auto.get("min", 1)):
         problems.append(
-            Problem(
+            FileProblem(
                 f"{prefix}iterations.auto.max",
                 f"expected at least min, which is {auto['min']}, got {auto['max']}",
                 "Raise max or lower min.",
@@ -141,7 +141,7 @@ def _row_problems(prefix: str, row: Document) -> list[Problem]:
         )
     found = axes_problem(row.get("sweep", {}), Strategy(strategy))
     if found is not None:
-        problems.append(Problem(f"{prefix}sweep", found.message, found.remedy))
+        problems.append(FileProblem(f"{prefix}sweep", found.message, found.remedy))
     return problems
 
 

@@ -184,7 +184,7 @@ class QuickOwn(SpecOwn):
     """What a quick run changes; mappings are merged key by key."""
 
 
-class FileOwn(SpecOwn):
+class SpecFileOwn(SpecOwn):
     """A run, as its file describes it."""
 
 
@@ -197,7 +197,7 @@ QuickModel = form("QuickModel", SPEC, base=QuickOwn, order=_ORDER)
 SpecFile = form(
     "SpecFile",
     SPEC,
-    base=FileOwn,
+    base=SpecFileOwn,
     order=_ORDER,
     quick=(
         QuickModel,

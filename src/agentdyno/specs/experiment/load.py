@@ -9,7 +9,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.spec import Spec
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
-from agentdyno.specs.files.problems import Problem, got, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, got, shorten, spec_error
 
 
 def load_spec(path: Path, *, quick: bool = False, overrides: SettingChanges | None = None) -> Spec:
@@ -87,7 +87,11 @@ def _mapping(document: object, source: str) -> dict[str, object]:
         )
     raise spec_error(
         source,
-        [Problem("", f"expected a mapping at the top, got {got(copied)}", "Write keys, as in `experiment: NAME`.")],
+        [
+            FileProblem(
+                "", f"expected a mapping at the top, got {got(copied)}", "Write keys, as in `experiment: NAME`."
+            )
+        ],
     )
 
 

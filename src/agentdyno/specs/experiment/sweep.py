@@ -11,7 +11,7 @@ from agentdyno.model.identity import canonical_json, derive_seed
 from agentdyno.model.parameter import ExperimentInfo, Parameter
 from agentdyno.model.spec import Entry, Strategy
 from agentdyno.specs.files.plain import is_plain
-from agentdyno.specs.files.problems import Problem, dotted, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, shorten, spec_error
 
 MAX_COMBINATIONS = 10_000
 _BOOLEAN_WORDS = ("yes", "no", "on", "off", "y", "n")
@@ -32,7 +32,7 @@ def expand(entry: Entry, info: ExperimentInfo, *, seed: int, where: str) -> list
     if not problems:
         found = axes_problem(axes, entry.strategy)
         if found is not None:
-            problems.append(Problem(keys[next(iter(axes))], found.message, found.remedy))
+            problems.append(FileProblem(keys[next(iter(axes))], found.message, found.remedy))
     if problems:
         raise spec_error(where, problems)
     combinations = [
@@ -45,11 +45,11 @@ def expand(entry: Entry, info: ExperimentInfo, *, seed: int, where: str) -> list
     return combinations
 
 
-def axes_problem(axes: Mapping[str, Sequence[object]], strategy: Strategy) -> Problem | None:
+def axes_problem(axes: Mapping[str, Sequence[object]], strategy: Strategy) -> FileProblem | None:
     """What keeps these axes from being combined: an empty one, unequal lengths under zip, too many combinations."""
     for name, values in axes.items():
         if not values:
-            return Problem(
+            return FileProblem(
                 dotted((name,)),
                 f"expected at least one value for {name}, got none",
                 "Give a value, or remove the key.",
@@ -58,19 +58,19 @@ def axes_problem(axes: Mapping[str, Sequence[object]], strategy: Strategy) -> Pr
         lengths = {name: len(values) for name, values in axes.items()}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{length} for {shorten(name)}" for name, length in list(lengths.items())[:12])
-            return Problem(
+            return FileProblem(
                 "", f"expected lists of equal length for strategy zip, got {shown}", "Make them equally long."
             )
     total = math.prod(len(values) for values in axes.values())
     if strategy is Strategy.CARTESIAN and total > MAX_COMBINATIONS:
         product = " x ".join(f"{len(values):,}" for values in axes.values())
-        return Problem(
+        return FileProblem(
             "",
             f"expected at most {MAX_COMBINATIONS:,} combinations, got {shorten(product)} = {_count(total)}",
             "Sweep fewer values, or use `strategy: random` with `samples: 100`.",
         )
     if strategy is Strategy.ZIP and axes and len(next(iter(axes.values()))) > MAX_COMBINATIONS:
-        return Problem("", f"expected at most {MAX_COMBINATIONS:,} combinations", "Sweep fewer values.")
+        return FileProblem("", f"expected at most {MAX_COMBINATIONS:,} combinations", "Sweep fewer values.")
     return None
 
 
@@ -97,17 +97,17 @@ def _split(
     return fixed, axes, keys
 
 
-def _name_problems(entry: Entry, info: ExperimentInfo) -> Iterator[Problem]:
+def _name_problems(entry: Entry, info: ExperimentInfo) -> Iterator[FileProblem]:
     known = [parameter.name for parameter in info.parameters]
     for group, names in (("params", entry.params), ("sweep", entry.sweep)):
         for name in names:
             key = dotted((group, name))
             if name in entry.params and name in entry.sweep:
                 if group == "sweep":
-                    yield Problem(key, f"{name!r} is in params and in sweep", "Remove one of the two.")
+                    yield FileProblem(key, f"{name!r} is in params and in sweep", "Remove one of the two.")
             elif not info.open and name not in known:
                 remedy = nearest(name[:200], known) if known else f"{info.name} takes no parameters; remove it."
-                yield Problem(key, f"{info.name} has no parameter {shorten(repr(name))}", remedy)
+                yield FileProblem(key, f"{info.name} has no parameter {shorten(repr(name))}", remedy)
 
 
 def _value_problems(
@@ -115,7 +115,7 @@ def _value_problems(
     fixed: Mapping[str, object],
     axes: Mapping[str, Sequence[object]],
     keys: Mapping[str, str],
-) -> Iterator[Problem]:
+) -> Iterator[FileProblem]:
     for name in keys:
         parameter = info.parameter(name)
         if parameter is None:
@@ -124,7 +124,7 @@ def _value_problems(
         for suffix, value in rows:
             found = parameter.problem(value)
             if found is not None:
-                yield Problem(f"{keys[name]}{suffix}", found[:300], _remedy(parameter, value))
+                yield FileProblem(f"{keys[name]}{suffix}", found[:300], _remedy(parameter, value))
 
 
 def _remedy(parameter: Parameter, value: object) -> str:
@@ -136,23 +136,23 @@ def _remedy(parameter: Parameter, value: object) -> str:
     return f"Give {parameter.name} a value of type {parameter.type_name}{about}."
 
 
-def _missing(entry: Entry, info: ExperimentInfo) -> Iterator[Problem]:
+def _missing(entry: Entry, info: ExperimentInfo) -> Iterator[FileProblem]:
     for parameter in info.parameters:
         if parameter.required and parameter.name not in entry.params and parameter.name not in entry.sweep:
-            yield Problem(
+            yield FileProblem(
                 dotted(("params", parameter.name)),
                 f"expected a value for {parameter.name}, which {info.name} requires, got none",
                 f"Add `{parameter.name}:` below params ({parameter.type_name}).",
             )
 
 
-def _doubled(key: str, values: Sequence[object]) -> list[Problem]:
+def _doubled(key: str, values: Sequence[object]) -> list[FileProblem]:
     seen: dict[str, int] = {}
     for i, value in enumerate(values):
         first = seen.setdefault(canonical_json(value), i)
         if first != i:
             message = f"expected different values, got {shorten(repr(value))} twice (numbers {first + 1} and {i + 1})"
-            return [Problem(key, message, "Remove one of them; use iterations to measure more often.")]
+            return [FileProblem(key, message, "Remove one of them; use iterations to measure more often.")]
     return []
 
 

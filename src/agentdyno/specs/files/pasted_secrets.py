@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from agentdyno.specs.files.problems import Problem, dotted
+from agentdyno.specs.files.problems import FileProblem, dotted
 
 _LOOKS_SECRET = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -34,12 +34,12 @@ _OPAQUE = re.compile(r"(?:Bearer )?[\w\-.~+/=]{6,}")
 _VARIABLE = re.compile(r"(?:Bearer )?(?:\$\{?[A-Za-z_]\w*\}?|env:[A-Za-z_]\w*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)")
 
 
-def secret_problems(value: object, key: str) -> Iterator[Problem]:
+def secret_problems(value: object, key: str) -> Iterator[FileProblem]:
     """One problem for each text below ``key`` that looks like a secret or has a name such as ``api_key``."""
     yield from _walk(value, key, "")
 
 
-def _walk(value: object, key: str, name: str) -> Iterator[Problem]:
+def _walk(value: object, key: str, name: str) -> Iterator[FileProblem]:
     if isinstance(value, Mapping):
         for inner, item in value.items():
             text = str(inner)
@@ -48,7 +48,7 @@ def _walk(value: object, key: str, name: str) -> Iterator[Problem]:
         for i, item in enumerate(value):
             yield from _walk(item, f"{key}[{i}]", name)
     elif isinstance(value, str) and _is_secret(name, value):
-        yield Problem(
+        yield FileProblem(
             key,
             "expected no secret in a file, got what looks like one",
             f"Put it into an environment variable and name that: `env: [{_suggested(name)}]`.",

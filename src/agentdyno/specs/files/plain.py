@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 from pathlib import PurePath
 
-from agentdyno.specs.files.problems import Problem, dotted, got, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, got, spec_error
 
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
@@ -17,7 +17,7 @@ _LARGEST = 2**63 - 1
 class NotPlain(Exception):
     """Carries the problem of a value that has no plain form."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FileProblem) -> None:
         super().__init__(problem.message)
         self.problem = problem
 
@@ -110,4 +110,4 @@ def _scalar(value: object, path: tuple[str | int, ...]) -> object:
 
 
 def _refuse(path: tuple[str | int, ...], message: str, remedy: str) -> NotPlain:
-    return NotPlain(Problem(dotted(path), message, remedy))
+    return NotPlain(FileProblem(dotted(path), message, remedy))

@@ -25,7 +25,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FileProblem:
     """``key`` is the dotted key, empty for the whole file; ``message`` says expected and got."""
 
     key: str
@@ -33,7 +33,7 @@ class Problem:
     remedy: str
 
 
-def spec_error(where: str, problems: Sequence[Problem]) -> SpecError:
+def spec_error(where: str, problems: Sequence[FileProblem]) -> SpecError:
     """One error for all problems: the first leads, the others follow line by line."""
     first, *others = problems
     lines = [first.message]

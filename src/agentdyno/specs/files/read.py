@@ -8,7 +8,7 @@ from pathlib import Path
 from agentdyno.errors import SpecError, nearest
 from agentdyno.specs.files.plain import plain_document
 from agentdyno.specs.files.problems import shorten, spec_error
-from agentdyno.specs.files.yaml_text import SYNTAX_REMEDY, Refused, parse_yaml
+from agentdyno.specs.files.yaml_text import SYNTAX_REMEDY, RefusedYaml, parse_yaml
 
 MAX_FILE_BYTES = 1024 * 1024
 DOCUMENTS = (".yaml", ".yml", ".json")
@@ -92,7 +92,7 @@ def decode_json(text: str, where: str, *, line: int = 1) -> object:
         found: dict[str, object] = {}
         for key, value in items:
             if key in found:
-                raise Refused((key,), f"the key {shorten(repr(key))} appears twice", "Keep one of the two.")
+                raise RefusedYaml((key,), f"the key {shorten(repr(key))} appears twice", "Keep one of the two.")
             found[key] = value
         return found
 
@@ -102,7 +102,7 @@ def decode_json(text: str, where: str, *, line: int = 1) -> object:
     except json.JSONDecodeError as error:
         place = f"{where}: line {line + error.lineno - 1}, column {error.colno}"
         raise SpecError(f"not valid JSON: {error.msg}", where=place, remedy=SYNTAX_REMEDY) from None
-    except Refused as error:
+    except RefusedYaml as error:
         # JSON without tabs is YAML, whose nodes know the lines and the full key.
         parse_yaml(text.replace("\t", " "), place)
         raise spec_error(place, [error.problem]) from None

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from agentdyno.errors import nearest
 from agentdyno.specs.experiment.format import QuickModel, SpecFile
-from agentdyno.specs.files.problems import Problem, dotted, got, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, got, spec_error
 
 _EXPECTED = {
     "int_type": "an integer",
@@ -47,7 +47,7 @@ def validate_as(kind: type[BaseModel], document: Mapping[str, object], where: st
     return model.model_dump(exclude_unset=True)
 
 
-def _problem(error: ErrorDetails, root: type[BaseModel]) -> Problem:
+def _problem(error: ErrorDetails, root: type[BaseModel]) -> FileProblem:
     loc = error["loc"]
     owner, name, field = _field_at(loc, root)
     context: Mapping[str, Any] = error.get("ctx") or {}
@@ -56,11 +56,11 @@ def _problem(error: ErrorDetails, root: type[BaseModel]) -> Problem:
     if kind == "dyno":
         within = str(context["key"])
         dot = "." if key and within and not within.startswith("[") else ""
-        return Problem(f"{key}{dot}{within}", context["message"], context["remedy"])
+        return FileProblem(f"{key}{dot}{within}", context["message"], context["remedy"])
     if kind == "extra_forbidden":
-        return Problem(key, f"unknown key {loc[-1]!r}"[:120], nearest(str(loc[-1])[:200], owner.model_fields))
+        return FileProblem(key, f"unknown key {loc[-1]!r}"[:120], nearest(str(loc[-1])[:200], owner.model_fields))
     if kind == "missing":
-        return Problem(key, "expected a value, the key is missing", _remedy(name, field))
+        return FileProblem(key, "expected a value, the key is missing", _remedy(name, field))
     if kind in _EXPECTED:
         expected = f"expected {_EXPECTED[kind]}, got {got(value)}"
     elif kind in _BOUNDS:
@@ -74,7 +74,7 @@ def _problem(error: ErrorDetails, root: type[BaseModel]) -> Problem:
         expected = f"expected at most {context['max_length']:,} characters, got {len(str(value)):,}"
     else:
         expected = f"{error['msg']}, got {got(value)}"
-    return Problem(key, expected, _remedy(name, field))
+    return FileProblem(key, expected, _remedy(name, field))
 
 
 def _field_at(loc: Sequence[str | int], root: type[BaseModel]) -> tuple[type[BaseModel], str, FieldInfo | None]:

@@ -13,18 +13,18 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from agentdyno.errors import SpecError
 from agentdyno.specs.files.plain import MAX_DEPTH, MAX_VALUES, plain_document
-from agentdyno.specs.files.problems import Problem, dotted, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, shorten, spec_error
 
 SYNTAX_REMEDY = "Check the indentation, quotes and brackets at and just before that place."
 _TAG = "tag:yaml.org,2002:"
 
 
-class Refused(Exception):
+class RefusedYaml(Exception):
     """A place in the text that is well-formed YAML and still not acceptable."""
 
     def __init__(self, path: tuple[str | int, ...], message: str, remedy: str) -> None:
         super().__init__(message)
-        self.problem = Problem(dotted(path), message, remedy)
+        self.problem = FileProblem(dotted(path), message, remedy)
 
 
 class _Loader(yaml.SafeLoader):
@@ -39,7 +39,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
         self.depth += 1
         if self.depth > MAX_DEPTH + 2:
-            raise Refused(
+            raise RefusedYaml(
                 (), f"nested more than {MAX_DEPTH} levels deep", "Flatten it, or keep data in another file."
             )
         node = super().compose_node(parent, index)
@@ -66,7 +66,7 @@ def parse_yaml(text: str, where: str) -> object:
     try:
         node = compose(text)
         return None if node is None else plain_document(_Walk().value(node, ()), where)
-    except Refused as error:
+    except RefusedYaml as error:
         raise spec_error(where, [error.problem]) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
@@ -120,11 +120,11 @@ class _Walk:
     def value(self, node: Node, path: tuple[str | int, ...]) -> object:
         self.count += 1
         if self.count > MAX_VALUES:
-            raise Refused(
+            raise RefusedYaml(
                 (), f"more than {MAX_VALUES:,} values with aliases expanded", "Keep data in a file of its own."
             )
         if len(path) > MAX_DEPTH:
-            raise Refused(path[:3], "nested too deeply, or an alias that contains itself", "Flatten the value.")
+            raise RefusedYaml(path[:3], "nested too deeply, or an alias that contains itself", "Flatten the value.")
         if isinstance(node, MappingNode):
             self._tag(node, "map", path)
             return self._mapping(node, path)
@@ -151,9 +151,11 @@ class _Walk:
                 shown = shorten(
                     str(getattr(key_node, "value", "")) if isinstance(key_node, ScalarNode) else "a collection"
                 )
-                raise Refused(path, f"expected text as a key, got {shown} (line {line})", "Put the key in quotes.")
+                raise RefusedYaml(
+                    path, f"expected text as a key, got {shown} (line {line})", "Put the key in quotes."
+                )
             if key in found:
-                raise Refused(
+                raise RefusedYaml(
                     (*path, key),
                     f"the key {shorten(repr(key))} appears twice, on lines {lines[key]} and {line}",
                     "Keep one of the two.",
@@ -167,7 +169,7 @@ class _Walk:
         result: dict[str, object] = {}
         for item in value if isinstance(value, list) else [value]:
             if not isinstance(item, dict):
-                raise Refused((*path, "<<"), f"expected a mapping to merge (line {line})", "Write `<<: *anchor`.")
+                raise RefusedYaml((*path, "<<"), f"expected a mapping to merge (line {line})", "Write `<<: *anchor`.")
             result = {**item, **result}
         return result
 
@@ -188,10 +190,10 @@ def _scalar(node: Node, path: tuple[str | int, ...]) -> object:
             return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
     except (ValueError, KeyError):
         message = f"{shorten(repr(text))} cannot be read as {kind} (line {node.start_mark.line + 1})"
-        raise Refused(path, message, "Put the value in quotes if text is meant.") from None
+        raise RefusedYaml(path, message, "Put the value in quotes if text is meant.") from None
     raise _unknown_tag(node, path)
 
 
-def _unknown_tag(node: Node, path: tuple[str | int, ...]) -> Refused:
+def _unknown_tag(node: Node, path: tuple[str | int, ...]) -> RefusedYaml:
     tag = shorten(str(node.tag).replace(_TAG, "!!"))
-    return Refused(path, f"the tag {tag} is not allowed (line {node.start_mark.line + 1})", "Remove the tag.")
+    return RefusedYaml(path, f"the tag {tag} is not allowed (line {node.start_mark.line + 1})", "Remove the tag.")

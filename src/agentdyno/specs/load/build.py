@@ -16,7 +16,7 @@ from agentdyno.settings.load import BURSTINESS, COUNT, DURATION
 from agentdyno.settings.load_requests import HIGH, LOW, THINK, TURNS
 from agentdyno.settings.run import SEED
 from agentdyno.specs.changes import COMMAND_LINE
-from agentdyno.specs.files.problems import Problem, got, spec_error
+from agentdyno.specs.files.problems import FileProblem, got, spec_error
 
 LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
@@ -39,7 +39,9 @@ def load_load(path: Path, *, quick: bool = False, overrides: Mapping[str, object
 
     document = read_document(path)
     if not isinstance(document, Mapping):
-        problem = Problem("", f"expected a mapping at the top, got {got(document)}", "Write `load:` with its keys.")
+        problem = FileProblem(
+            "", f"expected a mapping at the top, got {got(document)}", "Write `load:` with its keys."
+        )
         raise spec_error(str(path), [problem])
     return parse_load(
         document,
@@ -156,18 +158,20 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
     return LoadedLoad(spec, settings)
 
 
-def _problems(load: Mapping[str, Any]) -> list[Problem]:
+def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
     found = []
     if not load.get("target"):
-        found.append(Problem("load.target", "expected a target, got none", "Name a URL or an agent."))
+        found.append(FileProblem("load.target", "expected a target, got none", "Name a URL or an agent."))
     given = [key for key in _KINDS if load.get(key)]
     if len(given) > 1:
         found.append(
-            Problem(f"load.{given[1]}", f"expected one of {' or '.join(given)}, got both", "Remove one of the two.")
+            FileProblem(
+                f"load.{given[1]}", f"expected one of {' or '.join(given)}, got both", "Remove one of the two."
+            )
         )
     if load.get("concurrency") and load.get("rate"):
         found.append(
-            Problem("load.concurrency", "expected a rate or a concurrency, got both", "Remove one of the two.")
+            FileProblem("load.concurrency", "expected a rate or a concurrency, got both", "Remove one of the two.")
         )
     found += _shape_problems(load)
     stages = load.get("stages", ())
@@ -175,28 +179,35 @@ def _problems(load: Mapping[str, Any]) -> list[Problem]:
         row.get("rate") or row.get("rate_to") for row in stages
     ):
         found.append(
-            Problem("load.stages", "expected rates or concurrencies, got both", "Use two runs: they are not alike.")
+            FileProblem(
+                "load.stages", "expected rates or concurrencies, got both", "Use two runs: they are not alike."
+            )
         )
     lengths = load.get("prompt_words", {})
     if lengths.get("low", LOW.default) > lengths.get("high", HIGH.default):
-        found.append(Problem("load.prompt_words.high", "expected at least low", "Raise high or lower low."))
+        found.append(FileProblem("load.prompt_words.high", "expected at least low", "Raise high or lower low."))
     return found
 
 
-def _shape_problems(load: Mapping[str, Any]) -> list[Problem]:
+def _shape_problems(load: Mapping[str, Any]) -> list[FileProblem]:
     shape = load.get("shape")
     if not shape:
         extra = [key for key in ("to", "count") if load.get(key) is not None]
         return [
-            Problem(f"load.{key}", f"expected a shape with {key}, got none", "Add `shape: ramp`.") for key in extra
+            FileProblem(f"load.{key}", f"expected a shape with {key}, got none", "Add `shape: ramp`.")
+            for key in extra
         ]
     other = [key for key in ("stages", "scenarios", "trace", "find_limit") if load.get(key)]
     if other:
-        return [Problem("load.shape", f"expected shape or {other[0]}, got both", "Remove one of the two.")]
+        return [FileProblem("load.shape", f"expected shape or {other[0]}, got both", "Remove one of the two.")]
     if not load.get("rate") and not load.get("concurrency"):
-        return [Problem("load.rate", f"expected where the {shape} begins, got nothing", "Add a rate or concurrency.")]
+        return [
+            FileProblem("load.rate", f"expected where the {shape} begins, got nothing", "Add a rate or concurrency.")
+        ]
     if shape != "soak" and load.get("to") is None:
-        return [Problem("load.to", f"expected where the {shape} goes, got nothing", "Add `to:`, as in `to: 500`.")]
+        return [
+            FileProblem("load.to", f"expected where the {shape} goes, got nothing", "Add `to:`, as in `to: 500`.")
+        ]
     return []
 
 

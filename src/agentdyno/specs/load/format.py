@@ -77,11 +77,11 @@ class LoadOwn(FileModel):
     )
 
 
-class QuickOwn(FileModel):
+class LoadQuickOwn(FileModel):
     """What a quick run changes."""
 
 
-class FileOwn(FileModel):
+class LoadFileOwn(FileModel):
     """A load run, as its file describes it."""
 
 
@@ -102,13 +102,13 @@ LoadFields = form(
 LoadQuick = form(
     "LoadQuick",
     frozenset(),
-    base=QuickOwn,
+    base=LoadQuickOwn,
     load=(LoadFields, Field(default_factory=LoadFields, description="Fields of load that change", examples=[{}])),
 )
 LoadFile = form(
     "LoadFile",
     LOAD_FILE,
-    base=FileOwn,
+    base=LoadFileOwn,
     order="name load tags notes seed output_dir",
     load=(
         LoadFields,

@@ -24,7 +24,7 @@ from agentdyno.model.suite import (
 from agentdyno.settings.judging import PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
 from agentdyno.specs.dataset.load import DataPlace, load_cases
-from agentdyno.specs.files.problems import Problem, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 from agentdyno.specs.layers import Document
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.specs.workspace.agents import agent_uses
@@ -110,14 +110,14 @@ def _benchmark_rows(document: Document, name: str, source: str) -> list[Document
         ]
     if "benchmarks" not in document:
         remedy = "Add `dataset: cases.jsonl`, or `benchmarks:` with one for each."
-        raise spec_error(source, [Problem("benchmarks", "expected benchmarks or a dataset, got neither", remedy)])
+        raise spec_error(source, [FileProblem("benchmarks", "expected benchmarks or a dataset, got neither", remedy)])
     rows, seen = [], dict[str, int]()
     for i, item in enumerate(document["benchmarks"]):
         benchmark_id = item.get("benchmark_id") or slug(item["name"])
         if seen.setdefault(benchmark_id, i) != i:
             both = f"numbers {seen[benchmark_id] + 1} and {i + 1}"
             message = f"two benchmarks have the id {shorten(repr(benchmark_id))}, {both}"
-            raise spec_error(source, [Problem(f"benchmarks[{i}].benchmark_id", message, "Give one another id.")])
+            raise spec_error(source, [FileProblem(f"benchmarks[{i}].benchmark_id", message, "Give one another id.")])
         rows.append({**item, "benchmark_id": benchmark_id, "key": f"benchmarks[{i}]."})
     return rows
 
@@ -159,12 +159,12 @@ def _with_targets(cases: tuple[Case, ...], row: Document, source: str) -> tuple[
     if len(outputs) != len(cases):
         message = f"expected one output for each of the {len(cases)} cases, got {len(outputs)}"
         raise spec_error(
-            source, [Problem(key, message, "Give as many as there are cases; null where there is none.")]
+            source, [FileProblem(key, message, "Give as many as there are cases; null where there is none.")]
         )
     for i, (case, output) in enumerate(zip(cases, outputs, strict=True)):
         if case.target is not None and output is not None and case.target != output:
             message = f"the case {shorten(case.id)} has another target of its own"
-            raise spec_error(source, [Problem(f"{key}[{i}]", message, "Keep one of the two.")])
+            raise spec_error(source, [FileProblem(f"{key}[{i}]", message, "Keep one of the two.")])
     return tuple(
         case if output is None else replace(case, target=output) for case, output in zip(cases, outputs, strict=True)
     )
@@ -203,12 +203,12 @@ def _numbers(*layers: Mapping[str, float]) -> dict[str, float]:
     return {key: float(value) for layer in layers for key, value in layer.items()}
 
 
-def _epochs(row: Document, benchmark: Benchmark, document: Document) -> Iterator[Problem]:
+def _epochs(row: Document, benchmark: Benchmark, document: Document) -> Iterator[FileProblem]:
     """``pass@k`` is unknown for a case with fewer than k epochs."""
     epochs = benchmark.epochs or document.get("epochs", EPOCHS.default)
     reducer, k = benchmark.rubric.reducer, benchmark.rubric.k
     if reducer in (Reducer.PASS_AT_K, Reducer.PASS_HAT_K) and epochs < k:
-        yield Problem(
+        yield FileProblem(
             f"{row['key']}scoring_rubric.reducer",
             f"{reducer.value[:5]}{k} needs at least {k} epochs, got {epochs}",
             f"Set epochs to {k} or more, or use `reducer: mean`.",

@@ -205,7 +205,7 @@ _ORDER = (
 SuiteLayer = form("SuiteLayer", SUITE | QUICK, base=LayerOwn, order=f"{_ORDER} limit benchmarks cases")
 
 
-class FileOwn(BenchmarkFields, SuiteOwn):
+class SuiteFileOwn(BenchmarkFields, SuiteOwn):
     """A suite, as its file describes it."""
 
     dataset: DatasetField = Field(  # type: ignore[assignment]
@@ -253,7 +253,7 @@ class FileOwn(BenchmarkFields, SuiteOwn):
 SuiteFile = form(
     "SuiteFile",
     SUITE,
-    base=FileOwn,
+    base=SuiteFileOwn,
     order=f"{_ORDER} test_type metrics_measured dataset expected_outputs scoring_rubric scorer suite_id suite_name "
     "name category description benchmarks baseline_scores version created_at imports",
     benchmarks=(

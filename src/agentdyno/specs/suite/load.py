@@ -12,7 +12,7 @@ from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 from agentdyno.settings.run import MAX_FAILURE_RATE, SEED
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
-from agentdyno.specs.files.problems import Problem, got, spec_error
+from agentdyno.specs.files.problems import FileProblem, got, spec_error
 
 if TYPE_CHECKING:
     from agentdyno.specs.layers import Document
@@ -160,7 +160,7 @@ def _mapping(document: object, source: str) -> Mapping[str, object]:
         raise SpecError(
             "expected a mapping, the file holds nothing", where=source, remedy=f"Write at least `{LEAST}`."
         )
-    problem = Problem("", f"expected a mapping at the top, got {got(document)}", f"Write keys, as in `{LEAST}`.")
+    problem = FileProblem("", f"expected a mapping at the top, got {got(document)}", f"Write keys, as in `{LEAST}`.")
     raise spec_error(source, [problem])
 
 

@@ -10,7 +10,7 @@ from agentdyno.errors import nearest
 from agentdyno.model.case import Case
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.suite import Benchmark
-from agentdyno.specs.files.problems import Problem, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def choose_benchmarks(wanted: Sequence[str], known: Sequence[str], source: str) 
     """Positions of the wanted benchmarks, in the order of the suite."""
     for name in wanted:
         if name not in known:
-            problem = Problem("benchmarks", f"no benchmark {shorten(repr(name))}", nearest(name[:200], known))
+            problem = FileProblem("benchmarks", f"no benchmark {shorten(repr(name))}", nearest(name[:200], known))
             raise spec_error(source, [problem])
     return [i for i, name in enumerate(known) if not wanted or name in wanted]
 
@@ -47,7 +47,7 @@ def select_cases(benchmarks: Sequence[Benchmark], selection: Selection, source: 
         keys = {key for item in benchmarks for case in item.cases for key in case.metadata}
         missing = [key for key in selection.where if key not in keys]
         remedy = nearest(missing[0][:200], keys) if missing else "Select other values, or fewer conditions."
-        raise spec_error(source, [Problem("cases.where", f"no case has {wanted}", remedy)])
+        raise spec_error(source, [FileProblem("cases.where", f"no case has {wanted}", remedy)])
     if selection.limit is not None:
         counts = spread(selection.limit, [len(cases) for cases in chosen])
         chosen = [cases[:count] for cases, count in zip(chosen, counts, strict=True)]
@@ -95,7 +95,7 @@ def _text(value: object) -> str:
 def _check_ids(benchmarks: Sequence[Benchmark], patterns: Sequence[str], source: str) -> None:
     known = [case.id for item in benchmarks for case in item.cases]
     problems = [
-        Problem("cases", f"no case {shorten(repr(pattern))}", nearest(pattern[:200], known))
+        FileProblem("cases", f"no case {shorten(repr(pattern))}", nearest(pattern[:200], known))
         for pattern in patterns
         if not any(_matches(case_id, pattern) for case_id in known)
     ]

@@ -18,7 +18,7 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.specs.experiment.arms import shown_value
 from agentdyno.specs.experiment.sweep import axes_problem
 from agentdyno.specs.files.pasted_secrets import secret_problems
-from agentdyno.specs.files.problems import Problem, dotted, got, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, dotted, got, shorten, spec_error
 from agentdyno.specs.files.shorthand import check_version, refuse
 from agentdyno.specs.forms import FileModel, Line
 
@@ -167,7 +167,7 @@ def _program(command: str) -> str:
 
 def agent_uses(entries: Sequence[Mapping[str, Any]], *, key: str, source: str, base_dir: str) -> tuple[AgentUse, ...]:
     """The agents of validated ``entries`` (``key`` is theirs in ``source``), sweeps expanded, names distinct."""
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     found: list[AgentUse] = []
     places: dict[str, str] = {}
     for i, entry in enumerate(entries):
@@ -178,22 +178,24 @@ def agent_uses(entries: Sequence[Mapping[str, Any]], *, key: str, source: str, b
             label = f"{use.name}@{use.version}" if use.version else use.name
             if label in places:
                 message = f"{shorten(label)} is here twice, as in {places[label]}"
-                problems.append(Problem(f"{place}.name", message, "Give one of them another `name:` or `version:`."))
+                problems.append(
+                    FileProblem(f"{place}.name", message, "Give one of them another `name:` or `version:`.")
+                )
                 break
             places[label] = place
             found.append(use)
     if not problems and len(found) > MAX_AGENTS:
         message = f"expected at most {MAX_AGENTS} agents, got {len(found)}"
-        problems.append(Problem(key, message, "Sweep fewer values."))
+        problems.append(FileProblem(key, message, "Sweep fewer values."))
     if problems:
         raise spec_error(source, problems)
     return tuple(found)
 
 
-def entry_problems(entry: Mapping[str, Any], key: str) -> Iterator[Problem]:
+def entry_problems(entry: Mapping[str, Any], key: str) -> Iterator[FileProblem]:
     """What is wrong with one agent: nothing to use, pasted secrets, a sweep that cannot be run through."""
     if not reference_of(entry):
-        yield Problem(f"{key}.use", "expected what to use, got none", "Add for example `use: agent.py@answer`.")
+        yield FileProblem(f"{key}.use", "expected what to use, got none", "Add for example `use: agent.py@answer`.")
     for name in ("use", "uses", "config", "sweep", "description"):
         if name in entry:
             yield from secret_problems(entry[name], f"{key}.{name}")
@@ -201,12 +203,12 @@ def entry_problems(entry: Mapping[str, Any], key: str) -> Iterator[Problem]:
     for name, values in sweep.items():
         if len({canonical_json(value) for value in values}) < len(values):
             place = f"{key}.{dotted(('sweep', name))}"
-            yield Problem(place, "expected different values, got one of them twice", "Remove one of the two.")
+            yield FileProblem(place, "expected different values, got one of them twice", "Remove one of the two.")
     found = axes_problem(sweep, Strategy.CARTESIAN)
     if found is None and math.prod(len(values) for values in sweep.values()) > MAX_AGENTS:
-        found = Problem("", f"expected at most {MAX_AGENTS} combinations", "Sweep fewer values.")
+        found = FileProblem("", f"expected at most {MAX_AGENTS} combinations", "Sweep fewer values.")
     if found is not None:
-        yield Problem(f"{key}.sweep", found.message, found.remedy)
+        yield FileProblem(f"{key}.sweep", found.message, found.remedy)
 
 
 def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> list[AgentUse]:

@@ -11,7 +11,7 @@ from typing import Any
 from agentdyno.errors import SpecError
 from agentdyno.model.suite import AgentUse
 from agentdyno.model.workspace import Price, Workspace
-from agentdyno.specs.files.problems import Problem, got, shorten, spec_error
+from agentdyno.specs.files.problems import FileProblem, got, shorten, spec_error
 
 FILE = "dyno.yaml"
 _WILDCARD = re.compile(r"[*?[]")
@@ -49,7 +49,7 @@ def read_workspace(path: Path) -> Workspace:
     if plain is None:
         plain = {}
     if not isinstance(plain, dict):
-        problem = Problem("", f"expected a mapping at the top, got {got(plain)}", "Write keys, as in `agents:`.")
+        problem = FileProblem("", f"expected a mapping at the top, got {got(plain)}", "Write keys, as in `agents:`.")
         raise spec_error(source, [problem])
     document = validate_as(WorkspaceFile, plain, source)
     prices = {model: Price(**_floats(row)) for model, row in document.get("prices", {}).items()}
@@ -117,7 +117,7 @@ def _merged(use: AgentUse, declared: AgentUse) -> AgentUse:
 def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, AgentUse]:
     from agentdyno.specs.workspace.agents import entry_problems, expand_agent
 
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     agents: dict[str, AgentUse] = {}
     for name, row in rows.items():
         key = f"agents.{name}"
@@ -125,7 +125,7 @@ def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, Ag
         wrong = [*entry_problems(row, key)]
         if version and row.get("version", version) != version:
             message = f"expected version {shorten(version)} as the name says, got {shorten(row['version'])}"
-            wrong.append(Problem(f"{key}.version", message, "Remove it."))
+            wrong.append(FileProblem(f"{key}.version", message, "Remove it."))
         problems += wrong
         for use in [] if wrong else expand_agent(row, base_dir=base_dir, name=bare):
             use = replace(use, version=version) if version else use
@@ -147,7 +147,7 @@ def _suites(patterns: Sequence[str], folder: Path, source: str) -> tuple[str, ..
             matches = sorted((Path(anchor) if anchor else folder).glob(pattern.removeprefix(anchor)))
         except (ValueError, NotImplementedError, OSError) as error:
             remedy = "Write for example suites/*.yaml."
-            raise spec_error(source, [Problem(f"suites[{i}]", f"not a pattern: {error}", remedy)]) from None
+            raise spec_error(source, [FileProblem(f"suites[{i}]", f"not a pattern: {error}", remedy)]) from None
         found += [_relative(item, folder) for item in matches if item.is_file()]
     return tuple(dict.fromkeys(found))
 

@@ -58,14 +58,14 @@ _KNOWN = tuple(f"with_{name}" for name in SCORES[:-1])
 _ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN)
 
 
-class Window(NamedTuple):
+class DayWindow(NamedTuple):
     """Days since 1970 (UTC), the first and the last."""
 
     first: int
     last: int
 
     @classmethod
-    def ending(cls, now_ms: int, days: int) -> Window:
+    def ending(cls, now_ms: int, days: int) -> DayWindow:
         """``days`` days, the one of ``now_ms`` the last."""
         last = now_ms // DAY_MS
         return cls(last - days + 1, last)
@@ -92,7 +92,7 @@ def leaderboard_rows(
     ``together``: one row per agent, over all its categories, with ``category`` "".
     ``brief`` rows have ``n`` and the mean scores alone, which a trend takes and which are faster to read.
     """
-    window = Window.ending(now_ms, days)
+    window = DayWindow.ending(now_ms, days)
     given: dict[str, object] = {"from": window.first * DAY_MS, "until": (window.last + 1) * DAY_MS}
     if category is not None:
         given["category"] = category

@@ -36,7 +36,7 @@ _RECENT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueueWaiting:
     """What a look at the queue found: pairs of digests with a job to take, and whether a lost job is to be ended."""
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -86,15 +86,15 @@ def job_counts(session: DatabaseSession) -> dict[JobStatus, int]:
     return {status: counts.get(status, 0) for status in JobStatus}
 
 
-def waiting(session: DatabaseSession, offers: Offers, now_ms: int) -> Waiting:
+def waiting(session: DatabaseSession, offers: Offers, now_ms: int) -> QueueWaiting:
     """A look without a lock, so that idle workers disturb nobody who writes."""
     wanted = select(jobs.c.agent_digest, jobs.c.suite_digest).where(_takeable(now_ms)).distinct()
     found = {(agent, suite) for agent, suite in session.execute(wanted)}
     doomed = session.execute(select(jobs.c.id).where(_doomed(now_ms)).limit(1)).scalar() is not None
-    return Waiting(tuple(sorted(found & set(offers))), doomed)
+    return QueueWaiting(tuple(sorted(found & set(offers))), doomed)
 
 
-def lease_job(session: DatabaseSession, worker: str, found: Waiting, now_ms: int, lease_ms: int) -> Job | None:
+def lease_job(session: DatabaseSession, worker: str, found: QueueWaiting, now_ms: int, lease_ms: int) -> Job | None:
     """Takes the job of highest priority, the oldest of these, among ``found`` pairs; ends lost jobs on the way."""
     if found.doomed:
         _end_doomed(session, now_ms)

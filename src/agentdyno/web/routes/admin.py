@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from starlette.responses import Response
 
 from agentdyno.model.job import ApiKey, AuditEntry, Scope
-from agentdyno.web.auth import Caller, require
+from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
@@ -18,7 +18,7 @@ from agentdyno.web.state import Services, services
 
 router = APIRouter(prefix="/api", tags=["administration"])
 Given = Annotated[Services, Depends(services)]
-Administrator = Annotated[Caller, Depends(require(Scope.ADMIN))]
+Administrator = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]
 
 
 class KeyBody(BaseModel):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from agentdyno.findings.baseline.ask import clear_baseline, set_baseline
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.rows import BaselineRow
-from agentdyno.web.auth import Caller, require
+from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BaselineBody, BaselineItems, Cleared
@@ -19,7 +19,7 @@ from agentdyno.web.state import Services, services
 router = APIRouter(tags=["baselines"])
 
 Given = Annotated[Services, Depends(services)]
-Admin = Annotated[Caller, Depends(require(Scope.ADMIN))]
+Admin = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]
 
 
 @router.get("/api/baselines", response_model=BaselineItems, dependencies=[Depends(require(Scope.READ))])

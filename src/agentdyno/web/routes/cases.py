@@ -12,7 +12,7 @@ from agentdyno.model import Status
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_run
-from agentdyno.web.problems import Refused
+from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import DivergenceView
 from agentdyno.web.state import Services, services
@@ -75,7 +75,7 @@ def divergence(
 def _chosen(view: CaseView, *, passed: bool) -> Answer:
     """The first answer that passed (or did not), else the first."""
     if not view.answers:
-        raise Refused(
+        raise RefusedRequest(
             404,
             f"run {view.run_id[:13]} has no answer to case {view.case.id!r}",
             "`GET /api/runs/{run_id}/cases/{case_id}` shows what there is.",

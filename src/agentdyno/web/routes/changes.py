@@ -11,8 +11,8 @@ from starlette.responses import Response
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.answers import Answers
-from agentdyno.web.auth import Caller, require
-from agentdyno.web.problems import Refused
+from agentdyno.web.auth import ServiceCaller, require
+from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
 from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["changes"])
 
 Given = Annotated[Services, Depends(services)]
-Reader = Annotated[Caller, Depends(require(Scope.READ))]
-Runner = Annotated[Caller, Depends(require(Scope.RUN))]
+Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]
+Runner = Annotated[ServiceCaller, Depends(require(Scope.RUN))]
 AlertId = Annotated[str, Path(max_length=200)]
 HOUR_MS = 3_600_000
 
@@ -71,7 +71,7 @@ def _find(given: Services, alert_id: str) -> Alert:
     for item in _changing(given).alerts(all=True):
         if item.alert_id == alert_id:
             return item
-    raise Refused(404, f"there is no alert {alert_id!r}", "GET /api/alerts lists them.")
+    raise RefusedRequest(404, f"there is no alert {alert_id!r}", "GET /api/alerts lists them.")
 
 
 def _changing(given: Services) -> Changing:

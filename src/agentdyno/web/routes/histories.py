@@ -16,7 +16,7 @@ from agentdyno.findings.record.ask_names import UnknownName, agent_named
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
-from agentdyno.web.problems import FieldProblem, Refused, near
+from agentdyno.web.problems import FieldProblem, RefusedRequest, near
 from agentdyno.web.replies import about, answer, kept_answer
 from agentdyno.web.schemas import MetricNames
 from agentdyno.web.state import Services, services
@@ -78,7 +78,7 @@ def history(
         if field is None:
             raise
         told = (FieldProblem(field, error.message),)
-        raise Refused(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error
+        raise RefusedRequest(422, error.message, error.remedy, near=near(error.remedy), errors=told) from error
     return answer(found)
 
 

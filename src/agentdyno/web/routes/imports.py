@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from agentdyno.errors import ImportFailed
 from agentdyno.model.job import AuditEntry, Scope
-from agentdyno.web.auth import Caller, require
-from agentdyno.web.problems import FieldProblem, Refused
+from agentdyno.web.auth import ServiceCaller, require
+from agentdyno.web.problems import FieldProblem, RefusedRequest
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import ImportedItems, ImportedRun
 from agentdyno.web.state import Services, services
@@ -24,7 +24,7 @@ from agentdyno.workbench.importing import Imported, import_files
 router = APIRouter(tags=["import"])
 
 Given = Annotated[Services, Depends(services)]
-Admin = Annotated[Caller, Depends(require(Scope.ADMIN))]
+Admin = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]
 MOST_FILES = 100
 LONGEST_NAME = 100
 _BINARY = {"type": "string", "format": "binary"}
@@ -61,18 +61,20 @@ async def _files(request: Request, name: str) -> list[Sent]:
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         content = await request.body()
         if not content:
-            raise Refused(422, "there is no file in this request", "Send it as the body, or in a form.")
+            raise RefusedRequest(422, "there is no file in this request", "Send it as the body, or in a form.")
         return [(name or "import", content)]
     async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
         found = [item for _, item in form.multi_items() if isinstance(item, UploadFile)]
         sent = [(item.filename or "import", await item.read()) for item in found]
     if not sent:
         message = "there is no file in this form"
-        raise Refused(422, message, "Add one: -F file=@results.json.", errors=(FieldProblem("body.file", message),))
+        raise RefusedRequest(
+            422, message, "Add one: -F file=@results.json.", errors=(FieldProblem("body.file", message),)
+        )
     return sent
 
 
-def _take(given: Services, caller: Caller, files: list[Sent], form: str | None) -> ImportedItems:
+def _take(given: Services, caller: ServiceCaller, files: list[Sent], form: str | None) -> ImportedItems:
     store = given.store
     with TemporaryDirectory(prefix="dyno-import-") as folder:
         paths = [_written(Path(folder) / str(number), *file) for number, file in enumerate(files)]
@@ -82,7 +84,7 @@ def _take(given: Services, caller: Caller, files: list[Sent], form: str | None) 
             where = _shown(error.where or "", folder)
             errors = (FieldProblem("query.format" if where == "--format" else where or "body", error.message),)
             told = f"{where}: {error.message}" if where and where != "--format" else error.message
-            raise Refused(422, _shown(told, folder), error.remedy, errors=errors) from error
+            raise RefusedRequest(422, _shown(told, folder), error.remedy, errors=errors) from error
     items = tuple(_imported(item) for item in done)
     details = {"files": [name for name, _ in files], "runs": [item.run_id for item in items if not item.known]}
     store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "import", f"{len(files)} files", details))

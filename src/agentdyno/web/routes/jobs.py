@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from agentdyno.model.codec import encode
 from agentdyno.model.job import AuditEntry, Job, JobStatus, Scope
-from agentdyno.web.auth import Caller, require
+from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
@@ -22,7 +22,7 @@ from agentdyno.web.watching import JobWatch
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 Given = Annotated[Services, Depends(services)]
-Reader = Annotated[Caller, Depends(require(Scope.READ))]
+Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]
 JobId = Annotated[str, Path(max_length=100)]
 STREAM = "text/event-stream"
 EVENT = {
@@ -68,7 +68,7 @@ def job(given: Given, _: Reader, job_id: JobId) -> Response:
 
 
 @router.post("/{job_id}/cancel", response_model=Job)
-def cancel(given: Given, caller: Annotated[Caller, Depends(require(Scope.RUN))], job_id: JobId) -> Response:
+def cancel(given: Given, caller: Annotated[ServiceCaller, Depends(require(Scope.RUN))], job_id: JobId) -> Response:
     """Cancels a job that waits, and asks the worker of one that runs to stop. One that has ended stays as it is."""
     before = _find(given, job_id)
     after = given.store.service.cancel_job(before.job_id, given.now_ms())

@@ -13,7 +13,7 @@ from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
-from agentdyno.web.problems import FieldProblem, Refused
+from agentdyno.web.problems import FieldProblem, RefusedRequest
 from agentdyno.web.replies import DAY_MS, Lasting, answer, kept_answer
 from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, Nothing, ResultPage, Timeframe
 from agentdyno.web.state import Services, services
@@ -71,7 +71,7 @@ def compare(body: CompareBody, services: Given) -> Response:
     if kind is ComparisonType.HEAD_TO_HEAD and len(body.agent_ids) != 2:
         message = f"head_to_head takes 2 agents, got {len(body.agent_ids)}"
         errors = (FieldProblem("body.agent_ids", message),)
-        raise Refused(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
+        raise RefusedRequest(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
 
     def make() -> Compared:
         from agentdyno.findings.duel.judge import all_against_all, duel

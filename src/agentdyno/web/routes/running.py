@@ -16,8 +16,8 @@ from starlette.responses import Response
 from agentdyno.model.job import Job, Scope
 from agentdyno.model.result import RunResult
 from agentdyno.specs.forms import JobOptions, OptionsModel
-from agentdyno.web.auth import Caller, require
-from agentdyno.web.problems import Refused
+from agentdyno.web.auth import ServiceCaller, require
+from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
 from agentdyno.web.watching import JobWatch
@@ -73,7 +73,7 @@ class Finished:
 async def run(
     request: Request,
     body: RunBody,
-    caller: Annotated[Caller, Depends(require(Scope.RUN))],
+    caller: Annotated[ServiceCaller, Depends(require(Scope.RUN))],
     given: Annotated[Services, Depends(services)],
     idempotency_key: Annotated[
         str, Header(max_length=200, description="The same key again gives the same job, not another run.")
@@ -82,7 +82,7 @@ async def run(
     """Runs a suite with an agent. Waits for the end, unless `async_execution`; a job that no worker offers is not
     waited for (503)."""
     if idempotency_key and not _VISIBLE.fullmatch(idempotency_key):
-        raise Refused(422, "header.idempotency-key: expected visible ASCII characters without spaces")
+        raise RefusedRequest(422, "header.idempotency-key: expected visible ASCII characters without spaces")
     job = await to_thread.run_sync(_submit, given, body, caller, idempotency_key)
     url = f"/api/jobs/{job.job_id}"
     if body.async_execution:
@@ -103,11 +103,11 @@ async def run(
     return answer(Finished(job, result), headers={"Location": url})
 
 
-def _unanswered(why: str, told: str, url: str, retry_after_s: int) -> Refused:
-    return Refused(503, why, told, headers={"Location": url, "Retry-After": str(retry_after_s)})
+def _unanswered(why: str, told: str, url: str, retry_after_s: int) -> RefusedRequest:
+    return RefusedRequest(503, why, told, headers={"Location": url, "Retry-After": str(retry_after_s)})
 
 
-def _submit(given: Services, body: RunBody, caller: Caller, idempotency_key: str) -> Job:
+def _submit(given: Services, body: RunBody, caller: ServiceCaller, idempotency_key: str) -> Job:
     from agentdyno.jobs.submitting import submit
 
     configuration: Mapping[str, object] = body.configuration

@@ -15,7 +15,7 @@ from agentdyno.model.job import Scope
 from agentdyno.store.rows import SuiteRow
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_suite
-from agentdyno.web.problems import Refused
+from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BenchmarkView, SuiteItems, SuiteSummary, SuiteVersion, SuiteView
 from agentdyno.web.state import Services, services
@@ -39,7 +39,7 @@ def suite(suite_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     """A suite with its benchmarks: a version where one is named, else as it is registered or was run last."""
     reference = find_suite(services, suite_id)
     if reference is None:
-        raise Refused(404, "a suite without a name", "GET /api/suites lists them.")
+        raise RefusedRequest(404, "a suite without a name", "GET /api/suites lists them.")
     store = services.store
     versions = versions_of_suite(store.boards.suites(), reference)
     key = versions[0].suite_id if versions else reference

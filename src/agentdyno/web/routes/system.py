@@ -11,14 +11,14 @@ from starlette.responses import Response
 from agentdyno.model.job import Scope
 from agentdyno.version import __version__
 from agentdyno.web import metrics
-from agentdyno.web.auth import Caller, require
+from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.docs_page import STYLE, page
 from agentdyno.web.problems import StrictJson
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["service"])
 Given = Annotated[Services, Depends(services)]
-Reader = Annotated[Caller, Depends(require(Scope.READ))]
+Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ DOCUMENTS = Path(__file__).parent / "documents"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelAnswer:
     """One answer of the model: seconds, and tokens a second while it was generating."""
 
     stage: str
@@ -30,7 +30,7 @@ class Worked:
     agent: str
     started_at: float
     ended_at: float
-    calls: tuple[Call, ...]
+    calls: tuple[ModelAnswer, ...]
     model: str = ""
     simulated: bool = False
 
@@ -81,13 +81,13 @@ def ingest(folder: Path) -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
-async def _call(serving: Serving, stage: str, prompt: str) -> tuple[ChatReply, Call]:
+async def _call(serving: Serving, stage: str, prompt: str) -> tuple[ChatReply, ModelAnswer]:
     began = time.perf_counter()
     reply = await serving.ask(prompt)
     took_s = time.perf_counter() - began
     if not (reply.text or reply.reasoning):
         raise AssertionError(f"the model answered nothing to the {stage}")
-    call = Call(
+    call = ModelAnswer(
         stage,
         took_s,
         reply.readings.get("ttft_s"),

@@ -23,7 +23,7 @@ DISK, MEMORY, PERSISTED = "disk", "memory", "memory_persist"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PersistSaving:
     """How long a run takes with the history in memory and persisted, over with the history on disk.
 
     ``ratio`` below 1 is faster; ``interval`` is its 95 % interval. ``baseline_s`` and ``candidate_s`` are medians.
@@ -46,11 +46,11 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class StorageRecommendation:
     """``in_memory`` where every measured size was faster so, beyond doubt; else the history stays on disk."""
 
     in_memory: bool
-    measured: tuple[Measured, ...]
+    measured: tuple[PersistSaving, ...]
     machine_id: str = ""
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Recommendation:
         return f"Keep the history {what}. Time saved against disk: {'; '.join(parts)}."
 
 
-def recommendation() -> Recommendation:
+def recommendation() -> StorageRecommendation:
     """What the stored measurement says."""
     try:
         plain = json.loads(STORED.read_text(encoding="utf-8"))
@@ -75,9 +75,10 @@ def recommendation() -> Recommendation:
             "python -m agentdyno_workloads.simulation.recommend last.",
         ) from None
     measured = tuple(
-        Measured(**{**item, "interval": (item["interval"][0], item["interval"][1])}) for item in plain["measured"]
+        PersistSaving(**{**item, "interval": (item["interval"][0], item["interval"][1])})
+        for item in plain["measured"]
     )
-    return Recommendation(plain["in_memory"], measured, plain["machine_id"])
+    return StorageRecommendation(plain["in_memory"], measured, plain["machine_id"])
 
 
 def configure_for_performance_with_persistence(config: SimulationConfig) -> SimulationConfig:
@@ -95,7 +96,7 @@ def get_recommended_config(
     return configure_for_performance_with_persistence(config)
 
 
-def derive(result: RunResult, store: str | None = None) -> Recommendation:
+def derive(result: RunResult, store: str | None = None) -> StorageRecommendation:
     """What a run of ``memory_db`` says, size by size: the arms compared as any two arms are."""
     arms = {(arm.params.get("mode"), arm.params.get("agents"), arm.params.get("steps")): arm for arm in result.arms}
     sizes = sorted(
@@ -115,7 +116,7 @@ def derive(result: RunResult, store: str | None = None) -> Recommendation:
                 remedy="Take more iterations; workload:simulation/memory_db_baseline has enough.",
             )
         measured.append(
-            Measured(
+            PersistSaving(
                 result.run_id,
                 agents,
                 steps,
@@ -133,7 +134,7 @@ def derive(result: RunResult, store: str | None = None) -> Recommendation:
             remedy="Take a run of workload:simulation/memory_db_baseline.",
         )
     better = all(item.verdict == Verdict.BETTER.value for item in measured)
-    return Recommendation(better, tuple(measured), result.environment.machine_id)
+    return StorageRecommendation(better, tuple(measured), result.environment.machine_id)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

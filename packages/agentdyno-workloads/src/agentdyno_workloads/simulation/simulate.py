@@ -25,7 +25,7 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulationOutcome:
     """How a run went. ``history_hash`` is over the state after every step; ``step_s`` are the seconds of each step,
     ``persist_s`` those of making the history permanent; ``rows`` were logged, ``observations`` made: one an agent
     and step."""
@@ -91,7 +91,9 @@ class Simulation:
         return before, deeds
 
 
-def simulate(config: SimulationConfig, *, observer: Observer | None = None, pragmas: tuple[str, ...] = ()) -> Outcome:
+def simulate(
+    config: SimulationConfig, *, observer: Observer | None = None, pragmas: tuple[str, ...] = ()
+) -> SimulationOutcome:
     """A whole run. A history that cannot be written is a ``RunError``; the file is then absent, never half.
 
     Without an ``observer``, one is made where the configuration names a storage of observations.
@@ -123,7 +125,7 @@ def simulate(config: SimulationConfig, *, observer: Observer | None = None, prag
         if log is not None:
             log.abandon()
         raise
-    return Outcome(
+    return SimulationOutcome(
         steps=config.steps,
         agents=len(simulation.state),
         births=simulation.births,

@@ -14,7 +14,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class FigureEstimate:
     """A figure and its 95 % interval; ``None`` where there are too few samples for one."""
 
     value: float
@@ -58,19 +58,19 @@ class Source:
         """The values of a parameter, in the order of the run, each once."""
         return list(dict.fromkeys(arm.params[name] for arm in self.run.arms if name in arm.params))
 
-    def median(self, arm: int, metric: str) -> Estimate | None:
+    def median(self, arm: int, metric: str) -> FigureEstimate | None:
         """A metric's median in an arm; ``None`` where it was not measured."""
         summary = self.run.arms[arm].metrics.get(metric)
         if summary is None or summary.median is None:
             return None
-        return Estimate(summary.median, summary.ci)
+        return FigureEstimate(summary.median, summary.ci)
 
     def samples(self, arm: int, metric: str) -> list[float]:
         """A metric's values in the measured iterations, in their order."""
         usable = [sample for sample in self.run.arms[arm].samples if sample.usable]
         return [sample.readings[metric] for sample in usable if metric in sample.readings]
 
-    def ratio(self, baseline: int, candidate: int, metric: str) -> tuple[Estimate, str] | None:
+    def ratio(self, baseline: int, candidate: int, metric: str) -> tuple[FigureEstimate, str] | None:
         """A metric's ratio between two arms that ran by turns, with the verdict of comparing them."""
         first, second = (f"{self.run.run_id}:{self.run.arms[number].arm_id}" for number in (baseline, candidate))
         found = compare(first, second, store=self.store)
@@ -79,11 +79,11 @@ class Source:
                 # With few samples the interval has no end.
                 bounded = row.interval is not None and all(map(math.isfinite, row.interval))
                 verdict = "" if row.verdict is None else row.verdict.value
-                return Estimate(row.ratio, row.interval if bounded else None), verdict
+                return FigureEstimate(row.ratio, row.interval if bounded else None), verdict
         return None
 
 
-def median_of(values: Sequence[float]) -> Estimate:
+def median_of(values: Sequence[float]) -> FigureEstimate:
     """The median of one value or more; its interval lies between two of the ordered values."""
     ordered = np.sort(np.asarray(values, dtype=float))
     count = ordered.size
@@ -96,8 +96,8 @@ def median_of(values: Sequence[float]) -> Estimate:
             break
         beyond += 1
     if beyond < 0:
-        return Estimate(median)
-    return Estimate(median, (float(ordered[beyond]), float(ordered[count - 1 - beyond])))
+        return FigureEstimate(median)
+    return FigureEstimate(median, (float(ordered[beyond]), float(ordered[count - 1 - beyond])))
 
 
 def number(value: float) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from agentdyno_workloads.simulation.results.figures import (
-    Estimate,
+    FigureEstimate,
     Source,
     duration,
     median_of,
@@ -77,9 +77,9 @@ def memory_db(source: Source) -> Iterator[str]:
     )
 
 
-def _saved(ratio: Estimate, verdict: str) -> tuple[str, str]:
+def _saved(ratio: FigureEstimate, verdict: str) -> tuple[str, str]:
     turned = None if ratio.interval is None else (1 - ratio.interval[1], 1 - ratio.interval[0])
-    return Estimate(1 - ratio.value, turned).show(percent), verdict or UNKNOWN
+    return FigureEstimate(1 - ratio.value, turned).show(percent), verdict or UNKNOWN
 
 
 def observation(source: Source) -> Iterator[str]:
@@ -261,7 +261,7 @@ def redis(source: Source) -> Iterator[str]:
     )
 
 
-def _shown(figure: Estimate | None) -> str:
+def _shown(figure: FigureEstimate | None) -> str:
     return UNKNOWN if figure is None else figure.show(number)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric
 from agentdyno_workloads.simulation.config import SimulationConfig
-from agentdyno_workloads.simulation.simulate import Outcome, simulate
+from agentdyno_workloads.simulation.simulate import SimulationOutcome, simulate
 
 EXPECTED = {"disk": "disk", "memory": "memory", "memory_persist": "memory"}
 
@@ -82,7 +82,7 @@ class MemoryDb(Experiment):
     def teardown(self, context: ExperimentContext) -> None:  # noqa: ARG002
         self.folder.cleanup()
 
-    def _check(self, outcome: Outcome, path: Path) -> None:
+    def _check(self, outcome: SimulationOutcome, path: Path) -> None:
         """The treatment as SQLite reports it, and that the history is the same."""
         mode = self.params["mode"]
         if outcome.storage != EXPECTED[mode] or path.exists() != (mode != "memory"):
@@ -91,7 +91,7 @@ class MemoryDb(Experiment):
             raise AssertionError(f"{mode} gave another history than a run without a log")
 
 
-def _read_back(outcome: Outcome, path: Path) -> None:
+def _read_back(outcome: SimulationOutcome, path: Path) -> None:
     """That the file holds every step and SQLite finds no fault in it."""
     if not path.exists():
         return
