@@ -151,7 +151,7 @@ def test_results_of_two_machines_compare_in_answers_and_not_in_time(
 ) -> None:
     run(room, Answerer("a"), count=24)
     elsewhere = replace(capture_environment(), machine_id="another")
-    monkeypatch.setattr("agentdyno.runs.suite.kind.capture_environment", lambda: elsewhere)
+    monkeypatch.setattr("agentdyno.runs.pipeline.capture_environment", lambda: elsewhere)
     run(room, Answerer("b", wrong=ids(0, 16)), count=24)
     found = document(ask(bench, "compare", "a", "b", "--json"))
     assert "different-machines" in codes(found)

@@ -1767,6 +1767,8 @@ export interface components {
             instrument: string;
             iteration: number;
             output: unknown;
+            /** @default 0 */
+            part: number;
             phase: components["schemas"]["Phase"];
             /** @default 0 */
             process: number;
@@ -1973,7 +1975,7 @@ export interface components {
             processes: number | null;
             /** @default [] */
             reports: string[];
-            /** @default 0 */
+            /** @default 42 */
             seed: number;
             /** @default  */
             source: string;
