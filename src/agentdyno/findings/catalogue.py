@@ -48,8 +48,4 @@ def conclusion_warnings(findings: Findings) -> list[RunWarning]:
 
 
 def _conclusions(findings: Findings) -> Conclusions | None:
-    if type(findings) is Findings:  # what a run says of itself: the models of conclusions need not be loaded
-        return None
-    from agentdyno.findings.conclusions import Conclusions
-
-    return findings if isinstance(findings, Conclusions) else None
+    return cast("Conclusions", findings) if findings.has_conclusions else None

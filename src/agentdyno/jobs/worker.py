@@ -27,7 +27,7 @@ from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
 from agentdyno.store.service.fenced import FencedStore, Superseded
-from agentdyno.workbench.running import output_root
+from agentdyno.workbench.location import output_root
 
 STUCK_S = 1.0
 """Seconds without a sample after which a call counts as a long one."""

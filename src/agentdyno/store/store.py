@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from agentdyno.errors import StoreError
-from agentdyno.store.boards.repository import BoardRepository
 from agentdyno.store.database import revision
 from agentdyno.store.database.backend import Backend, backend_for
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.repository import RunRepository
-from agentdyno.store.service.repository import ServiceRepository
+
+if TYPE_CHECKING:
+    from agentdyno.store.boards.repository import BoardRepository
+    from agentdyno.store.service.repository import ServiceRepository
 
 BUSY_TIMEOUT_S = 5.0
 
@@ -30,8 +34,20 @@ class Store:
         self.session = session
         self.url = session.backend.url
         self.runs = RunRepository(session, on_run)
-        self.boards = BoardRepository(session)
-        self.service = ServiceRepository(session)
+
+    @cached_property
+    def boards(self) -> BoardRepository:
+        """Executions and summaries; loaded when first asked, for most runs ask nothing."""
+        from agentdyno.store.boards.repository import BoardRepository
+
+        return BoardRepository(self.session)
+
+    @cached_property
+    def service(self) -> ServiceRepository:
+        """Jobs, keys and workers; loaded when first asked."""
+        from agentdyno.store.service.repository import ServiceRepository
+
+        return ServiceRepository(self.session)
 
     @classmethod
     def open(cls, url: str | Path, *, must_exist: bool = False, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Store:

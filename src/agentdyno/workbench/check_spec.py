@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.comparison.ask import Results, is_file
+from agentdyno.findings.comparison.ask import Results, compare_operands, is_file
 from agentdyno.findings.gate.judge_experiments import judge_experiments
 from agentdyno.findings.gate.model import GateReport, GateVerdict
-from agentdyno.findings.run.ask import compare_operands, findings_for
+from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Comparison, Findings, RunResult, Spec
 from agentdyno.model.policy import GatePolicy
 from agentdyno.runs.kind import RunRequest, Tools

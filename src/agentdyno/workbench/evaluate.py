@@ -23,8 +23,7 @@ from agentdyno.specs import Dataset, LoadedSuite, SettingChanges, load_suite, pa
 from agentdyno.specs.changes import SUITE_CHANGES, known_changes
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.store import Store
-from agentdyno.workbench.location import project_store
-from agentdyno.workbench.running import output_root
+from agentdyno.workbench.location import output_root, project_store
 
 Scoring = str | ScorerUse | Callable[..., object]
 Asked = str | os.PathLike[str] | Mapping[str, object] | Suite | Dataset | Iterable[Case]

@@ -18,3 +18,11 @@ def project_store(start: Path, environ: Mapping[str, str]) -> str:
         if chosen and found is not None:
             return chosen if is_url(chosen) else path_url(found.parent / Path(chosen).expanduser())
     return default_url(start, environ)
+
+
+def output_root(url: str) -> Path:
+    """Where runs go by default: beside the store when it is a file, else ``.dyno/runs`` here."""
+    prefix, _, path = url.partition("sqlite:///")
+    if not prefix and path:
+        return Path(path).absolute().parent / "runs"
+    return Path.cwd() / ".dyno" / "runs"

@@ -9,9 +9,9 @@ from typing import Any
 
 from agentdyno.contracts import Report
 from agentdyno.errors import SpecError
-from agentdyno.findings.comparison.ask import Results
+from agentdyno.findings.comparison.ask import Results, compare_operands
 from agentdyno.findings.engine.match import Operand
-from agentdyno.findings.run.ask import compare_operands, findings_for
+from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Comparison, Progress, RunResult, Spec
 from agentdyno.model.result import LOAD_KIND
 from agentdyno.registry.local import file_being_loaded
@@ -23,7 +23,7 @@ from agentdyno.runs.place import run_folder
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.specs import SettingChanges, load_spec, params_of, parse_spec, spec_changes
 from agentdyno.store import Store
-from agentdyno.workbench.location import project_store
+from agentdyno.workbench.location import output_root, project_store
 from agentdyno.workbench.reporting import check_formats, write_reports
 
 
@@ -119,14 +119,6 @@ def load_run(reference: str, *, store: str | None = None) -> RunResult:
     url = store or project_store(Path.cwd(), os.environ)
     with Store.open(url, must_exist=True) as opened:
         return opened.runs.load(opened.runs.find(reference))
-
-
-def output_root(url: str) -> Path:
-    """Where runs go by default: beside the store when it is a file, else ``.dyno/runs`` here."""
-    prefix, _, path = url.partition("sqlite:///")
-    if not prefix and path:
-        return Path(path).absolute().parent / "runs"
-    return Path.cwd() / ".dyno" / "runs"
 
 
 def store_exists(url: str) -> bool:

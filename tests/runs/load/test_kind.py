@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import DynoError, RunError, SpecError
+from agentdyno.findings.comparison.ask import compare_operands
 from agentdyno.findings.engine.match import Operand
-from agentdyno.findings.run.ask import compare_operands, findings_for
+from agentdyno.findings.run.ask import findings_for
 from agentdyno.findings.stress.judge import stress_report
 from agentdyno.model import Progress, Provenance, RunResult, RunStatus, Workspace
 from agentdyno.model.codec import from_plain

@@ -73,8 +73,9 @@ def _compared(
     operands: tuple[str, ...], results: Results, store: Store | None, options: dict[str, Any]
 ) -> Comparison | Conclusions:
     """What the operands name decides which kind of comparison it is: agents, runs of suites, or experiments."""
+    from agentdyno.findings.comparison.ask import compare_operands
     from agentdyno.findings.duel.ask import compare_agents, compare_runs, compare_sides
-    from agentdyno.findings.run.ask import compare_operands, findings_for
+    from agentdyno.findings.run.ask import findings_for
 
     agents = [item for item in operands if store is not None and _is_agent(item, store)]
     if agents and len(agents) < len(operands):

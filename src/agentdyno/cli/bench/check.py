@@ -129,7 +129,7 @@ def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[lis
     from agentdyno.runs.kind import Choices, Tools
     from agentdyno.specs import load_suite, suite_changes
     from agentdyno.workbench.check import SuiteCheck
-    from agentdyno.workbench.running import output_root
+    from agentdyno.workbench.location import output_root
 
     choices = Choices(tuple(options["agents"]), options.get("max_cost"))
 
@@ -159,7 +159,7 @@ def _check_spec(what: str, store: Store, options: dict[str, Any]) -> tuple[GateR
     from agentdyno.runs.kind import Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.workbench.check_spec import check_spec
-    from agentdyno.workbench.running import output_root
+    from agentdyno.workbench.location import output_root
 
     refuse(options, _OF_SUITES, "an experiment")
     changes = {"against": options["against"]} if options.get("against") else {}

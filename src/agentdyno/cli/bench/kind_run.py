@@ -23,8 +23,8 @@ def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
     from agentdyno.runs.kind import Source, Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
+    from agentdyno.workbench.location import output_root
     from agentdyno.workbench.reporting import check_formats
-    from agentdyno.workbench.running import output_root
 
     kind, as_json, store = kind_named(name), bool(options.get("as_json")), options.get("store")
     changes = {key: options[key] for key in _SETTINGS if options.get(key) is not None}

@@ -126,7 +126,7 @@ def measure(request: RunRequest, workspace: Workspace, store: Store, options: di
     from agentdyno.runs.kind import Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
-    from agentdyno.workbench.running import output_root
+    from agentdyno.workbench.location import output_root
 
     kind, tools = (
         kind_named(_KIND),

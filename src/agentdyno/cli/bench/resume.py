@@ -22,7 +22,7 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Choices, Tools
     from agentdyno.runs.pipeline import resume
-    from agentdyno.workbench.running import output_root
+    from agentdyno.workbench.location import output_root
 
     with open_store(store, must_exist=True) as opened:
         with ProgressLine() as progress:

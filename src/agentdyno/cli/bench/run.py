@@ -119,8 +119,8 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
     from agentdyno.runs.kind import Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
+    from agentdyno.workbench.location import output_root
     from agentdyno.workbench.reporting import check_formats
-    from agentdyno.workbench.running import output_root
 
     as_json, store = bool(options.get("as_json")), options.get("store")
     kind = kind_named("experiment")

@@ -30,8 +30,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
     from agentdyno.specs import load_workspace
+    from agentdyno.workbench.location import output_root
     from agentdyno.workbench.reporting import check_formats
-    from agentdyno.workbench.running import output_root
 
     as_json, store = bool(options.get("as_json")), options.get("store")
     workspace = options.get("workspace") or load_workspace(Path.cwd())
@@ -100,7 +100,7 @@ def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices
     """What is said beside the suite; a cache of answers is closed with ``stack``."""
     from agentdyno.runs.kind import Choices
     from agentdyno.runs.suite.response_cache import FileCache
-    from agentdyno.workbench.running import output_root
+    from agentdyno.workbench.location import output_root
 
     cache = None
     if options.get("cache"):

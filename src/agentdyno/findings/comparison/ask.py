@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentdyno.errors import NotComparable, ResultError, nearest
-from agentdyno.findings.engine.match import Operand
-from agentdyno.model import ArmResult, RunResult
+from agentdyno.findings.engine.match import Operand, compare
+from agentdyno.findings.engine.measure_samples import SampleJudging
+from agentdyno.model import ArmResult, Comparison, RunResult
 from agentdyno.model.result_file import decode_result
+from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
 
@@ -86,3 +88,18 @@ def _similar_files(path: Path) -> str:
     folder = path.parent
     names = [str(folder / item.name) for item in folder.glob("*")] if folder.is_dir() else []
     return nearest(str(path), names) if names else f"There is no folder {folder}."
+
+
+def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> SampleJudging:
+    """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
+    calibration = store.runs.latest_calibration(result.environment.machine_id) if store is not None else None
+    return SampleJudging(
+        tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None
+    )
+
+
+def compare_operands(
+    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = TOLERANCE.default
+) -> Comparison:
+    """Two operands side by side; raises ``NotComparable`` when they share nothing."""
+    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))

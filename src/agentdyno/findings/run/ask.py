@@ -1,35 +1,18 @@
-"""Comparisons as a user asks for them, with what is known of this machine's noise."""
+"""What one run says: what its kind has concluded about it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from agentdyno.errors import PluginError, StoreError, nearest
-from agentdyno.findings.engine.match import Operand, compare, compare_sides
-from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
-from agentdyno.model import Comparison, Findings, RunResult, Side
+from agentdyno.model import Findings, RunResult, Side
 from agentdyno.runs.kinds import findings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
-
-
-def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> SampleJudging:
-    """Tolerance, and the noise floor of the machine that made the result where it has been calibrated."""
-    calibration = store.runs.latest_calibration(result.environment.machine_id) if store is not None else None
-    return SampleJudging(
-        tolerance=tolerance, noise_floor=calibration.noise_floor if calibration is not None else None
-    )
-
-
-def compare_operands(
-    baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = TOLERANCE.default
-) -> Comparison:
-    """Two operands side by side; raises ``NotComparable`` when they share nothing."""
-    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))
 
 
 def findings_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Findings:
@@ -61,6 +44,9 @@ def _comparison(result: RunResult, store: Store | None, tolerance: float) -> Fin
     """Of the two sides, where a run has two."""
     if not {Side.BASELINE, Side.CANDIDATE} <= {arm.side for arm in result.arms}:
         return None
+    from agentdyno.findings.comparison.ask import judging_for
+    from agentdyno.findings.engine.match import compare_sides
+
     compared = compare_sides(result, judging_for(result, store, tolerance))
     return Findings(warnings=result.warnings, comparisons=(compared,))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -104,7 +104,6 @@ class SuiteKind:
         given_up: Callable[[str], bool],
     ) -> list[StopRule]:
         from agentdyno.runner.rules.budgets import cost_limit, token_limit
-        from agentdyno.runner.rules.deciding import UntilDecided
         from agentdyno.runner.rules.stopping import TimeBudget
 
         work, limits, facts = prepared.work, prepared.work.suite.constraints, executor.facts
@@ -117,18 +116,17 @@ class SuiteKind:
         if limits.time_limit_s is not None:
             rules.append(TimeBudget(limits.time_limit_s, tools.clock))
         if prepared.spec.until_decided:
+            from agentdyno.runner.rules.deciding import UntilDecided
+
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
         return rules
 
     def close(self, header: RunResult, prepared: Prepared[PreparedSuite], ended: Ended) -> RunResult:
-        from agentdyno.runner.rules.deciding import UntilDecided
         from agentdyno.runs.suite.closing import close_run
 
         work, reason = prepared.work, header.stopped_because
-        for rule in ended.rules:
-            if isinstance(rule, UntilDecided) and reason == str(rule.outcome):
-                saved, planned = rule.outcome.saved_calls, rule.outcome.planned_calls
-                reason = f"{reason}; {saved:,} of {planned:,} calls saved"
+        if prepared.spec.until_decided:
+            reason = _with_saving(reason, ended.rules)
         pricing = {**work.rates, **work.prices.snapshot(), "warmup_usd": ended.facts.extra_usd}
         return close_run(
             ended.store,
@@ -148,3 +146,13 @@ def _refuse_functions(header: RunResult, suite: Suite) -> None:
             where=f"run {header.run_id[:13]}",
             remedy="Only that program can go on: put the function into a file and name it file.py@function.",
         )
+
+
+def _with_saving(reason: str | None, rules: Sequence[StopRule]) -> str | None:
+    """Why the run ended, with the calls that were saved where a decision ended it."""
+    from agentdyno.runner.rules.deciding import UntilDecided
+
+    for rule in rules:
+        if isinstance(rule, UntilDecided) and reason == str(rule.outcome):
+            return f"{reason}; {rule.outcome.saved_calls:,} of {rule.outcome.planned_calls:,} calls saved"
+    return reason
