@@ -80,10 +80,12 @@ export default function JobPage({ params }: PageProps): ReactElement {
   const mayRun = useMayRun() === true;
   const [then] = useQueryParam("then");
   const runId = job?.run_id ?? "";
+  // A job names its run a moment before the run is stored: only progress, or an end, says that there is one to see.
+  const begun = job !== undefined && (Object.keys(job.progress).length > 0 || job.finished_at !== null);
   useEffect(() => {
     // Who has just started a run wants to see it; the job's page is where it waits until then.
-    if (then === "run" && runId !== "") navigate(runAddress(runId), { replace: true });
-  }, [then, runId]);
+    if (then === "run" && runId !== "" && begun) navigate(runAddress(runId), { replace: true });
+  }, [then, runId, begun]);
   return (
     <>
       <div className="page-head">
