@@ -69,7 +69,7 @@ MISTAKES = {
         suite=SUITE + ZEROS,
     ),
     "a cost limit of zero": Mistake(("--max-cost", "not in the range"), options=("--max-cost", "0")),
-    "a time limit of zero": Mistake(("time_limit_ms", "more than 0"), options=("--timeout", "0")),
+    "a time limit of zero": Mistake(("--timeout", "not in the range"), options=("--timeout", "0")),
     "an unknown scorer": Mistake(
         ("unknown scorer 'exat'", "Did you mean exact?"), suite=SUITE.replace("exact", "exat")
     ),

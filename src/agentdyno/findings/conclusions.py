@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
 from agentdyno.findings.cost.model import CostReport
@@ -20,8 +19,6 @@ from agentdyno.model.record import AgentRecord
 @dataclass(frozen=True, slots=True)
 class Conclusions(Findings):
     """Whatever was asked for; the rest is empty. ``records`` are those behind it, for charts of their cases."""
-
-    has_conclusions: ClassVar[bool] = True
 
     leaderboards: tuple[Leaderboard, ...] = ()
     matrices: tuple[Matrix, ...] = ()

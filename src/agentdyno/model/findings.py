@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
 
 from agentdyno.model.metric import Metric
 from agentdyno.model.result import RunWarning
@@ -117,12 +116,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Everything concluded about one or more results, as reporters receive it.
-
-    ``has_conclusions`` is true of ``Conclusions``, whose models a report of one run need not load.
-    """
-
-    has_conclusions: ClassVar[bool] = False
+    """Everything concluded about one or more results, as reporters receive it."""
 
     warnings: tuple[RunWarning, ...] = ()
     comparisons: tuple[Comparison, ...] = ()

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .describe import Description, describe, median_absolute_deviation, pass_at_k, pass_hat_k, quantile
 
 if TYPE_CHECKING:
-    from agentdyno.stats.betting import precise_enough
-    from agentdyno.stats.describe import pass_at_k, pass_hat_k
-
-    from .betting import Capital, Decision, MeanSequence
+    from .betting import Capital, Decision, MeanSequence, precise_enough
     from .bootstrap import Statistic, bca, hierarchical
     from .effects import Estimate, cliffs_delta, cohens_d, hodges_lehmann_ratio, hodges_lehmann_shift, paired_ratio
     from .intervals import Interval, clustered_mean_interval, median_interval, t_interval, wilson

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from agentdyno.cli.service.model import command
+from agentdyno.cli.main import dyno
 from agentdyno.errors import DynoError
 
 from ...servers.talking import OLLAMA, OPENAI, ask, chat, text_of
@@ -61,17 +61,17 @@ def first_line(stream: Any) -> str:
 
 
 def test_help_shows_examples_for_every_part() -> None:
-    listed = CliRunner().invoke(command, ["--help"])
+    listed = CliRunner().invoke(dyno, ["model", "--help"])
     for name in ("install", "serve", "simulate"):
         assert f"\n  {name} " in listed.output
-        shown = CliRunner().invoke(command, [name, "--help"])
+        shown = CliRunner().invoke(dyno, ["model", name, "--help"])
         assert shown.exit_code == 0
-    assert "dyno model simulate --ttft" in CliRunner().invoke(command, ["simulate", "--help"]).output
-    assert "dyno model serve --port" in CliRunner().invoke(command, ["serve", "--help"]).output
+    assert "dyno model simulate --ttft" in CliRunner().invoke(dyno, ["model", "simulate", "--help"]).output
+    assert "dyno model serve --port" in CliRunner().invoke(dyno, ["model", "serve", "--help"]).output
 
 
 def test_install_says_that_the_model_is_there() -> None:
-    done = CliRunner().invoke(command, ["install", "--json"])
+    done = CliRunner().invoke(dyno, ["model", "install", "--json"])
     assert done.exit_code == 0
     assert "installed already" in done.stderr
     assert json.loads(done.stdout)["llama_cpp"] is True
@@ -143,7 +143,7 @@ def test_simulate_has_a_known_capacity_and_faults_in_exact_numbers() -> None:
     ],
 )
 def test_simulate_refuses_what_cannot_be(arguments: list[str], words: str) -> None:
-    done = CliRunner().invoke(command, ["simulate", "--port", "0", *arguments])
+    done = CliRunner().invoke(dyno, ["model", "simulate", "--port", "0", *arguments])
     assert isinstance(done.exception, DynoError)
     assert words in str(done.exception)
 
