@@ -17,6 +17,14 @@ _MOST_CASES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """``seed`` of what is drawn; ``tolerance`` is the change that counts, the metric's own where it is ``None``."""
+
+    seed: int = 0
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictLimits:
     """A change beyond ``decisive`` matters where it is significant; an interval within ``same`` is no change.
 

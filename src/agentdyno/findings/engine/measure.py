@@ -9,7 +9,7 @@ import numpy as np
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Measured, VerdictLimits, judge
+from agentdyno.findings.engine.judge import ALPHA, Measured, MeasureOptions, VerdictLimits, judge
 from agentdyno.findings.engine.measure_overall import dimension_pair, measure_overall
 from agentdyno.findings.engine.measure_scores import measure_accuracy, measure_time
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
@@ -75,16 +75,16 @@ def measure(
     reason, kept = _usable(pairing, metric)
     if reason:
         return Measured(_refused(metric, benchmark, reason), VerdictLimits.plain(tolerance, SAME_WITHIN))
-    found = _measure(kept, metric, benchmark, (seed, tolerance))
+    found = _measure(kept, metric, benchmark, MeasureOptions(seed, tolerance))
     scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
 
 
-def _measure(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, float | None]) -> Measured:
+def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
     if metric == "accuracy":
-        return measure_accuracy(pairing, benchmark, options[1])
+        return measure_accuracy(pairing, benchmark, options.tolerance)
     if metric in _TIMES:
-        return measure_time(pairing, metric, _TIMES[metric], benchmark, options[1])
+        return measure_time(pairing, metric, _TIMES[metric], benchmark, options.tolerance)
     if metric in _SHARES:
         return measure_reliability(pairing, metric, benchmark, options)
     if metric == OVERALL:

@@ -8,7 +8,7 @@ import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import Measured, VerdictLimits
+from agentdyno.findings.engine.judge import Measured, MeasureOptions, VerdictLimits
 from agentdyno.findings.engine.measure_scoreboard import Scoreboard, scoreboard, weighted
 from agentdyno.findings.engine.measure_totals import with_error
 from agentdyno.findings.engine.pairing import Pairing
@@ -19,9 +19,9 @@ MOST_DRAWS = 9_999
 """Exchanges tried at most: medians make each of them dear."""
 
 
-def measure_overall(pairing: Pairing, benchmark: str, options: tuple[int, float | None]) -> Measured:
-    """The weighted mean of the dimensions that both sides have a score in; ``options`` are seed and tolerance."""
-    seed, tolerance = options
+def measure_overall(pairing: Pairing, benchmark: str, options: MeasureOptions) -> Measured:
+    """The weighted mean of the dimensions that both sides have a score in."""
+    seed, tolerance = options.seed, options.tolerance
     limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     board = scoreboard(pairing, DIMENSIONS)
     row = PairedRow(OVERALL, benchmark, OVERALL, "ratio", True, False, None, None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Measured, VerdictLimits, fewest_clusters
+from agentdyno.findings.engine.judge import ALPHA, Measured, MeasureOptions, VerdictLimits, fewest_clusters
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.model import Verdict
 from agentdyno.model.metric import known_metric
@@ -36,14 +36,14 @@ class SideTotals:
 
 
 def measure_per_success(
-    pairing: Pairing, metric: str, parts: Sequence[str], benchmark: str, options: tuple[int, float | None]
+    pairing: Pairing, metric: str, parts: Sequence[str], benchmark: str, options: MeasureOptions
 ) -> Measured:
     """What a success takes of each of ``parts``, several of them by their geometric mean; ``options`` are the seed
     and the tolerance.
 
     A part that a side does not know, or that a side uses nothing of, is left out where there are several.
     """
-    seed, tolerance = options
+    seed, tolerance = options.seed, options.tolerance
     limits = VerdictLimits.relative(COST_TOLERANCE if tolerance is None else tolerance)
     row = _row(metric, benchmark, parts, relative=True)
     if (reason := _never(pairing)) is not None:
@@ -63,9 +63,9 @@ def measure_per_success(
     return found if len(used) == 1 else replace(found, row=_as_index(found.row))
 
 
-def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: tuple[int, float | None]) -> Measured:
+def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
     """``reliability``, ``pass_hat_3`` or ``error_rate``: shares, compared by their difference."""
-    seed, tolerance = options
+    seed, tolerance = options.seed, options.tolerance
     limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     row = _row(metric, benchmark, [metric], relative=False)
     sides = pairing.first, pairing.second
@@ -205,7 +205,7 @@ def _from_nothing(
     pairing: Pairing,
     row: PairedRow,
     held: tuple[str, tuple[Numbers, Numbers, Flags]],
-    options: tuple[int, float | None],
+    options: MeasureOptions,
 ) -> Measured:
     """One side uses none of it: there is no ratio, and the difference itself is compared."""
     name, (first, second, known) = held
@@ -215,7 +215,7 @@ def _from_nothing(
     ]
     plain = _row(row.metric, row.benchmark, [name], relative=False)
     totals = SideTotals(columns[0], columns[1], _share, (first, second), pairing.clusters)
-    return _measure(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options[0])
+    return _measure(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options.seed)
 
 
 def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -> PairedRow:

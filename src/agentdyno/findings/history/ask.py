@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
@@ -35,6 +36,15 @@ THRESHOLD = 0.10
 _OF_AGENTS = ("suite", "benchmark", "baseline")
 
 
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Which executions a history is made of; ``None`` leaves a bound open."""
+
+    suite: str | None
+    benchmark: str | None
+    days: int | None
+
+
 class Histories:
     """Asks one store."""
 
@@ -60,7 +70,7 @@ class Histories:
         """
         known = self._agents()
         if subject.rpartition("@")[0] in known or subject in known:
-            return self._of_agent(subject, metric or "overall", (suite, benchmark, days), baseline)
+            return self._of_agent(subject, metric or "overall", _Within(suite, benchmark, days), baseline)
         if suite or benchmark or baseline:
             names = [name for name, given in zip(_OF_AGENTS, (suite, benchmark, baseline), strict=True) if given]
             raise SpecError(
@@ -142,13 +152,10 @@ class Histories:
             return None
         return self._records.newest(f"{current.name}@{older[0].version}", current.suite_id)
 
-    def _of_agent(
-        self, agent: str, metric: str, where: tuple[str | None, str | None, int | None], baseline: str | None
-    ) -> History:
+    def _of_agent(self, agent: str, metric: str, within: _Within, baseline: str | None) -> History:
         name, version = self._records.agent_named(agent)
-        suite, benchmark, days = where
-        rows = self._series(name, suite, benchmark, days)
-        points = points_from(rows, metric, benchmark=benchmark or "")
+        rows = self._series(name, within.suite, within.benchmark, within.days)
+        points = points_from(rows, metric, benchmark=within.benchmark or "")
         level = None
         if baseline is not None:
             wanted = self._records.agent_named(baseline if "@" in baseline else f"{name}@{baseline}")[1]
@@ -159,7 +166,7 @@ class Histories:
             level = median(values)
         if version is not None:
             points = [point for point in points if point.version == version]
-        return _history(name, metric, points, self._suite_name(rows), benchmark or "", level)
+        return _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
 
     def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""

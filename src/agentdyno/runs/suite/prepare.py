@@ -11,7 +11,7 @@ from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.dimensions import targets_for
-from agentdyno.model import Benchmark, Plan, Price, Response, RunWarning, Side, Spec, Suite, Workspace
+from agentdyno.model import Arm, Benchmark, Plan, Price, Response, RunWarning, Side, Spec, Suite, Workspace
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
@@ -146,17 +146,19 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
                 benchmark,
                 entrant,
                 agents.of(entrant, benchmark.constraints.memory_limit_bytes),
-                (markings[benchmark.benchmark_id], prices),
-                (plan.warmups.get(arm_id, 0), meter if entrant.wants_local_model else None),
+                markings[benchmark.benchmark_id],
+                prices,
+                plan.warmups.get(arm_id, 0),
             )
             for arm_id, (_, benchmark, entrant) in arms.items()
         }
+        metered = [arm_id for arm_id, (_, _, entrant) in arms.items() if entrant.wants_local_model]
+        jobs |= {arm_id: replace(jobs[arm_id], server=meter) for arm_id in metered}
         expected = expect(arms, paid, prices)
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
         if choices.cache is not None:
-            known = {arm_id: digest([item.label, item.version.digest]) for arm_id, (_, _, item) in arms.items()}
-            choices.cache.prepare(known, redactor.value)
+            choices.cache.prepare(_answered_by(arms), redactor.value)
         yield PreparedSuite(
             suite=suite,
             settings=settings,
@@ -172,6 +174,11 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=warnings,
         )
+
+
+def _answered_by(arms: Mapping[str, tuple[Arm, Benchmark, Entrant]]) -> dict[str, str]:
+    """Whose answers an arm may reuse: the same agent in the same version."""
+    return {arm_id: digest([entrant.label, entrant.version.digest]) for arm_id, (_, _, entrant) in arms.items()}
 
 
 def _as_priced(workspace: Workspace, pricing: Mapping[str, object] | None) -> Workspace:
@@ -190,12 +197,11 @@ def _case_job(
     benchmark: Benchmark,
     entrant: Entrant,
     agent: Agent,
-    judged: tuple[Marking, PriceBook],
-    begins: tuple[int, CpuShare | None],
+    marking: Marking,
+    prices: PriceBook,
+    warmup: int,
 ) -> CaseJob:
-    """What one agent does in one benchmark; ``begins`` are its warm-ups and, for a local model, its CPU meter."""
-    marking, prices = judged
-    warmup, meter = begins
+    """What one agent does in one benchmark, ``warmup`` calls before the first that counts."""
     return CaseJob(
         agent,
         {case.id: case for case in benchmark.cases},
@@ -204,7 +210,6 @@ def _case_job(
         benchmark.constraints,
         benchmark.rubric.pass_threshold,
         warmup,
-        meter,
     )
 
 

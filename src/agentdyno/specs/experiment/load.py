@@ -17,7 +17,7 @@ def load_spec(path: Path, *, quick: bool = False, overrides: SettingChanges | No
     from agentdyno.specs.files.read import read_document
 
     document = _mapping(read_document(path), str(path))
-    return _build(document, str(path), path.absolute().parent, path.stem, (quick, overrides))
+    return _build(document, str(path), path.absolute().parent, path.stem, use_quick=quick, overrides=overrides)
 
 
 def parse_spec(
@@ -29,12 +29,12 @@ def parse_spec(
     overrides: SettingChanges | None = None,
 ) -> Spec:
     """The spec in a mapping of the file format's form; ``source`` stands for the file in messages."""
-    return _build(_mapping(document, source), source, base_dir, "", (quick, overrides))
+    return _build(_mapping(document, source), source, base_dir, "", use_quick=quick, overrides=overrides)
 
 
 def spec_for(experiment: str, *, base_dir: Path, overrides: SettingChanges) -> Spec:
     """A spec with every default for one experiment: what runs without a file."""
-    return _build({"experiment": experiment}, experiment, base_dir, "", (False, overrides))
+    return _build({"experiment": experiment}, experiment, base_dir, "", use_quick=False, overrides=overrides)
 
 
 def entry_where(spec: Spec, index: int) -> str:
@@ -96,13 +96,18 @@ def _mapping(document: object, source: str) -> dict[str, object]:
 
 
 def _build(
-    document: dict[str, object], source: str, base_dir: Path, name: str, changes: tuple[bool, SettingChanges | None]
+    document: dict[str, object],
+    source: str,
+    base_dir: Path,
+    name: str,
+    *,
+    use_quick: bool,
+    overrides: SettingChanges | None,
 ) -> Spec:
     from agentdyno.specs.experiment.build import build_spec
     from agentdyno.specs.files.validate import validate
     from agentdyno.specs.layers import apply_layer
 
-    use_quick, overrides = changes
     settled = validate(document, source)
     layer = settled.pop("quick", {})
     if use_quick:
