@@ -1,0 +1,92 @@
+"""Two checkouts of this project in turns: is the other one, usually an older one, faster?
+
+    python benchmarks/before_after.py ../older-checkout --pairs 15
+
+Both need their .venv (``make test`` or ``scripts/install.sh dev``). Each pair runs every command once with either
+checkout, in an order that changes; the first pair fills the caches and does not count. A ratio above 1 is a slow-down
+of this checkout; its interval is a bootstrap of the median of pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.ratio_table import Cost, print_heading, print_table, run_process
+
+HERE = Path(__file__).resolve().parent.parent
+CASES = 1_000
+COMMANDS = {
+    "dyno --help": ("--help",),
+    "dyno run --help": ("run", "--help"),
+    "dyno list": ("list",),
+    f"suite of {CASES:,} cases": ("run", "suite.yaml", "--agent", "agent.py@answer"),
+    "experiment, 300 samples": ("run", "spec.yaml"),
+}
+
+
+def write_project(folder: Path) -> None:
+    """An agent with a suite of quick cases, and a quick experiment."""
+    folder.mkdir()
+    rows = [{"id": f"c{number}", "input": f"c{number}", "target": f"C{number}"} for number in range(CASES)]
+    suite = {"name": "many", "dataset": {"cases": rows}, "scorer": "exact", "epochs": 1}
+    (folder / "suite.yaml").write_text(json.dumps(suite))
+    (folder / "agent.py").write_text("def answer(text):\n    return text.upper()\n")
+    (folder / "bench.py").write_text("def work():\n    return sum(range(1000))\n")
+    (folder / "spec.yaml").write_text("experiment: bench.py@work\niterations: 300\n")
+
+
+def measure(checkouts: dict[str, Path], pairs: int, work: Path) -> dict[str, dict[str, list[Cost]]]:
+    """Costs by command and checkout, pair by pair."""
+    for name, root in checkouts.items():
+        write_project(work / name)
+        subprocess.run([root / ".venv/bin/python", "-m", "compileall", "-q", root / "src"], check=True)
+    found: dict[str, dict[str, list[Cost]]] = {text: {name: [] for name in checkouts} for text in COMMANDS}
+    for number in range(pairs + 1):
+        names = list(checkouts) if number % 2 else list(reversed(checkouts))
+        for text, arguments in COMMANDS.items():
+            for name in names:
+                bin_ = checkouts[name] / ".venv" / "bin"
+                environ = {"XDG_CACHE_HOME": str(work / name / "cache")}
+                cost = run_process([str(bin_ / "python"), str(bin_ / "dyno"), *arguments], environ, work / name)
+                if number:
+                    found[text][name].append(cost)
+    return found
+
+
+def ratio(after: list[float], before: list[float]) -> str:
+    """The median ratio of pairs with its 95 % interval."""
+    ratios = [mine / other for mine, other in zip(after, before, strict=True)]
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(4_000))
+    return f"{statistics.median(ratios):.3f} [{medians[100]:.3f}, {medians[3_899]:.3f}]"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path, help="the other checkout")
+    parser.add_argument("--pairs", type=int, default=15)
+    asked = parser.parse_args()
+    print_heading()
+    with tempfile.TemporaryDirectory(prefix="dyno-before-after-") as name:
+        found = measure({"before": asked.other.resolve(), "after": HERE}, asked.pairs, Path(name))
+    rows: list[tuple[str, ...]] = []
+    for text, costs in found.items():
+        cpu = {side: [cost.cpu_s for cost in costs[side]] for side in costs}
+        wall = {side: [cost.wall_s for cost in costs[side]] for side in costs}
+        shown = [f"{statistics.median(cpu[side]) * 1e3:.0f}" for side in ("before", "after")]
+        rows.append((text, *shown, ratio(cpu["after"], cpu["before"]), ratio(wall["after"], wall["before"])))
+    print_table(
+        "Before and after", ("", "CPU before, ms", "CPU after, ms", "ratio of CPU", "ratio of wall time"), rows
+    )
+
+
+if __name__ == "__main__":
+    main()
