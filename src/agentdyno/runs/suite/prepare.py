@@ -141,17 +141,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         arms = {
             arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
         }
-        jobs = {
-            arm_id: _case_job(
-                benchmark,
-                entrant,
-                agents.of(entrant, benchmark.constraints.memory_limit_bytes),
-                markings[benchmark.benchmark_id],
-                prices,
-                plan.warmups.get(arm_id, 0),
-            )
-            for arm_id, (_, benchmark, entrant) in arms.items()
-        }
+        jobs = _case_jobs(arms, agents, markings, prices, plan.warmups)
         metered = [arm_id for arm_id, (_, _, entrant) in arms.items() if entrant.wants_local_model]
         jobs |= {arm_id: replace(jobs[arm_id], server=meter) for arm_id in metered}
         expected = expect(arms, paid, prices)
@@ -191,6 +181,27 @@ def _as_priced(workspace: Workspace, pricing: Mapping[str, object] | None) -> Wo
         prices={name: from_plain(Price, row) for name, row in prices.items()} if isinstance(prices, Mapping) else {},
         compute_price_per_cpu_hour=float(hour) if isinstance(hour, (int, float)) else None,
     )
+
+
+def _case_jobs(
+    arms: Mapping[str, tuple[Arm, Benchmark, Entrant]],
+    agents: _Agents,
+    markings: Mapping[str, Marking],
+    prices: PriceBook,
+    warmups: Mapping[str, int],
+) -> dict[str, CaseJob]:
+    """What is done in each arm, by arm id."""
+    return {
+        arm_id: _case_job(
+            benchmark,
+            entrant,
+            agents.of(entrant, benchmark.constraints.memory_limit_bytes),
+            markings[benchmark.benchmark_id],
+            prices,
+            warmups.get(arm_id, 0),
+        )
+        for arm_id, (_, benchmark, entrant) in arms.items()
+    }
 
 
 def _case_job(
