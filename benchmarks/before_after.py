@@ -4,7 +4,8 @@
 
 Both need their .venv (``make test`` or ``scripts/install.sh dev``). Each pair runs every command once with either
 checkout, in an order that changes; the first pair fills the caches and does not count. A ratio above 1 is a slow-down
-of this checkout; its interval is a bootstrap of the median of pairs.
+of this checkout; its interval is a bootstrap of the median of pairs. The last rows are our side of evaluate.py,
+store.py and load.py, as either checkout has it; a load is counted by the server, in CPU time for each request.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.load_throughput import CannedServer, canned_server
 from benchmarks.ratio_table import Cost, print_heading, print_table, run_process
 
 HERE = Path(__file__).resolve().parent.parent
@@ -30,6 +35,12 @@ COMMANDS = {
     f"suite of {CASES:,} cases": ("run", "suite.yaml", "--agent", "agent.py@answer"),
     "experiment, 300 samples": ("run", "spec.yaml"),
 }
+TOOLS = {
+    "evaluate.py, 2,000 cases": ("evaluate_tool.py", "dyno", "2000"),
+    "store.py, 5,000 samples": ("store_tool.py", "dyno", "5000"),
+}
+LOAD = "load.py, a request"
+LOAD_SECONDS, CONNECTIONS = 2, 64
 
 
 def write_project(folder: Path) -> None:
@@ -43,21 +54,57 @@ def write_project(folder: Path) -> None:
     (folder / "spec.yaml").write_text("experiment: bench.py@work\niterations: 300\n")
 
 
-def measure(checkouts: dict[str, Path], pairs: int, work: Path) -> dict[str, dict[str, list[Cost]]]:
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A checkout of the project, and a folder that it works in."""
+
+    root: Path
+    work: Path
+
+    def dyno(self, arguments: tuple[str, ...]) -> Cost:
+        bin_ = self.root / ".venv" / "bin"
+        environ = {"XDG_CACHE_HOME": str(self.work / "cache")}
+        return run_process([str(bin_ / "python"), str(bin_ / "dyno"), *arguments], environ, self.work)
+
+    def tool(self, name: str, arguments: tuple[str, ...]) -> Cost:
+        """A script of its ``benchmarks/``, in an empty folder."""
+        script = str(self.root / "benchmarks" / name)
+        return run_process([str(self.root / ".venv/bin/python"), script, *arguments], cwd=self.root)
+
+    def stored(self, name: str, arguments: tuple[str, ...]) -> Cost:
+        with tempfile.TemporaryDirectory(dir=self.work) as folder:
+            return self.tool(name, (*arguments, folder, str(Path(folder) / "figures.json")))
+
+    def load(self, server: CannedServer) -> Cost:
+        """For each request that the server counted."""
+        before = server.read().requests
+        cost = self.tool("load_tool.py", (str(server.port), str(LOAD_SECONDS), str(CONNECTIONS)))
+        count = server.read().requests - before
+        return replace(cost, wall_s=cost.wall_s / count, cpu_s=cost.cpu_s / count)
+
+
+def measure(roots: dict[str, Path], pairs: int, work: Path) -> dict[str, dict[str, list[Cost]]]:
     """Costs by command and checkout, pair by pair."""
-    for name, root in checkouts.items():
-        write_project(work / name)
-        subprocess.run([root / ".venv/bin/python", "-m", "compileall", "-q", root / "src"], check=True)
-    found: dict[str, dict[str, list[Cost]]] = {text: {name: [] for name in checkouts} for text in COMMANDS}
-    for number in range(pairs + 1):
-        names = list(checkouts) if number % 2 else list(reversed(checkouts))
-        for text, arguments in COMMANDS.items():
-            for name in names:
-                bin_ = checkouts[name] / ".venv" / "bin"
-                environ = {"XDG_CACHE_HOME": str(work / name / "cache")}
-                cost = run_process([str(bin_ / "python"), str(bin_ / "dyno"), *arguments], environ, work / name)
-                if number:
-                    found[text][name].append(cost)
+    checkouts = {name: Checkout(root, work / name) for name, root in roots.items()}
+    for checkout in checkouts.values():
+        write_project(checkout.work)
+        folders = [path for path in (checkout.root / "src", checkout.root / "packages") if path.is_dir()]
+        subprocess.run([checkout.root / ".venv/bin/python", "-m", "compileall", "-q", *folders], check=True)
+    jobs: dict[str, Callable[[Checkout], Cost]] = {}
+    for text, arguments in COMMANDS.items():
+        jobs[text] = partial(Checkout.dyno, arguments=arguments)
+    for text, (name, *rest) in TOOLS.items():
+        jobs[text] = partial(Checkout.stored, name=name, arguments=tuple(rest))
+    found: dict[str, dict[str, list[Cost]]] = {text: {name: [] for name in roots} for text in (*jobs, LOAD)}
+    with canned_server(0) as server:
+        jobs[LOAD] = partial(Checkout.load, server=server)
+        for number in range(pairs + 1):
+            names = list(checkouts) if number % 2 else list(reversed(checkouts))
+            for text, job in jobs.items():
+                for name in names:
+                    cost = job(checkouts[name])
+                    if number:
+                        found[text][name].append(cost)
     return found
 
 
@@ -81,7 +128,7 @@ def main() -> None:
     for text, costs in found.items():
         cpu = {side: [cost.cpu_s for cost in costs[side]] for side in costs}
         wall = {side: [cost.wall_s for cost in costs[side]] for side in costs}
-        shown = [f"{statistics.median(cpu[side]) * 1e3:.0f}" for side in ("before", "after")]
+        shown = [f"{statistics.median(cpu[side]) * 1e3:.3g}" for side in ("before", "after")]
         rows.append((text, *shown, ratio(cpu["after"], cpu["before"]), ratio(wall["after"], wall["before"])))
     print_table(
         "Before and after", ("", "CPU before, ms", "CPU after, ms", "ratio of CPU", "ratio of wall time"), rows
