@@ -16,7 +16,7 @@ import pytest
 
 from agentdyno.model.codec import encode
 from agentdyno.store import Store
-from agentdyno.workbench.importing import _keep
+from agentdyno.workbench.importing import save_imported
 
 from ..command import Bench
 from ..given_results import Factory
@@ -61,7 +61,7 @@ def given(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -
     ]
     result = make.result(arms)
     with Store.open(bench.folder / ".dyno" / "dyno.db") as store:
-        _keep(store, result)
+        save_imported(store, result)
     bench.write("result.json", encode(result))
     return bench
 

@@ -27,7 +27,7 @@ from agentdyno.model.identity import suite_arm_id
 from agentdyno.model.result_file import decode_result
 from agentdyno.store import Store
 from agentdyno.store.rows import ExecutionFilter
-from agentdyno.workbench.importing import _keep
+from agentdyno.workbench.importing import save_imported
 
 from ..properties import examples
 from .evaluations import (
@@ -53,7 +53,7 @@ every_log = pytest.mark.parametrize(("name", "path"), ALL_LOGS, ids=IDS)
 def stored(result: RunResult, path: Path) -> RunResult:
     """The run as a store gives it back."""
     with Store.open(path) as store:
-        _keep(store, result)
+        save_imported(store, result)
         return store.runs.load(result.run_id)
 
 
@@ -118,7 +118,7 @@ def test_a_truncated_log_is_refused_as_cut_off(name: str, path: Path, tmp_path: 
 def test_real_agents_are_on_the_matrix_and_simulated_ones_are_not(tmp_path: Path) -> None:
     with Store.open(tmp_path / "dyno.db") as store:
         for path in (CAPITALS, RIVERS, REPEATED, TABLE, DUMMY):
-            _keep(store, read_log(path))
+            save_imported(store, read_log(path))
         rows = store.boards.executions(ExecutionFilter(), limit=100)
         assert {(row.agent, row.benchmark, row.status) for row in rows} == {
             ("mockllm/model", "capitals", "success"),
@@ -160,7 +160,7 @@ class Keeper:
     def kept(self, result: RunResult) -> RunResult:
         """The run as the store gives it back; there it has an id of its own, for copies of a log share theirs."""
         renamed = replace(result, run_id=f"{next(self._numbers):08x}-0000-7000-8000-000000000000")
-        _keep(self.store, renamed)
+        save_imported(self.store, renamed)
         return replace(self.store.runs.load(renamed.run_id), run_id=result.run_id)
 
 

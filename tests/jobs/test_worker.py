@@ -16,7 +16,7 @@ import pytest
 
 from agentdyno.errors import LeaseLost, StoreError
 from agentdyno.jobs import worker as worker_module
-from agentdyno.jobs.heartbeat import Heart, Why
+from agentdyno.jobs.heartbeat import Heartbeat, StopReason
 from agentdyno.jobs.processes import WorkerPool
 from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.model.job import Job, JobStatus
@@ -182,17 +182,17 @@ def test_a_run_that_was_named_and_never_begun_is_begun(service: Service) -> None
 
 def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     job = service.submit()
-    finish = Heart.finish
+    finish = Heartbeat.finish
 
-    def die(_heart: Heart, _status: JobStatus, _error: str = "", *, final: bool = False) -> None:
+    def die(_heart: Heartbeat, _status: JobStatus, _error: str = "", *, final: bool = False) -> None:
         raise StoreError("gone at the last moment")
 
-    monkeypatch.setattr(Heart, "finish", die)
+    monkeypatch.setattr(Heartbeat, "finish", die)
     stop = threading.Event()
     first = replace(service.worker("first"), on_job=lambda _job, what: stop.set() if what != "begins" else None)
     first.work(stop)
     assert service.store.service.job(job.job_id).status is JobStatus.RUNNING
-    monkeypatch.setattr(Heart, "finish", finish)
+    monkeypatch.setattr(Heartbeat, "finish", finish)
     asked = service.calls()
     service.worker("second").work(NEVER, once=True)
     assert service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED
@@ -272,23 +272,23 @@ def test_the_heart_hears_of_cancelling_stopping_and_losing(service: Service) -> 
     assert taken is not None
     stopping = threading.Event()
     woken = threading.Event()
-    heart = Heart(service.store.url, taken, 300, stopping, woken.set)
+    heart = Heartbeat(service.store.url, taken, 300, stopping, woken.set)
     heart.start()
     try:
         stopping.set()
-        wait_for(lambda: heart.why is Why.STOPPED)
+        wait_for(lambda: heart.why is StopReason.STOPPED)
         assert woken.wait(PATIENCE_S)
     finally:
         heart.close()
     service.store.service.cancel_job(job.job_id, now_ms())
-    heart = Heart(service.store.url, taken, 300, NEVER, lambda: None)
+    heart = Heartbeat(service.store.url, taken, 300, NEVER, lambda: None)
     heart.start()
-    wait_for(lambda: heart.why is Why.CANCELLED)
+    wait_for(lambda: heart.why is StopReason.CANCELLED)
     heart.close()
     other = replace(taken, attempt=taken.attempt + 1)
-    heart = Heart(service.store.url, other, 300, NEVER, lambda: None)
+    heart = Heartbeat(service.store.url, other, 300, NEVER, lambda: None)
     heart.start()
-    wait_for(lambda: heart.why is Why.LOST)
+    wait_for(lambda: heart.why is StopReason.LOST)
     with pytest.raises(LeaseLost):
         heart.finish(JobStatus.SUCCEEDED)
     heart.close()

@@ -22,7 +22,7 @@ LOOK_S = 0.1
 """How often it is looked whether the worker is to stop."""
 
 
-class Why(StrEnum):
+class StopReason(StrEnum):
     """Why a run is stopped before its end."""
 
     LOST = "another worker has the job"
@@ -30,7 +30,7 @@ class Why(StrEnum):
     STOPPED = "the worker stops"
 
 
-class Heart:
+class Heartbeat:
     """Beats in a thread, with a connection of its own, every third of the lease.
 
     ``on_stop`` is called in that thread, again and again until ``close``, once there is a reason: the run that it is
@@ -51,8 +51,8 @@ class Heart:
         self._store: Store | None = None
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="dyno-heart", daemon=True)
-        self.why: Why | None = None
+        self._thread = threading.Thread(target=self._work, name="dyno-heartbeat", daemon=True)
+        self.why: StopReason | None = None
 
     def start(self) -> None:
         self._thread.start()
@@ -120,22 +120,22 @@ class Heart:
     def _work(self) -> None:
         beaten = time.monotonic()
         while not self._closing.wait(LOOK_S):
-            silent = self._silent or self.why is Why.LOST
+            silent = self._silent or self.why is StopReason.LOST
             if not silent and time.monotonic() - beaten >= self._every_s:
                 beaten = time.monotonic()
                 self._beat_or_note()
             if self.why is None and self._worker_stops.is_set():
-                self.why = Why.STOPPED
+                self.why = StopReason.STOPPED
             if self.why is not None:
                 self._on_stop()
 
     def _beat_or_note(self) -> None:
         try:
             if self._beat() and self.why is None:
-                self.why = Why.CANCELLED
+                self.why = StopReason.CANCELLED
         except LeaseLost as error:
             log.warning("%s", error.message)
-            self.why = Why.LOST
+            self.why = StopReason.LOST
         except StoreError as error:
             log.warning("no heartbeat: %s", error.message)
             self._let_go()

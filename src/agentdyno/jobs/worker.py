@@ -16,7 +16,7 @@ from types import FrameType
 
 from agentdyno.errors import DynoError, LeaseLost, StoreError
 from agentdyno.jobs.catalogue import Catalogue
-from agentdyno.jobs.heartbeat import Heart, Why, now_ms
+from agentdyno.jobs.heartbeat import Heartbeat, StopReason, now_ms
 from agentdyno.jobs.submitting import RunOptions
 from agentdyno.model import AgentUse, Progress, RunResult, RunStatus, Status
 from agentdyno.model.job import Job, JobStatus
@@ -174,7 +174,7 @@ class _Attempt:
         self._catalogue = catalogue
         self._job = job
         self._thread = threading.current_thread()
-        self._heart = Heart(worker.store_url, job, worker.lease_ms, stop, self._wake)
+        self._heartbeat = Heartbeat(worker.store_url, job, worker.lease_ms, stop, self._wake)
         self._begun = False
         self.ended = False
         self._open_to_interrupts = False
@@ -183,17 +183,17 @@ class _Attempt:
 
     def make(self) -> None:
         """Runs the job and ends the attempt; never raises, except what the interpreter itself must hear of."""
-        self._heart.start()
+        self._heartbeat.start()
         try:
             self._conclude()
         except (LeaseLost, Superseded):
             self.outcome = "is another worker's"
         except StoreError as error:
             log.warning("job %s: %s", self._job.job_id, error)
-            self._heart.hand_back()
+            self._heartbeat.hand_back()
             self.outcome = "goes back: the store does not answer"
         finally:
-            self._heart.close()
+            self._heartbeat.close()
 
     def _conclude(self) -> None:
         try:
@@ -210,17 +210,17 @@ class _Attempt:
         if result is not None and result.stopped_because != INTERRUPTED:
             failure = _failure(result)
             return self._finish(JobStatus.FAILED if failure else JobStatus.SUCCEEDED, failure, final=True)
-        if self._heart.why is Why.CANCELLED:
+        if self._heartbeat.why is StopReason.CANCELLED:
             return self._finish(JobStatus.CANCELLED)
         self.outcome = "goes back to the queue"
-        if self._heart.why is None:
+        if self._heartbeat.why is None:
             with suppress(StoreError):
-                self._heart.release()
+                self._heartbeat.release()
             raise KeyboardInterrupt  # somebody else's, who wants to hear of it
-        return self._heart.release()
+        return self._heartbeat.release()
 
     def _finish(self, status: JobStatus, error: str = "", *, final: bool = False) -> None:
-        self._heart.finish(status, error, final=final)
+        self._heartbeat.finish(status, error, final=final)
         self.outcome = status.value
         self.ended = True
 
@@ -239,7 +239,7 @@ class _Attempt:
             on_progress=self._on_progress,
             choices=Choices((use,), chosen.max_cost_usd),
         )
-        with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heart.name_run) as store:
+        with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heartbeat.name_run) as store:
             tools = replace(tools, store=store)
             if job.run_id and store.runs.has(job.run_id):
                 header = store.runs.load(job.run_id, samples=False)
@@ -253,7 +253,7 @@ class _Attempt:
 
     def _on_progress(self, progress: Progress) -> None:
         """Between two samples, in the thread of the run. The first call comes before anything can be stopped."""
-        self._heart.note(progress)
+        self._heartbeat.note(progress)
         self._moved_at = time.monotonic()
         self._open_to_interrupts = progress.done < progress.planned
         if self._begun and self._open_to_interrupts:
@@ -262,12 +262,12 @@ class _Attempt:
 
     def interrupt(self) -> None:
         """In the thread of the run: raises ``KeyboardInterrupt``, once, where there is a reason to stop."""
-        if self._heart.why is not None and self._open_to_interrupts:
+        if self._heartbeat.why is not None and self._open_to_interrupts:
             self._open_to_interrupts = False
             raise KeyboardInterrupt
 
     def _wake(self) -> None:
-        """In the heart's thread: sees to it that a long call is interrupted, where that is possible."""
+        """In the heartbeat's thread: sees to it that a long call is interrupted, where that is possible."""
         if self._thread is threading.main_thread():
             threading.Thread(target=self._interrupt_when_stuck, name="interrupt", daemon=True).start()
 

@@ -72,7 +72,7 @@ def import_files(
         known = item.result.run_id in seen or _is_whole(store, item.result.run_id)
         seen.add(item.result.run_id)
         if not known:
-            _keep(store, item.result)
+            save_imported(store, item.result)
         done.append(Imported(item.path, item.importer, item.result, known))
     return done
 
@@ -84,7 +84,7 @@ def _is_whole(store: Store, run_id: str) -> bool:
     return store.runs.load(run_id, samples=False).status is not RunStatus.RUNNING
 
 
-def _keep(store: Store, result: RunResult) -> None:
+def save_imported(store: Store, result: RunResult) -> None:
     arms = [
         Arm(
             arm_id=arm.arm_id,

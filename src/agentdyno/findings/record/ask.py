@@ -53,12 +53,12 @@ class Records:
         A run that holds them all is taken, as its timings were interleaved; else each agent's newest results. Raises
         ``NotComparable`` where they share no suite.
         """
-        chosen, shared = self._meeting(agents, suite)
+        chosen, shared = self._on_shared_suite(agents, suite)
         return [self._record(item, shared) for item in chosen]
 
     def results_together(self, agents: Sequence[str], suite: str | None = None) -> list[Result]:
         """What ``together`` makes its records of."""
-        chosen, shared = self._meeting(agents, suite)
+        chosen, shared = self._on_shared_suite(agents, suite)
         return [result for item in chosen for result in self._results(item, shared)]
 
     def newest_results(self, agent: str, suite: str | None = None) -> list[Result]:
@@ -73,7 +73,7 @@ class Records:
         rows = _chosen(item, preferred).values()
         return [(row.run_id, row.arm_id, self._header(row.run_id).finished_at) for row in rows]
 
-    def _meeting(self, agents: Sequence[str], suite: str | None) -> tuple[list[StoredAgent], list[str]]:
+    def _on_shared_suite(self, agents: Sequence[str], suite: str | None) -> tuple[list[StoredAgent], list[str]]:
         """The agents on one version of a suite, and the runs that they share."""
         if len(agents) < 2:
             raise NotComparable("one agent alone cannot be compared", remedy="Name at least two: dyno compare A B.")
