@@ -24,7 +24,7 @@ import numpy as np
 
 from .distributions import normal_cdf, normal_quantile, signed_rank_cdf, t_cdf, t_quantile, two_sided_p
 from .samples import Array
-from .swap import FIRST_DRAWS, MOST_DRAWS, MOST_EXACT, Patterns, every_pattern, exchanged, random_patterns
+from .swap import FIRST_DRAWS, MOST_DRAWS, MOST_EXACT, Level, Patterns, every_pattern, exchanged, random_patterns
 
 _WORTH_MORE = 0.1
 _TIE = 1e-9
@@ -92,6 +92,21 @@ def invert_swap(
         outcome = _from_exchanges(observed, together, alpha, "swap test")
     assert outcome is not None
     return outcome
+
+
+def invert_totals(
+    first: Array, second: Array, level: Level, shares: Array, *, alpha: float, seed: int = 0
+) -> Inversion:
+    """``invert_swap`` of ``level(second) - level(first)``, levels of column sums; a unit is a row of either side."""
+    difference, sums = second - first, (first.sum(axis=0), second.sum(axis=0))
+
+    def drawn(patterns: Patterns) -> Array:
+        moved = exchanged(patterns, difference)
+        with np.errstate(invalid="ignore"):  # infinite less infinite is no difference
+            return np.asarray(level(sums[1] - moved) - level(sums[0] + moved))
+
+    observed = float((level(sums[1][None, :]) - level(sums[0][None, :]))[0])
+    return invert_swap(observed, drawn, shares, alpha=alpha, seed=seed)
 
 
 def invert_linear_swap(differences: Array, shares: Array, *, alpha: float, seed: int = 0) -> Inversion:

@@ -158,7 +158,7 @@ def test_an_agent_that_fails_more_and_uses_the_same_has_lost_its_pass_rate_and_n
     found = duel(first, second)
     cost = found.row("cost")
     assert cost.verdict is Verdict.WORSE
-    assert (cost.change, cost.per_try) == (pytest.approx(0.5), pytest.approx(0.0))
+    assert [cost.change, cost.per_try] == pytest.approx([0.5, 0.0])
     assert found.winner == "a@1"
     assert "cost" not in found.why
 

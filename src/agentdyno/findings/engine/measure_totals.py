@@ -14,8 +14,8 @@ from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.model import Verdict
 from agentdyno.model.metric import known_metric
-from agentdyno.stats.inversion import Inversion, invert_law, invert_linear_swap, invert_swap
-from agentdyno.stats.swap import MOST_SWAPPED, Level, Patterns, exchanged, jackknife_error, rank_biserial
+from agentdyno.stats.inversion import Inversion, invert_law, invert_linear_swap, invert_totals
+from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, rank_biserial
 
 COST_TOLERANCE = 0.03
 
@@ -192,14 +192,7 @@ def _test(units: SideTotals, shift: float, error: float | None, seed: int) -> In
         return invert_linear_swap(
             (second[:, 0] - first[:, 0]) / float(first[:, 1].sum()), shares, alpha=ALPHA, seed=seed
         )
-    difference, sums = second - first, (first.sum(axis=0), second.sum(axis=0))
-
-    def drawn(patterns: Patterns) -> Numbers:
-        moved = exchanged(patterns, difference)
-        with np.errstate(invalid="ignore"):  # infinite less infinite: no difference
-            return level(sums[1] - moved) - level(sums[0] + moved)
-
-    return invert_swap(shift, drawn, shares, alpha=ALPHA, seed=seed)
+    return invert_totals(first, second, level, shares, alpha=ALPHA, seed=seed)
 
 
 def unit_shares(sides: tuple[Numbers, Numbers], columns: Sequence[int]) -> Numbers:
