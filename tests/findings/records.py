@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
+from agentdyno.model.findings import Verdict
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 HIGHER = ("accuracy", "reliability")
@@ -82,7 +83,11 @@ def row(
     cases: int = 40,
     scores: tuple[float | None, float | None] = (None, None),
 ) -> PairedRow:
+    """A row as the engine judges it alone: significant at 5 % is better or worse."""
     quantity, unit = QUANTITIES.get(metric, (metric, "ratio"))
+    verdict = None if p_value is None else Verdict.INCONCLUSIVE
+    if p_value is not None and p_value < 0.05 and baseline is not None and candidate is not None:
+        verdict = Verdict.BETTER if (candidate > baseline) == (metric in HIGHER) else Verdict.WORSE
     return PairedRow(
         metric=metric,
         benchmark=benchmark,
@@ -95,5 +100,8 @@ def row(
         baseline_score=scores[0],
         candidate_score=scores[1],
         p_value=p_value,
+        adjusted_p=p_value,
+        family=1,
         cases=cases,
+        verdict=verdict,
     )

@@ -1,4 +1,4 @@
-"""Two treatments of the same units: what exchanging their labels within units says about a difference.
+"""Two treatments of the same units: exchanges of their labels within units, which ``inversion`` makes tests of.
 
 A unit is a row of sums on either side, and what is compared is any function of the column sums: a quotient of totals,
 the logarithm of one, a product of shares. Functions take many rows at once and return one level for each.
@@ -14,9 +14,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .distributions import two_sided_p
 from .samples import Array, Values
-from .significance import Significance, rank_with_ties
+from .significance import rank_with_ties
 
 Level: TypeAlias = Callable[[Array], Array]
 """From column sums, one row each, to the level that is compared."""
@@ -28,53 +27,7 @@ MOST_SWAPPED = 2_000
 """Units up to which exchanges are worth their time; above, the normal law says the same."""
 FIRST_DRAWS = 1_999
 MOST_DRAWS = 19_999
-_WORTH_MORE = 0.1
-_TIE = 1e-9
 _ONE_THREAD = 200_000
-_CELLS_AT_ONCE = 2_000_000
-
-
-def swap_test(first: Array, second: Array, level: Level, *, seed: int = 0, draws: int = MOST_DRAWS) -> Significance:
-    """Whether ``level(second) - level(first)`` is more than chance, each unit's sides being exchangeable.
-
-    Two-sided. Exact up to 12 units. Above, by random exchanges with p = (b + 1) / (m + 1): 1,999 of them and, where p
-    comes out at 0.1 or less, ``draws``. An exchange that gives no level counts as far from zero.
-    """
-    difference = second - first
-    totals = first.sum(axis=0), second.sum(axis=0)
-
-    def drawn(patterns: Patterns) -> Array:
-        moved = exchanged(patterns, difference)
-        return level(totals[1] - moved) - level(totals[0] + moved)
-
-    observed = float((level(totals[1][None, :]) - level(totals[0][None, :]))[0])
-    return significance_of(observed, drawn, len(first), seed=seed, draws=draws)
-
-
-def significance_of(
-    observed: float, drawn: Callable[[Patterns], Array], units: int, *, seed: int = 0, draws: int = MOST_DRAWS
-) -> Significance:
-    """The test of ``swap_test`` where ``drawn`` gives the statistic under patterns of exchanges, one a row."""
-    if not math.isfinite(observed):
-        raise ValueError(f"the difference is {observed}: there is nothing to test")
-    if units <= MOST_EXACT:
-        patterns = every_pattern(units)
-        hits = int(_as_far(drawn(patterns), observed).sum())
-        return Significance(observed, hits / len(patterns), "swap test exact")
-    made, hits = 0, 0
-    for end in (min(FIRST_DRAWS, draws), draws):
-        if made and (hits + 1) / (made + 1) > _WORTH_MORE:
-            break
-        while made < end:
-            size = min(end - made, max(1, _CELLS_AT_ONCE // units))
-            hits += int(_as_far(drawn(random_patterns(units, size, seed + made)), observed).sum())
-            made += size
-    return Significance(observed, (hits + 1) / (made + 1), "swap test")
-
-
-def large_sample_test(shift: float, error: float) -> Significance:
-    """What ``swap_test`` tends to with many units: the normal law of a difference over its standard error."""
-    return Significance(shift, two_sided_p(shift / error), "large-sample normal")
 
 
 def exchanged(patterns: Patterns | Array, difference: Array) -> Array:
@@ -142,9 +95,3 @@ def rank_biserial(differences: Values) -> float | None:
         return None
     ranks, _ = rank_with_ties(np.abs(array))
     return float((np.sign(array) * ranks).sum() / ranks.sum())
-
-
-def _as_far(drawn: Array, observed: float) -> npt.NDArray[np.bool_]:
-    # Rounding must not tell a pattern from its equals: levels of the same sums in another order differ by an ulp.
-    least = abs(observed) - _TIE * max(1.0, abs(observed))
-    return np.isnan(drawn) | (np.abs(drawn) >= least)

@@ -13,6 +13,7 @@ from agentdyno.findings.baseline.ask_file import read_baseline
 from agentdyno.findings.gate.judge import judge_gate
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.standing.judge import failed_cases
 from agentdyno.findings.standing.model import FailedCase
 from agentdyno.model import RunResult, RunWarning, Suite, Workspace
@@ -178,7 +179,7 @@ class SuiteCheck:
         early = next((result.stopped_because for result in results if result.stopped_because), None)
         stopped = (RunWarning("stopped", f"the run stopped early: {early}"),) if early else ()
         try:
-            report = judge_gate(baseline, candidate, self.policy)
+            report = judge_gate(baseline, candidate, self.policy, known_spread(self.store, baseline, candidate))
         except NotComparable as error:
             if not early:
                 raise

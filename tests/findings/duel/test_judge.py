@@ -30,7 +30,7 @@ def warned(found: Duel) -> set[str]:
     return {warning.code for warning in found.warnings}
 
 
-def test_six_rows_are_one_family_and_benchmark_rows_another() -> None:
+def test_accuracy_is_corrected_with_the_error_rate_the_other_rows_together_and_benchmarks_apart() -> None:
     first, second = pair(gain=0.6)
     found = duel(first, second)
     assert [row.metric for row in found.rows] == [
@@ -41,10 +41,15 @@ def test_six_rows_are_one_family_and_benchmark_rows_another() -> None:
         "reliability",
         "overall",
     ]
-    tested = [row for row in found.rows if row.p_value is not None]
-    assert len(tested) == 5
-    assert [row.adjusted_p for row in tested] == pytest.approx(holm([row.p_value or 0.0 for row in tested]))
+    # No execution ended in an error, so that the error rate cannot stand out and accuracy is alone.
+    accuracy = found.row("accuracy")
+    assert (accuracy.adjusted_p, accuracy.family) == (accuracy.p_value, 1)
+    others = [row for row in found.rows if row.p_value is not None and row.metric != "accuracy"]
+    assert [row.metric for row in others] == ["speed", "cost", "reliability", "overall"]
+    assert [row.adjusted_p for row in others] == pytest.approx(holm([row.p_value or 0.0 for row in others]))
+    assert {row.family for row in others} == {4}
     assert found.row("efficiency").verdict is None
+    assert found.row("efficiency").family == 0
     assert {row.benchmark for row in found.benchmark_rows} == {"facts"}
     own = [row for row in found.benchmark_rows if row.p_value is not None]
     assert [row.adjusted_p for row in own] == pytest.approx(holm([row.p_value or 0.0 for row in own]))
@@ -52,22 +57,26 @@ def test_six_rows_are_one_family_and_benchmark_rows_another() -> None:
 
 def test_rows_are_those_of_a_row_alone_but_for_the_correction() -> None:
     first, second = pair(gain=0.3)
-    for row in duel(first, second, seed=3).rows:
-        alone = paired_row(first, second, row.metric, seed=3)
+    for row in duel(first, second).rows:
+        alone = paired_row(first, second, row.metric)
         assert (row.change, row.interval, row.p_value) == (alone.change, alone.interval, alone.p_value)
 
 
-def test_who_is_better_overall_wins_with_the_numbers() -> None:
+def test_who_is_better_wins_with_the_numbers() -> None:
     found = duel(*pair(gain=0.8))
-    whole = found.row("overall")
-    assert whole.verdict is Verdict.BETTER
+    assert found.row("overall").verdict is Verdict.BETTER
     assert found.winner == "mine@1.1"
-    assert found.why == f"{describe(whole)}, {p_text(whole)}"
+    told = [found.row(metric) for metric in ("accuracy", "reliability")]
+    for row in told:
+        assert f"{describe(row)}, {p_text(row)}" in found.why
+    assert "overall" not in found.why
     assert found.dimension_winners["accuracy"] == "mine@1.1"
     assert found.dimension_winners["efficiency"] is None
     assert found.category_winners == {"accuracy": "mine@1.1"}
     assert found.flips.fixed
-    assert found.flips.difference == found.row("accuracy").change
+    accuracy = found.row("accuracy")
+    assert (found.flips.difference, found.flips.p_value) == (accuracy.change, accuracy.p_value)
+    assert (found.flips.interval, found.flips.verdict) == (accuracy.interval, accuracy.verdict)
 
 
 def test_the_other_way_round_the_same_agent_wins() -> None:
@@ -106,7 +115,7 @@ LABELS = ("old@1", "new@2")
 UNSURE = Verdict.INCONCLUSIVE
 
 
-def test_without_a_decided_overall_score_dominance_wins() -> None:
+def test_better_in_something_and_worse_in_nothing_wins() -> None:
     rows = decided(accuracy=(Verdict.BETTER, 0.06), reliability=(UNSURE, 0.01), overall=(UNSURE, 0.02))
     winner, why = decide_winner(LABELS, rows)
     assert winner == "new@2"
@@ -114,6 +123,44 @@ def test_without_a_decided_overall_score_dominance_wins() -> None:
     winner, why = decide_winner(LABELS, decided(accuracy=(Verdict.WORSE, -0.06), overall=(UNSURE, -0.02)))
     assert winner == "old@1"
     assert why.startswith("new@2 is worse in accuracy -6.0 points")
+
+
+@pytest.mark.parametrize("metric", ["efficiency", "overall"])
+def test_resources_and_the_overall_score_do_not_decide_a_winner(metric: str) -> None:
+    winner, why = decide_winner(LABELS, decided(**{"accuracy": (UNSURE, 0.01), metric: (Verdict.WORSE, -0.1)}))
+    assert winner is None
+    assert why.startswith("no winner: accuracy +1.0 points")
+
+
+def test_a_winner_takes_half_of_the_level_because_two_families_could_have_raised_it() -> None:
+    nearly = [replace(row, adjusted_p=0.03) for row in decided(accuracy=(Verdict.BETTER, 0.06))]
+    assert decide_winner(LABELS, nearly) == (
+        None,
+        "no winner: accuracy +6.0 points (95 %: +1.8 to +10.2), p = 0.03, and a winner takes p < 0.025",
+    )
+
+
+def test_a_cost_per_success_that_only_tells_the_pass_rate_again_does_not_decide() -> None:
+    def costing(per_try: float) -> list[PairedRow]:
+        cost = replace(decided(cost=(Verdict.WORSE, 0.3))[0], higher_is_better=False, relative=True, per_try=per_try)
+        return [*decided(accuracy=(UNSURE, -0.05)), cost]
+
+    for same in (0.0, 0.03, -0.2):
+        assert decide_winner(LABELS, costing(same))[0] is None
+    assert decide_winner(LABELS, costing(0.05))[0] == "old@1"
+
+
+def test_an_agent_that_fails_more_and_uses_the_same_has_lost_its_pass_rate_and_nothing_else() -> None:
+    first = record("a@1", [answered(f"c{i:02}", tries=3, cost_usd=0.01 + i / 1000) for i in range(30)])
+    second = record(
+        "b@1", [answered(f"c{i:02}", 2 / 3, tries=3, passed=2, cost_usd=0.01 + i / 1000) for i in range(30)]
+    )
+    found = duel(first, second)
+    cost = found.row("cost")
+    assert cost.verdict is Verdict.WORSE
+    assert [cost.change, cost.per_try] == pytest.approx([0.5, 0.0])
+    assert found.winner == "a@1"
+    assert "cost" not in found.why
 
 
 def test_better_in_one_thing_and_worse_in_another_is_no_winner() -> None:
@@ -131,7 +178,7 @@ def test_no_winner_says_why_and_what_would_decide() -> None:
         "no winner: accuracy +1.2 points (95 %: -3.0 to +5.4), needs about 140 more cases",
     )
     same = decided(accuracy=(Verdict.SAME, 0.0), overall=(Verdict.SAME, 0.0))
-    assert decide_winner(LABELS, same)[1] == "no winner: the two are the same within tolerance in accuracy, overall"
+    assert decide_winner(LABELS, same)[1] == "no winner: the two are the same within tolerance in accuracy"
     nothing = [replace(row, reason="different machines") for row in decided(speed=(None, 0.0))]
     assert decide_winner(LABELS, nothing)[1] == "no winner: nothing compares (different machines)"
 
@@ -244,7 +291,9 @@ def test_all_against_all_corrects_over_every_pair() -> None:
         ("mid@1", "high@1"),
     ]
     rows = [row for item in found.duels for row in item.rows if row.p_value is not None]
-    assert [row.adjusted_p for row in rows] == pytest.approx(holm([row.p_value or 0.0 for row in rows]))
+    for own in ([row for row in rows if row.metric == "accuracy"], [row for row in rows if row.metric != "accuracy"]):
+        assert [row.adjusted_p for row in own] == pytest.approx(holm([row.p_value or 0.0 for row in own]))
+        assert {row.family for row in own} == {len(own)}
     assert found.wins == {"low@1": 0, "mid@1": 1, "high@1": 2}
     assert found.winner == "high@1"
     assert found.why == "beats low@1, mid@1"

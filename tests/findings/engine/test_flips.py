@@ -5,23 +5,32 @@ from dataclasses import replace
 
 import pytest
 
-from agentdyno.findings.engine.flips import Contender, head_to_head, pick_pair
+from agentdyno.findings.engine.flips import pick_pair
+from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.standing.model import AgentStanding, ScoreEstimate
+from agentdyno.findings.record.judge import record_of
+from agentdyno.findings.standing.model import AgentStanding, HeadToHead, ScoreEstimate
 from agentdyno.model import Benchmark, Status, Verdict
 from agentdyno.model.case import CaseKey
-from agentdyno.stats import t_interval, wilson
+from agentdyno.model.record import AgentRecord
+from agentdyno.stats import wilson
 
-from ..suite_builders import benchmark, case, sample
+from ..suite_builders import arm, benchmark, case, sample, suite_of, suite_result
 
 
 def contender(
     scores: Mapping[str, Sequence[float | Status]], of: Benchmark, label: str = "x@1", run_id: str = "run"
-) -> Contender:
+) -> AgentRecord:
     samples = [
         sample(case_id, outcome, epoch) for case_id, epochs in scores.items() for epoch, outcome in enumerate(epochs)
     ]
-    return Contender(label, run_id, {of.benchmark_id: ArmFigures.of(of, samples)})
+    own = arm(label, of.benchmark_id, samples)
+    result = replace(suite_result(suite_of(of), own), run_id=run_id)
+    return record_of(result, {own.arm_id: ArmFigures.of(of, samples)}, label)
+
+
+def head_to_head(first: AgentRecord, second: AgentRecord) -> HeadToHead:
+    return judgement(first, second).flips
 
 
 def one_each(bits: str) -> dict[str, list[float | Status]]:
@@ -40,13 +49,11 @@ def test_cases_that_flip_are_named_and_tested_exactly() -> None:
     assert (found.both_right, found.both_wrong) == (2, 1)
     # Of nine cases that flipped, one broke: 2 * (1 + 9) / 2**9.
     assert found.p_value == pytest.approx(0.0390625)
-    assert found.method == "mcnemar exact"
+    assert found.method == "swap test exact"
     assert found.difference == pytest.approx(7 / 12)
     assert found.baseline_mean == pytest.approx(3 / 12)
     assert found.candidate_mean == pytest.approx(10 / 12)
-    differences = [1.0] * 8 + [-1.0] + [0.0] * 3
-    expected = t_interval(differences)
-    assert found.interval == pytest.approx((expected.low, 1.0))
+    assert found.interval == pytest.approx((1 / 6, 1.0))
     assert found.verdict is Verdict.BETTER
 
 
@@ -62,7 +69,8 @@ def test_repeated_cases_are_compared_by_their_means() -> None:
     first = contender({"a": [1, 0], "b": [1, 1], "c": [0, 0]}, of)
     second = contender({"a": [1, 1], "b": [1, 0], "c": [1, 1]}, of)
     found = head_to_head(first, second)
-    assert found.method.startswith("wilcoxon")
+    # With signs exchanged (0.5, -0.5, 1) adds up to 1, 0, 2 or 1: three of four are as far as what was seen.
+    assert found.p_value == pytest.approx(0.75)
     assert found.difference == pytest.approx((0.5 - 0.5 + 1.0) / 3)
     assert names(found.fixed) == ["c"]
     assert names(found.broken) == []

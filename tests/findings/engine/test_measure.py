@@ -11,11 +11,19 @@ import scipy.stats
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import Measured, VerdictLimits, fewest_clusters, judge, judge_family, more_cases
-from agentdyno.findings.engine.measure import METRICS, paired_row
+from agentdyno.findings.engine.judge import (
+    Measured,
+    MeasureOptions,
+    VerdictLimits,
+    fewest_clusters,
+    judge,
+    more_cases,
+)
+from agentdyno.findings.engine.measure import METRICS, measure, paired_row
+from agentdyno.findings.engine.pairing import pair_records
 from agentdyno.model import Verdict
 from agentdyno.model.record import AgentRecord
-from agentdyno.stats import t_interval, wilson
+from agentdyno.stats import wilson
 
 from ..duel_builders import answered, bench, record, scored, using
 
@@ -24,17 +32,16 @@ BEFORE = np.exp(RANDOM.normal(0.0, 0.6, 20))
 AFTER = BEFORE * np.exp(RANDOM.normal(0.2, 0.15, 20))
 
 
-def test_right_and_wrong_cases_are_tested_by_mcnemar() -> None:
+def test_right_and_wrong_cases_are_tested_as_mcnemar_does_exactly() -> None:
     first, second = scored("a@1", [0.0] * 8 + [1.0] * 4), scored("b@1", [1.0] * 8 + [0.0] + [1.0] * 3)
     row = paired_row(first, second, "accuracy")
     assert row.p_value == pytest.approx(scipy.stats.binomtest(1, 9).pvalue)
-    assert row.method == "mcnemar exact"
+    assert row.method == "swap test exact"
     assert (row.wins, row.losses, row.cases, row.clusters) == (8, 1, 12, 12)
     assert row.change == pytest.approx(7 / 12)
     assert [row.baseline, row.candidate] == pytest.approx([4 / 12, 11 / 12])
     assert (row.baseline_score, row.candidate_score) == (row.baseline, row.candidate)
-    expected = t_interval([1.0] * 8 + [-1.0] + [0.0] * 3)
-    assert row.interval == pytest.approx((expected.low, 1.0))
+    assert row.interval == pytest.approx((inverted_low([1.0] * 8 + [-1.0] + [0.0] * 3), 1.0))
     # Nine tied ranks of 5: eight rises, one fall.
     assert row.effect == pytest.approx(7 / 9)
     assert row.verdict is Verdict.BETTER
@@ -42,13 +49,33 @@ def test_right_and_wrong_cases_are_tested_by_mcnemar() -> None:
     assert not row.relative
 
 
-def test_scores_between_are_tested_by_wilcoxon() -> None:
-    before = [i / 40 for i in range(20)]
+def inverted_low(differences: Sequence[float]) -> float:
+    """The lowest shift that a test by all exchanges of signs does not refute at 5 %, by trying many."""
+    values = np.array(differences)
+    signs = np.array(list(itertools.product((1, -1), repeat=values.size)))
+
+    def p_of(shift: float) -> float:
+        moved = values - shift
+        return float((np.abs(signs @ moved) >= abs(moved.sum()) - 1e-9).mean())
+
+    low, high = -1.0, float(values.mean())
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (low, middle) if p_of(middle) >= 0.05 else (middle, high)
+    return high
+
+
+def test_scores_between_are_tested_by_exchanging_sides_and_their_interval_inverts_it() -> None:
+    before = [i / 20 for i in range(10)]
     after = [value + (i + 1) / 97 * (1 if i % 3 else -1) for i, value in enumerate(before)]
     row = paired_row(scored("a@1", before), scored("b@1", after), "accuracy")
-    expected = scipy.stats.wilcoxon([new - old for old, new in zip(before, after, strict=True)])
-    assert row.p_value == pytest.approx(expected.pvalue)
-    assert row.method == "wilcoxon exact"
+    differences = np.array(after) - np.array(before)
+    patterns = np.array(list(itertools.product((1, -1), repeat=10)))
+    far = np.abs(patterns @ differences) >= abs(differences.sum()) - 1e-12
+    assert row.p_value == pytest.approx(float(far.mean()))
+    assert row.method == "swap test exact"
+    low, high = inverted_low(differences.tolist()), -inverted_low((-differences).tolist())
+    assert row.interval == pytest.approx((low, high), abs=1e-8)
 
 
 def test_groups_of_cases_are_what_is_tested() -> None:
@@ -115,17 +142,28 @@ def test_cost_per_success_is_a_quotient_of_totals() -> None:
     assert paired_row(first, second, "cost").change == row.change
 
 
-def test_the_interval_of_a_ratio_is_students_over_the_jackknife() -> None:
+def test_the_interval_of_a_ratio_holds_the_ratios_that_exchanges_do_not_refute() -> None:
     costs = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     other = [1.5, 1.8, 3.9, 4.1, 6.0, 5.5, 9.0, 8.8]
     row = paired_row(using("a@1", "cost_usd", costs), using("b@1", "cost_usd", other), "cost_usd")
+    first, second = np.array(costs), np.array(other)
+    swaps = np.array(list(itertools.product((0, 1), repeat=8)))
+
+    def p_of(ratio: float) -> float:
+        scaled = second / ratio
+        sides = swaps @ first + (1 - swaps) @ scaled, (1 - swaps) @ first + swaps @ scaled
+        seen = abs(math.log(scaled.sum() / first.sum()))
+        return float((np.abs(np.log(sides[0] / sides[1])) >= seen - 1e-9).mean())
+
+    assert row.p_value == pytest.approx(p_of(1.0))
+    assert row.interval is not None
+    # The rows are scaled to first order, so that the ends are those of the exact scaling within a few parts in 1,000.
+    for end, inwards in zip(row.interval, (0.005, -0.005), strict=True):
+        assert p_of(1 + end + inwards) >= 0.05 > p_of(1 + end - inwards)
     without = [
         math.log((sum(other) - other[i]) / 7) - math.log((sum(costs) - costs[i]) / 7) for i in range(len(costs))
     ]
     error = math.sqrt(7 / 8 * sum((value - np.mean(without)) ** 2 for value in without))
-    shift = math.log(sum(other) / sum(costs))
-    reach = scipy.stats.t.ppf(0.975, 7) * error
-    assert row.interval == pytest.approx((math.expm1(shift - reach), math.expm1(shift + reach)))
     least = (scipy.stats.t.ppf(0.975, 7) + scipy.stats.t.ppf(0.8, 7)) * error
     assert row.detectable == pytest.approx(math.expm1(least), rel=0.02)
 
@@ -374,8 +412,10 @@ def test_the_same_seed_gives_the_same_row() -> None:
     random = np.random.default_rng(2)
     costs = np.exp(random.normal(0, 1, (2, 40)))
     sides = using("a@1", "cost_usd", costs[0].tolist()), using("b@1", "cost_usd", costs[1].tolist())
-    assert paired_row(*sides, "cost_usd", seed=4) == paired_row(*sides, "cost_usd", seed=4)
-    rows = [paired_row(*sides, "cost_usd", seed=seed).p_value for seed in (4, 5)]
+    pairing = pair_records(*sides)
+    again = [measure(pairing, "cost_usd", "", MeasureOptions(4)) for _ in range(2)]
+    assert again[0] == again[1]
+    rows = [measure(pairing, "cost_usd", "", MeasureOptions(seed)).row.p_value for seed in (4, 5)]
     assert rows[0] != rows[1]
     assert rows[0] == pytest.approx(rows[1], abs=0.05)
 
@@ -389,15 +429,32 @@ def row_of(p_value: float | None, change: float = 0.1) -> PairedRow:
 
 def test_a_family_is_corrected_by_holm_and_its_members_decide_by_that() -> None:
     limits = VerdictLimits.plain(None, 0.03)
-    family = [Measured(row_of(p), limits, 0.1, 0.3) for p in (0.01, 0.02, 0.04)]
+    family = [Measured(row_of(p), limits, 0.1, 0.3) for p in (0.01, 0.02, 0.045)]
     family.append(Measured(row_of(None), limits))
-    first, second, third, untested = judge_family(family)
-    assert [row.adjusted_p for row in (first, second, third)] == [pytest.approx(p) for p in (0.03, 0.04, 0.04)]
-    assert untested.adjusted_p is None
-    assert untested.verdict is None
-    stricter = judge_family(family, alpha=0.035)
-    assert [row.verdict for row in stricter[:3]] == [Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE]
-    assert stricter[1].reason == "not significant among 3 comparisons"
+    first, second, third, untested = judge(family, ["all"] * 4)
+    assert [row.adjusted_p for row in (first, second, third)] == [pytest.approx(p) for p in (0.03, 0.04, 0.045)]
+    assert {row.family for row in (first, second, third)} == {3}
+    assert (untested.adjusted_p, untested.family, untested.verdict) == (None, 0, None)
+    stricter = judge([Measured(row_of(p), limits, 0.1, 0.3) for p in (0.03, 0.04)], ["all"] * 2)
+    assert [row.verdict for row in stricter] == [Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE]
+    assert stricter[1].reason == "not significant among 2 comparisons"
+
+
+def test_families_are_corrected_apart_and_a_row_without_one_is_alone() -> None:
+    limits = VerdictLimits.plain(None, 0.03)
+    found = [Measured(row_of(0.03), limits, 0.1, 0.3) for _ in range(4)]
+    rows = judge(found, ["critical", "others", "others", ""])
+    assert [row.adjusted_p for row in rows] == pytest.approx([0.03, 0.06, 0.06, 0.03])
+    assert [row.family for row in rows] == [1, 2, 2, 1]
+
+
+def test_a_row_in_which_too_few_cases_differ_takes_nothing_from_the_others() -> None:
+    limits = VerdictLimits.plain(None, 0.03)
+    for losses, adjusted in ((0, 0.03), (5, 0.03), (6, 0.06)):  # 1 in 16 at best, and 1 in 32
+        quiet = Measured(replace(row_of(1.0, 0.0), wins=0, losses=losses), limits, 0.0, 0.1)
+        first, second = judge([Measured(row_of(0.03), limits, 0.1, 0.3), quiet], ["critical"] * 2)
+        assert first.adjusted_p == pytest.approx(adjusted)
+        assert second.adjusted_p == 1.0
 
 
 def test_six_independent_cases_are_the_fewest_at_five_per_cent() -> None:
@@ -420,7 +477,7 @@ def test_more_cases_are_counted_from_what_was_seen() -> None:
 
 def test_a_tolerance_asks_for_more_than_significance() -> None:
     found = Measured(row_of(0.001, 0.05), VerdictLimits.plain(0.08, 0.03), 0.05, 0.1)
-    row = judge(found)
+    row = judge([found], [""])[0]
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.reason == "significant, but not beyond ±8 points"
 
@@ -456,7 +513,7 @@ def test_the_overall_score_is_tested_by_exchanging_the_agents_case_by_case(count
     assert row.p_value == pytest.approx(sum(abs(value) >= abs(observed) - 1e-9 for value in every) / len(every))
 
 
-def test_the_interval_of_a_plain_overall_score_is_that_of_a_mean() -> None:
+def test_the_interval_of_a_plain_overall_score_is_that_of_accuracy() -> None:
     # All tries of a case end alike, so that accuracy, reliability and their mean are one.
     random = np.random.default_rng(8)
     bits = random.integers(0, 2, (2, 60))
@@ -464,20 +521,17 @@ def test_the_interval_of_a_plain_overall_score_is_that_of_a_mean() -> None:
         record(agent, [answered(f"c{i:02}", float(bit), tries=3) for i, bit in enumerate(bits[side])])
         for side, agent in enumerate(("a@1", "b@1"))
     ]
-    row = paired_row(sides[0], sides[1], "overall")
-    expected = t_interval((bits[1] - bits[0]).astype(float))
-    assert row.interval is not None
-    assert row.change == pytest.approx((expected.low + expected.high) / 2)
-    width = (row.interval[1] - row.interval[0]) / (expected.high - expected.low)
-    assert width == pytest.approx(1.0, abs=0.1)
+    row, accuracy = (paired_row(sides[0], sides[1], metric) for metric in ("overall", "accuracy"))
+    assert row.change == pytest.approx(accuracy.change)
+    assert row.interval == pytest.approx(accuracy.interval, abs=0.02)
 
 
-def test_a_benchmark_of_one_case_leaves_the_overall_score_without_an_interval() -> None:
+def test_a_benchmark_of_one_case_leaves_the_overall_score_without_a_smallest_visible_change() -> None:
     cases = [answered(f"c{i}", float(i % 2), tries=3) for i in range(8)]
     side = record("a@1", [*cases, answered("alone", tries=3, benchmark="other")])
     row = paired_row(side, replace(side, agent="b@1"), "overall")
     assert row.p_value == 1.0
-    assert row.interval is None
+    assert row.detectable is None
     assert row.verdict is Verdict.INCONCLUSIVE
 
 

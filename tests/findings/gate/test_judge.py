@@ -13,6 +13,7 @@ from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy, GateRule, Tier
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.spread import QuantitySpread, RunSpread
 
 from ..gate_records import case, drawn, record
 
@@ -77,11 +78,18 @@ def test_fixed_cases_are_named_too() -> None:
     assert report.rows[0].reason == "better by 30.0 points"
 
 
-def test_slower_by_half_is_a_warning_with_other_runs_named() -> None:
+def test_slower_by_half_in_another_run_is_judged_by_what_runs_do_there() -> None:
     slow = [replace(item, used={**item.used, "duration_s": 1.5}) for item in steady().cases]
     benchmarks = [replace(item, run_id="run-2") for item in steady().benchmarks]
     candidate = replace(steady(), agent="mine@2", cases=tuple(slow), benchmarks=tuple(benchmarks))
-    report = judge_gate(steady(), candidate, POLICY)
+    unknown = judge_gate(steady(), candidate, POLICY)
+    assert unknown.verdict is GateVerdict.PASS
+    time = next(row for row in unknown.rows if row.rule.metric == "duration_s")
+    assert (time.row.baseline, time.row.candidate, time.row.p_value, time.significant) == (1.0, 1.5, None, None)
+    command = "`dyno run SUITE --agent mine --against REF`"
+    assert time.reason == f"separate runs, not judged: {command} measures both interleaved; not counted"
+    spread = RunSpread("host", {"duration_s": QuantitySpread(0.03, 9, "own")})
+    report = judge_gate(steady(), candidate, POLICY, spread)
     assert report.verdict is GateVerdict.WARN
     assert verdicts(report)["duration_s"] == "WARN"
     assert [item.code for item in report.warnings] == ["unpaired"]

@@ -11,7 +11,6 @@ from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge_rules import (
     allowed,
     judge_rows,
-    more_cases,
     one_sided_p,
     overall_verdict,
     spelled,
@@ -28,6 +27,11 @@ ALPHA = 0.01
 
 def judged(found: PairedRow, tier: Tier = Tier.CRITICAL, tolerance: float = 0.02, silent: str = "") -> GateRow:
     return judge_rows([(GateRule(found.metric, tier, tolerance), found)], ALPHA, silent)[0]
+
+
+def needed_at(metric: str, alpha: float) -> int:
+    assert metric == "accuracy"
+    return round(1 / alpha)
 
 
 def test_a_critical_metric_that_is_worse_beyond_tolerance_and_chance_blocks() -> None:
@@ -47,14 +51,20 @@ def test_a_supporting_metric_warns_and_an_advisory_one_does_not_count() -> None:
 
 
 def test_worse_beyond_the_tolerance_that_may_be_chance_is_open_and_says_how_many_cases_decide() -> None:
-    found = judged(row(p_value=0.2, change=-0.05))
+    found = judged(row(p_value=0.2, change=-0.05, verdict=Verdict.INCONCLUSIVE, more_cases=48))
     assert found.verdict is GateVerdict.INCONCLUSIVE
     assert (found.exceeded, found.significant) == (True, False)
-    needed = 100 * ((norm.isf(0.005) / norm.isf(0.1)) ** 2 - 1)
-    assert found.reason == (
-        f"worse by 5.0 points, 2.0 points are allowed, but it may be chance (p = 0.1); "
-        f"about {int(needed) + 1} more cases would decide"
-    )
+    doubt = "but it may be chance (p = 0.1); about 48 more cases would decide"
+    assert found.reason == f"worse by 5.0 points, 2.0 points are allowed, {doubt}"
+
+
+def test_what_is_decided_at_five_per_cent_and_not_at_one_asks_how_many_cases_the_gate_takes() -> None:
+    worse = row(p_value=0.02, adjusted_p=0.04, family=2)
+    rule = GateRule("accuracy", Tier.CRITICAL, 0.02)
+    (found,) = judge_rows([(rule, worse)], ALPHA, "", needed_at)
+    # Two rows share 1 %, so that each is asked about at half of it.
+    assert found.reason.endswith("may be chance (p = 0.02); about 200 more cases would decide")
+    assert judge_rows([(rule, worse)], ALPHA)[0].reason.endswith("may be chance (p = 0.02)")
 
 
 def test_of_a_supporting_metric_the_same_passes_with_a_note() -> None:
@@ -133,30 +143,18 @@ def test_a_change_without_a_test_is_open() -> None:
     assert found.reason.endswith("; 3 independent cases can show nothing")
 
 
-def test_critical_metrics_are_corrected_together_and_apart_from_the_others() -> None:
+def test_the_worse_half_of_the_corrected_p_value_is_what_counts() -> None:
     pairs = [
-        (GateRule("accuracy", Tier.CRITICAL, 0.02), row(p_value=0.006)),
-        (GateRule("error_rate", Tier.CRITICAL, 0.02), row("error_rate", p_value=0.5)),
-        (GateRule("duration_s", Tier.SUPPORTING, 0.1), row("duration_s", p_value=0.008)),
+        (GateRule("accuracy", Tier.CRITICAL, 0.02), row(p_value=0.006, adjusted_p=0.012, family=2)),
+        (GateRule("error_rate", Tier.CRITICAL, 0.02), row("error_rate", p_value=0.5, adjusted_p=0.5, family=2)),
+        (GateRule("duration_s", Tier.SUPPORTING, 0.1), row("duration_s", p_value=0.008, adjusted_p=0.008, family=1)),
     ]
     found = judge_rows(pairs, ALPHA)
     assert [item.p_worse for item in found] == pytest.approx([0.006, 0.25, 0.004])
     assert [item.verdict for item in found] == [GateVerdict.INCONCLUSIVE, GateVerdict.INCONCLUSIVE, GateVerdict.WARN]
-    alone = judge_rows(pairs[:1], ALPHA)
-    assert alone[0].p_worse == pytest.approx(0.003)
-    assert alone[0].verdict is GateVerdict.BLOCK
-
-
-def test_a_metric_in_which_too_few_cases_differ_takes_nothing_from_the_others() -> None:
-    quiet = row("error_rate", change=0.0, p_value=1.0, wins=0, losses=0, verdict=Verdict.SAME)
-    seven = row("error_rate", change=0.01, p_value=1.0, wins=0, losses=7)  # 1 in 128 at best
-    eight = row("error_rate", change=0.01, p_value=1.0, wins=0, losses=8)  # 1 in 256 at best
-    for other, verdict in ((quiet, "BLOCK"), (seven, "BLOCK"), (eight, "INCONCLUSIVE")):
-        pairs = [
-            (GateRule("accuracy", Tier.CRITICAL, 0.02), row(p_value=0.006)),
-            (GateRule("error_rate", Tier.CRITICAL, 0.02), other),
-        ]
-        assert judge_rows(pairs, ALPHA)[0].verdict == verdict
+    alone = judged(row(p_value=0.006, adjusted_p=0.006, family=1))
+    assert alone.p_worse == pytest.approx(0.003)
+    assert alone.verdict is GateVerdict.BLOCK
 
 
 def test_what_was_free_may_not_cost_anything() -> None:
@@ -170,18 +168,11 @@ def test_what_was_free_may_not_cost_anything() -> None:
     assert allowed(GateRule("total_tokens", Tier.CRITICAL, 0.1), tokens) == 0.0
 
 
-def test_ranks_may_speak_against_the_mean_and_then_it_is_no_evidence() -> None:
-    assert one_sided_p(row(p_value=0.02, effect=0.4)) == pytest.approx(0.99)
-    assert one_sided_p(row(p_value=0.02, effect=-0.4)) == pytest.approx(0.01)
-    assert one_sided_p(row("error_rate", p_value=0.02, effect=0.4)) == pytest.approx(0.01)
+def test_a_p_value_is_halved_towards_the_side_of_the_change() -> None:
+    assert one_sided_p(row(p_value=0.01, adjusted_p=0.02, change=0.1)) == pytest.approx(0.99)
+    assert one_sided_p(row(p_value=0.01, adjusted_p=0.02)) == pytest.approx(0.01)
     assert one_sided_p(row(p_value=None)) is None
     assert one_sided_p(row(p_value=1.0, change=0.0)) == 0.5
-
-
-def test_more_cases_are_not_told_where_no_number_is_sensible() -> None:
-    assert more_cases(row(p_value=0.9999999, change=-0.03), 0.005) is None
-    assert more_cases(row(p_value=0.5, effect=0.2, more_cases=40), 0.005) == 40
-    assert more_cases(row(p_value=0.004), 0.001) == int(100 * ((norm.isf(0.001) / norm.isf(0.002)) ** 2 - 1)) + 1
 
 
 def test_sizes_read_as_percent_points_or_quantities() -> None:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentdyno.findings.engine.severity import case_loss, impact_of, overall_loss, paired_cases
 from agentdyno.findings.history.judge_versions import (
-    corrected,
     judge_rows,
     not_comparable,
     version_rows,
 )
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
 from agentdyno.model.case import CaseKey
+from agentdyno.model.findings import Verdict
 from agentdyno.model.record import AgentRecord
 
 from ..records import case, record, row
@@ -61,15 +63,18 @@ def test_a_zero_baseline_is_told_by_the_plain_difference() -> None:
     assert judged(row("accuracy", 0.0, 0.0, 1.0)) == ([], [])
 
 
-def test_p_values_are_corrected_over_metrics_and_benchmarks() -> None:
-    suite = [row("accuracy", 0.8, 0.6, 0.01), row("speed", 1.0, 1.0, 0.5)]
-    parts = [row("accuracy", 0.8, 0.6, 0.01, benchmark=name) for name in ("a", "b", "c", "d")]
-    # Alone the suite's two rows give 2 x 0.01; beside four rows of benchmarks both families count twice.
-    assert [p for _, p in corrected(suite)] == pytest.approx([0.02, 0.5])
-    assert [p for _, p in corrected([*suite, *parts])] == pytest.approx([0.04, 1.0, 0.08, 0.08, 0.08, 0.08])
-    worse, _ = judge_rows([*suite, *parts], OLD, NEW)
-    assert [item.benchmark for item in worse] == [""]
-    assert worse[0].p_value == pytest.approx(0.04)
+def test_the_corrected_p_value_of_the_engine_is_told_with_its_family() -> None:
+    corrected = replace(row("accuracy", 0.8, 0.6, 0.01), adjusted_p=0.02, family=2)
+    (found,), _ = judged(corrected)
+    assert found.p_value == 0.02
+    assert "p = 0.02 after correction over 2 rows, 40 cases" in found.explanation
+    undecided = replace(corrected, adjusted_p=0.06, verdict=Verdict.INCONCLUSIVE)
+    assert judged(undecided) == ([], [])
+
+
+def test_what_the_engine_calls_the_same_is_no_regression_however_low_the_threshold() -> None:
+    small = replace(row("speed", 1.0, 1.02), verdict=Verdict.SAME)
+    assert judged(small, thresholds=0.01) == ([], [])
 
 
 def test_the_cases_that_lost_most_are_named_first() -> None:

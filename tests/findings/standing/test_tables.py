@@ -178,7 +178,7 @@ def test_the_head_to_head_names_what_was_fixed_and_what_broke() -> None:
         ["wrong in both", "0", ""],
     ]
     assert "accuracy 50 → 75 on 4 cases, +25 points" in table.notes[0]
-    assert "mcnemar exact" in table.notes[0]
+    assert "p = 1, swap test exact" in table.notes[0]
 
 
 def test_two_different_agents_have_no_fixed_cases() -> None:

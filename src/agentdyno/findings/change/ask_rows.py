@@ -27,6 +27,7 @@ from agentdyno.findings.history.judge_series import points_from, series_metric
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
+from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
 from agentdyno.store import Store
@@ -156,7 +157,7 @@ class ChangeReader:
     def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
         def make() -> ComparedVersions:
             before, after = self.records.together(agents, suite_id)
-            judged = judge_change(before, after)
+            judged = judge_change(before, after, known_spread(self._store, before, after))
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
             return ComparedVersions(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 

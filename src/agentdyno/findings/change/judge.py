@@ -1,9 +1,8 @@
 """The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
 
-**Verdict.** The rows are those of a comparison of the two versions, judged by the same function and corrected within
-the same family, so that both say the same of every metric. Accuracy, time per case and cost per success decide, and
-reliability where it changed; the error rate is tested by itself where a side had errors, since an error has no score
-and no such comparison holds it. Worse in one of them is ``worse``; else better in one is ``better``; all within the
+**Verdict.** The rows are those of the engine's one judgement. Accuracy, time per case and cost per success decide,
+reliability where it changed, and the error rate where a side had errors. A cost per success that only tells the pass
+rate again does not count. Worse in one of them is ``worse``; else better in one is ``better``; all within the
 tolerance are ``same``; anything else is ``inconclusive``.
 """
 
@@ -28,11 +27,9 @@ from agentdyno.findings.change.model import (
     ChangeVerdict,
 )
 from agentdyno.findings.change.words import more_cases_of, summary_text
-from agentdyno.findings.duel.judge import suite_rows
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import judge_family
-from agentdyno.findings.engine.measure import measure
-from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.duel.words import restates_pass_rate
+from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of, severity_of
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.gate.judge import changed_cases
@@ -46,6 +43,7 @@ from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.identity import digest
 from agentdyno.model.record import AgentRecord, ErrorClass
+from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 from agentdyno.stats import quantile
 
 METRICS = ("accuracy", "speed", "cost")
@@ -80,21 +78,22 @@ class Judged:
     reliability: PairedRow | None = None
 
 
-def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Judged:
+def judge_change(baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread = UNKNOWN_SPREAD) -> Judged:
     """By the rules above; ``NotComparable`` where no case is common."""
-    pairing = pair_records(baseline, candidate)
+    found = judgement(baseline, candidate, spread=spread)
+    pairing, judged = found.pairing, found.rows
     if not pairing.keys:
         raise NotComparable(
             f"{baseline.agent} and {candidate.agent} have no case in common",
             remedy="Run both on one version of the suite.",
         )
-    judged = {row.metric: row for row in judge_family(suite_rows(pairing, seed=seed))}
     lasting = judged[RELIABILITY]
     failing = bool(pairing.first.errors.any() or pairing.second.errors.any())
-    errors = judge_family([measure(pairing, ERROR_RATE, seed=seed)]) if failing else []
+    errors = [judged[ERROR_RATE]] if failing else []
     rows = [judged[name] for name in METRICS]
     # What was not tried often enough to tell about reliability does not keep the rest undecided.
-    deciding = [*rows, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
+    counted = [row for row in rows if row.verdict not in _DECIDED or not restates_pass_rate(row)]
+    deciding = [*counted, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
     verdict = verdict_of(deciding)
     telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
     broken, fixed = changed_cases(pairing)

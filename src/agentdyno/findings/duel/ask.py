@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.judge import all_against_all, duel
+from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.run.ask import figures_for
@@ -19,14 +22,14 @@ from agentdyno.store import Store
 
 def compare_agents(store: Store, agents: Sequence[str], suite: str | None = None) -> Conclusions:
     """Two agents head to head (the first is the baseline), or three and more all against all."""
-    return concluded(Records(store).together(agents, suite))
+    return concluded(Records(store).together(agents, suite), store)
 
 
 def compare_runs(baseline: RunResult, candidate: RunResult, store: Store | None) -> Conclusions:
     """The agents that two runs of suites share by name, each against itself; with one agent each, those two."""
     before, after = (_records(result, store) for result in (baseline, candidate))
     if len(before) == 1 and len(after) == 1:
-        return concluded([before[0], after[0]])
+        return concluded([before[0], after[0]], store)
     named = {record.name: record for record in before}
     pairs = [(named[record.name], record) for record in after if record.name in named]
     if not pairs:
@@ -34,7 +37,7 @@ def compare_runs(baseline: RunResult, candidate: RunResult, store: Store | None)
             f"no agent is in both runs: {', '.join(named)} and {', '.join(record.name for record in after)}",
             remedy="Name the agents instead: dyno compare AGENT AGENT.",
         )
-    found = [duel(first, second) for first, second in pairs]
+    found = [duel(first, second, spread=known_spread(store, first, second)) for first, second in pairs]
     return Conclusions(duels=tuple(found), records=tuple(record for pair in pairs for record in pair))
 
 
@@ -48,16 +51,27 @@ def compare_sides(result: RunResult, store: Store | None) -> Conclusions | None:
     new = [record for record in records if sides.get(record.agent) is Side.CANDIDATE]
     named = {record.name: record for record in old}
     pairs = [(named.get(record.name, old[0]), record) for record in new]
-    found = tuple(duel(first, second) for first, second in pairs)
+    found = tuple(duel(first, second, spread=known_spread(store, first, second)) for first, second in pairs)
     return Conclusions(duels=found, records=tuple(records))
 
 
-def concluded(records: Sequence[AgentRecord]) -> Conclusions:
+def concluded(records: Sequence[AgentRecord], store: Store | None = None) -> Conclusions:
     """The comparison of these records, with how far each agent can be relied on."""
     relied = tuple(reliabilities(records))
     if len(records) == 2:
-        return Conclusions(duels=(duel(*records),), reliabilities=relied, records=tuple(records))
-    return Conclusions(tournaments=(all_against_all(records),), reliabilities=relied, records=tuple(records))
+        return Conclusions(duels=(duel_of(records, store),), reliabilities=relied, records=tuple(records))
+    return Conclusions(tournaments=(tournament_of(records, store),), reliabilities=relied, records=tuple(records))
+
+
+def duel_of(records: Sequence[AgentRecord], store: Store | None) -> Duel:
+    """Two agents, with what the store knows of the noise between their runs."""
+    first, second = records
+    return duel(first, second, spread=known_spread(store, first, second))
+
+
+def tournament_of(records: Sequence[AgentRecord], store: Store | None) -> AllAgainstAll:
+    """Three agents and more, with what the store knows of the noise between their runs."""
+    return all_against_all(records, spreads=partial(known_spread, store))
 
 
 def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:

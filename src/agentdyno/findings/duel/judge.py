@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, PairedRow
 from agentdyno.findings.duel.words import decide_winner, recommend
-from agentdyno.findings.engine.flips import record_flips
-from agentdyno.findings.engine.judge import ALPHA, Measured, judge_family
-from agentdyno.findings.engine.measure import measure
+from agentdyno.findings.engine.judge import MeasureOptions
+from agentdyno.findings.engine.judgement import MeasuredPair, PairJudgement, judge_pairs, measure_pair
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
+
+Spreads: TypeAlias = Callable[[AgentRecord, AgentRecord], RunSpread]
+"""What is known of the noise between runs for two records."""
 
 
-def duel(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0, alpha: float = ALPHA) -> Duel:
-    """Both agents on the cases they share.
+def duel(baseline: AgentRecord, candidate: AgentRecord, *, spread: RunSpread = UNKNOWN_SPREAD, seed: int = 0) -> Duel:
+    """Both agents on the cases they share, as the engine judges them.
 
-    Verdicts are after Holm's correction over the six rows, those per benchmark over all of theirs. A winner is
-    significantly better overall, else better in something and worse in nothing. Raises ``NotComparable`` where no
-    case is common.
+    A winner is better in accuracy, reliability, cost or time and worse in none of them. Raises ``NotComparable``
+    where no case is common.
     """
-    meeting = meet(baseline, candidate, seed=seed)
-    return conclude(meeting, judge_family(meeting.rows, alpha), judge_family(meeting.benchmark_rows, alpha))
+    return conclude(judge_pairs([_measured(baseline, candidate, spread, seed)])[0])
 
 
-def all_against_all(records: Sequence[AgentRecord], *, seed: int = 0, alpha: float = ALPHA) -> AllAgainstAll:
-    """Every pair of agents, the earlier one as the baseline; Holm's correction over all pairs and rows together.
+def all_against_all(
+    records: Sequence[AgentRecord], *, spreads: Spreads | None = None, seed: int = 0
+) -> AllAgainstAll:
+    """Every pair of agents, the earlier one as the baseline; the families of all pairs are corrected together.
 
     A pair without a common case is left out with a warning. Raises ``NotComparable`` for fewer than two agents, for
     two records of one agent, and where no pair has a common case.
@@ -43,17 +46,18 @@ def all_against_all(records: Sequence[AgentRecord], *, seed: int = 0, alpha: flo
         raise NotComparable(f"{twice[0]} is named twice", remedy="Name each version once.")
     if len(agents) < 2:
         raise NotComparable("one agent alone cannot be compared", remedy="Name at least two: `dyno compare A B`.")
-    meetings: list[Meeting] = []
+    measured: list[MeasuredPair] = []
     apart: list[RunWarning] = []
     for first, second in combinations(records, 2):
         try:
-            meetings.append(meet(first, second, seed=seed))
+            spread = UNKNOWN_SPREAD if spreads is None else spreads(first, second)
+            measured.append(_measured(first, second, spread, seed))
         except NotComparable as error:
             text = f"{first.agent} and {second.agent}: {error.message}"
             apart.append(RunWarning("not-comparable", text, error.remedy or ""))
-    if not meetings:
+    if not measured:
         raise NotComparable(f"no two of {', '.join(agents)} have a case in common", remedy=apart[0].remedy)
-    duels = _judged(meetings, alpha)
+    duels = tuple(conclude(judged) for judged in judge_pairs(measured))
     wins = {agent: sum(item.winner == agent for item in duels) for agent in agents}
     winner, why = _winner(agents, duels, wins)
     warnings = dict.fromkeys([*apart, *(warning for item in duels for warning in item.warnings)])
@@ -90,18 +94,6 @@ def case_scores(records: Sequence[AgentRecord]) -> tuple[CaseScores, ...]:
         row = CaseScores(key, {record.agent: scores.get(record.agent) for record in records}, len(passes) > 1)
         made.append((not row.disagree, min(known) - max(known) if known else 0.0, key.benchmark, key.case_id, row))
     return tuple(item[-1] for item in sorted(made, key=lambda item: item[:-1]))
-
-
-def _judged(meetings: Sequence[Meeting], alpha: float) -> tuple[Duel, ...]:
-    """All rows of all pairs are one family, those per benchmark another."""
-    rows = judge_family([row for meeting in meetings for row in meeting.rows], alpha)
-    parts = judge_family([row for meeting in meetings for row in meeting.benchmark_rows], alpha)
-    duels = []
-    for meeting in meetings:
-        own, rows = rows[: len(meeting.rows)], rows[len(meeting.rows) :]
-        part, parts = parts[: len(meeting.benchmark_rows)], parts[len(meeting.benchmark_rows) :]
-        duels.append(conclude(meeting, own, part))
-    return tuple(duels)
 
 
 def _winner(agents: Sequence[str], duels: Sequence[Duel], wins: dict[str, int]) -> tuple[str | None, str]:
@@ -195,52 +187,33 @@ def _partial(pairing: Pairing) -> Iterator[RunWarning]:
 ROWS = (*DIMENSIONS, OVERALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """Two agents measured against each other and not yet judged: the suite's rows, and those of each benchmark."""
-
-    pairing: Pairing
-    rows: tuple[Measured, ...]
-    benchmark_rows: tuple[Measured, ...]
-
-
-def meet(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Meeting:
-    """Every row measured; ``NotComparable`` where no case is common."""
+def _measured(baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread, seed: int) -> MeasuredPair:
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise _nothing_common(pairing)
-    rows = suite_rows(pairing, seed=seed)
-    parts = {name: pairing.within(name) for name in pairing.benchmarks}
-    benchmark_rows = tuple(
-        measure(part, metric, name, seed=seed) for name, part in parts.items() for metric in DIMENSIONS
-    )
-    return Meeting(pairing, rows, benchmark_rows)
+    return measure_pair(pairing, spread=spread, options=MeasureOptions(seed))
 
 
-def suite_rows(pairing: Pairing, *, seed: int = 0) -> tuple[Measured, ...]:
-    """The rows over the whole suite, one family: whoever judges two agents judges these together."""
-    return tuple(measure(pairing, metric, seed=seed) for metric in ROWS)
-
-
-def conclude(meeting: Meeting, rows: Sequence[PairedRow], benchmark_rows: Sequence[PairedRow]) -> Duel:
-    """What judged rows of a meeting come down to."""
-    pairing = meeting.pairing
+def conclude(judged: PairJudgement) -> Duel:
+    """What the judgement of two agents comes down to."""
+    pairing = judged.pairing
     labels = pairing.labels
-    flips = record_flips(pairing)
+    rows = tuple(judged.rows[metric] for metric in ROWS)
+    benchmark_rows = tuple(row for row in judged.parts.values() if row.metric in DIMENSIONS)
     winner, why = decide_winner(labels, rows)
     first, second = (float(side.errors.sum() / side.tries.sum()) for side in (pairing.first, pairing.second))
     return Duel(
         baseline=labels[0],
         candidate=labels[1],
         suite=suite_text(pairing.baseline),
-        rows=tuple(rows),
-        benchmark_rows=tuple(benchmark_rows),
-        flips=flips,
+        rows=rows,
+        benchmark_rows=benchmark_rows,
+        flips=judged.flips,
         winner=winner,
         why=why,
         dimension_winners={row.metric: _better_side(labels, [row]) for row in rows if row.metric in DIMENSIONS},
         category_winners=_categories(pairing, labels, benchmark_rows),
-        recommendations=recommend(labels, rows, flips, (first, second)),
+        recommendations=recommend(labels, rows, judged.flips, (first, second)),
         paired=pairing.same_run,
         warnings=duel_cautions(pairing),
         baseline_runs=_runs(pairing.baseline),

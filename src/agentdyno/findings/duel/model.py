@@ -19,9 +19,12 @@ class PairedRow:
     quantity (``duration_s``, ``cost_usd``…); ``benchmark`` is "" for the whole suite. ``baseline`` and ``candidate``
     are the quantity that was tested, in ``unit``; the scores are in 0..1, ``None`` where there is no target.
 
-    ``change`` is candidate / baseline - 1 where ``relative``, else candidate - baseline; ``interval`` (95 %) and
+    ``change`` is candidate / baseline - 1 where ``relative``, else candidate - baseline; ``interval`` and
     ``detectable`` (the smallest change these cases would show 8 times in 10, always positive) are of the same kind.
-    ``p_value`` is two-sided, ``adjusted_p`` after Holm's correction for the family that the row belongs to.
+    ``p_value`` is two-sided and uncorrected; it is below ``level`` exactly where the interval, which inverts the same
+    test at 1 - ``level``, leaves zero. ``adjusted_p`` is after Holm's correction together with the other rows of its
+    family, ``family`` of them in all; 0 where there is no test. ``level`` is 0.05, and 0.01 where runs are tested.
+    ``per_try`` is, of what is counted per success, the relative change per execution, the pass rate left out.
     ``effect`` is the matched-pairs rank-biserial correlation, positive where the candidate is better. ``wins`` and
     ``losses`` count cases. ``verdict`` is the candidate's; it is ``None`` where the two do not compare, and
     ``reason`` says why. ``more_cases`` is how many more would decide an inconclusive row.
@@ -51,6 +54,9 @@ class PairedRow:
     verdict: Verdict | None = None
     reason: str = ""
     method: str = ""
+    family: int = 0
+    level: float = 0.05
+    per_try: float | None = None
 
     @property
     def percentage(self) -> float | None:
@@ -71,9 +77,10 @@ class PairedRow:
 class Duel:
     """Baseline against candidate.
 
-    ``rows`` are the five dimensions and ``overall`` over the whole suite: one family, corrected together.
-    ``benchmark_rows`` are the dimensions per benchmark, a family of their own. ``winner`` is an agent's label or
-    ``None``, and ``why`` says why in either case. ``category_winners`` gives per category of benchmarks the agent
+    ``rows`` are the five dimensions and ``overall`` over the whole suite: accuracy is corrected together with the
+    error rate, the others with each other. ``benchmark_rows`` are the dimensions per benchmark, another family.
+    ``winner`` is an agent's label or ``None``, and ``why`` says why in either case: accuracy, reliability, cost and
+    time decide it. ``category_winners`` gives per category of benchmarks the agent
     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
     """
@@ -112,7 +119,7 @@ class CaseScores:
 
 @dataclass(frozen=True, slots=True)
 class AllAgainstAll:
-    """Three or more agents: every pair, Holm's correction over all pairs and metrics together.
+    """Three or more agents: every pair, Holm's correction over the families of all pairs together.
 
     ``wins`` counts pairs in which an agent is the winner. ``winner`` beats, or is not beaten by, every other and
     wins at least once; ``None`` with the reason in ``why``. ``cases`` are those on which the agents disagree first.

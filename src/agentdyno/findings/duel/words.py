@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
@@ -31,6 +32,10 @@ _UNRELIABLE_GAP = 0.15
 _MANY_ERRORS = 0.05
 _BLIND_BELOW = 0.10
 _DECIDED = (Verdict.BETTER, Verdict.WORSE)
+_HEADLINE = ("accuracy", "reliability", "cost", "speed")
+"""What decides a winner. The overall score and resources are shown and do not: they count the pass rate again."""
+_FAMILIES = 2
+_SAME_PER_TRY = 0.03
 
 
 def row_name(row: PairedRow) -> str:
@@ -60,21 +65,23 @@ def interval_text(row: PairedRow) -> str:
 
 
 def describe(row: PairedRow) -> str:
-    """``accuracy +1.2 points (95 %: -3.0 to +5.4)``."""
+    """``accuracy +1.2 points (95 %: -3.0 to +5.4)``; 99 % where runs were tested."""
     between = interval_text(row)
     text = f"{row_name(row)} {change_text(row, row.change)}"
-    return f"{text} (95 %: {between})" if between else text
+    return f"{text} ({100 * (1 - row.level):.0f} %: {between})" if between else text
 
 
 def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[str | None, str]:
-    """The winner's label and why, or ``None`` and why not: the overall score first, then who is nowhere worse."""
-    by_name = {row.metric: row for row in rows}
-    whole = by_name.get("overall")
-    if whole is not None and whole.verdict in _DECIDED:
-        side = whole.verdict is Verdict.BETTER
-        return labels[side], f"{describe(whole)}, {p_text(whole)}"
-    ahead = [row for row in rows if row.verdict is Verdict.BETTER]
-    behind = [row for row in rows if row.verdict is Verdict.WORSE]
+    """The winner's label and why, or ``None`` and why not.
+
+    Who is better in accuracy, reliability, cost or time and worse in none of them wins. What a success costs does not
+    count where an execution costs the same: it only tells the pass rate again. These rows are of two families, which
+    share the level between them: a winner takes half of it.
+    """
+    telling = [row for row in rows if row.metric in _HEADLINE and not restates_pass_rate(row)]
+    sure = [row for row in telling if row.verdict in _DECIDED and _decides(row)]
+    ahead = [row for row in sure if row.verdict is Verdict.BETTER]
+    behind = [row for row in sure if row.verdict is Verdict.WORSE]
     if ahead and behind:
         better, worse = ("; ".join(map(describe, found)) for found in (ahead, behind))
         return None, f"no winner: {labels[1]} is better in {better}; and worse in {worse}"
@@ -83,7 +90,20 @@ def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[s
         if ahead:
             return labels[1], f"better in {found}; and worse in nothing"
         return labels[0], f"{labels[1]} is worse in {found}; and better in nothing"
-    return None, f"no winner: {_undecided(rows)}"
+    return None, f"no winner: {_undecided(telling or rows)}"
+
+
+def _decides(row: PairedRow) -> bool:
+    return row.adjusted_p is None or row.adjusted_p < row.level / _FAMILIES
+
+
+def restates_pass_rate(row: PairedRow) -> bool:
+    """Whether what a success takes differs only because the pass rate does: an execution takes the same, within 3 %,
+    or differs the other way."""
+    if row.per_try is None or row.change is None:
+        return False
+    same = abs(math.log1p(row.per_try)) <= math.log1p(_SAME_PER_TRY)
+    return same or (row.per_try > 0) != (row.change > 0)
 
 
 def p_text(row: PairedRow) -> str:
@@ -113,6 +133,10 @@ def _undecided(rows: Sequence[PairedRow]) -> str:
     if not judged:
         reasons = dict.fromkeys(row.reason for row in rows if row.reason)
         return f"nothing compares ({'; '.join(reasons)})" if reasons else "nothing compares"
+    nearly = [row for row in judged if row.verdict in _DECIDED and row.metric in _HEADLINE]
+    if nearly:
+        told = "; ".join(f"{describe(row)}, {p_text(row)}" for row in nearly)
+        return f"{told}, and a winner takes p < {nearly[0].level / _FAMILIES:g}"
     open_rows = [row for row in judged if row.verdict is Verdict.INCONCLUSIVE]
     if not open_rows:
         names = ", ".join(row.metric for row in judged)

@@ -1,18 +1,28 @@
-"""From a measured difference to a verdict: better, worse, same or inconclusive, alone or within a family of rows."""
+"""From measured differences to verdicts: better, worse, same or inconclusive, corrected within families of rows.
+
+This is the only place where p-values are corrected and verdicts made. A row in which so few cases differ that no
+outcome of its test could stand out is not counted in its family: it cannot raise a false alarm (Tarone 1990).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.figures.dimensions import OVERALL
 from agentdyno.model import Verdict
 from agentdyno.stats import holm, required_n
 from agentdyno.stats.distributions import normal_quantile
 
 ALPHA = 0.05
 POWER = 0.8
+SAME_WITHIN = 0.03
+"""Two agents are the same where the whole interval of their difference lies within three points of a hundred."""
+Families: TypeAlias = Sequence[str]
+"""Of every row the name of the family that it is corrected in; "" for one that is judged by itself."""
 _MOST_CASES = 1_000_000
 
 
@@ -22,6 +32,9 @@ class MeasureOptions:
 
     seed: int = 0
     tolerance: float | None = None
+
+
+PLAIN = MeasureOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,7 @@ class Measured:
 
     ``shift`` is the change and ``spread`` the standard deviation of one cluster's, both on the scale of the test;
     ``None`` where there is nothing to judge, and then the row says why. ``flat`` where no cluster differs.
+    ``by_runs`` where runs and not cases were tested: more cases would not help.
     """
 
     row: PairedRow
@@ -60,6 +74,7 @@ class Measured:
     shift: float | None = None
     spread: float | None = None
     flat: bool = False
+    by_runs: bool = False
 
 
 def fewest_clusters(alpha: float = ALPHA) -> int:
@@ -70,19 +85,40 @@ def fewest_clusters(alpha: float = ALPHA) -> int:
     return n
 
 
-def judge(found: Measured, alpha: float = ALPHA, adjusted_p: float | None = None, family: int = 1) -> PairedRow:
-    """The row with its verdict. ``adjusted_p`` decides where given, after correction for ``family`` rows."""
+def judge(found: Sequence[Measured], families: Families) -> tuple[PairedRow, ...]:
+    """The rows with their verdicts, each family corrected once after Holm."""
+    names = dict.fromkeys(families)
+    adjusted: dict[int, float] = {}
+    sizes: dict[int, int] = {}
+    for name in names:
+        own = [i for i, of in enumerate(families) if of == name and found[i].row.p_value is not None]
+        raw = {i: found[i].row.p_value or 0.0 for i in own}
+        counted = [i for i in own if name and can_stand_out(found[i])]
+        adjusted |= raw | dict(zip(counted, holm([raw[i] for i in counted]), strict=True))
+        sizes |= dict.fromkeys(own, max(1, len(counted)))
+    return tuple(_judged(item, adjusted.get(i), sizes.get(i, 0)) for i, item in enumerate(found))
+
+
+def can_stand_out(found: Measured) -> bool:
+    """Whether some outcome of the row's test would be significant."""
     row = found.row
-    p_value = row.p_value if adjusted_p is None else adjusted_p
-    row = replace(row, adjusted_p=adjusted_p)
-    if found.shift is None or p_value is None:
+    if row.p_value is None:
+        return False
+    # Of the overall score nobody counts who wins a case: hardly two cases are alike in everything.
+    differing = row.clusters if row.metric == OVERALL else row.wins + row.losses
+    return found.by_runs or row.p_value < row.level or 2.0 * 0.5**differing < row.level
+
+
+def _judged(found: Measured, adjusted_p: float | None, family: int) -> PairedRow:
+    row = replace(found.row, adjusted_p=adjusted_p, family=family)
+    if found.shift is None or adjusted_p is None:
         return row
-    needed = fewest_clusters(alpha)
-    if row.clusters < needed:
+    needed = fewest_clusters(row.level)
+    if row.clusters < needed and not found.by_runs:
         text = f"{row.clusters} independent cases can show nothing: at least {needed} are needed"
         missing = _in_cases(needed - row.clusters, row)
         return replace(row, verdict=Verdict.INCONCLUSIVE, reason=text, more_cases=missing)
-    significant, beyond = p_value < alpha, abs(found.shift) > found.limits.decisive
+    significant, beyond = adjusted_p < row.level, abs(found.shift) > found.limits.decisive
     if significant and beyond:
         better = (found.shift > 0) == row.higher_is_better
         reason = f"significant and beyond {found.limits.text}" if found.limits.decisive else "significant"
@@ -91,27 +127,21 @@ def judge(found: Measured, alpha: float = ALPHA, adjusted_p: float | None = None
         return replace(row, verdict=Verdict.SAME, reason=f"the interval lies within {found.limits.text}")
     if significant:
         reason = f"significant, but not beyond {found.limits.text}"
-    elif adjusted_p is not None and row.p_value is not None and row.p_value < alpha:
+    elif row.p_value is not None and row.p_value < row.level:
         reason = f"not significant among {family} comparisons"
     else:
         reason = "not significant"
-    more = more_cases(found, alpha / max(1, family))
+    more = more_cases(found, row.level / max(1, family))
     return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason, more_cases=more)
-
-
-def judge_family(found: Sequence[Measured], alpha: float = ALPHA) -> list[PairedRow]:
-    """Holm's correction over all rows that have a p-value."""
-    tested = [i for i, item in enumerate(found) if item.row.p_value is not None]
-    adjusted = dict(zip(tested, holm([found[i].row.p_value or 0.0 for i in tested]), strict=True))
-    return [judge(item, alpha, adjusted.get(i), len(tested)) for i, item in enumerate(found)]
 
 
 def more_cases(found: Measured, alpha: float) -> int | None:
     """How many more cases would decide, the change and spread seen so far taken as true; ``None`` past a million.
 
-    Decided is significant beyond the tolerance, or an interval within it, whichever needs less.
+    The one rule for it: whoever tells how many cases are missing asks here. Decided is significant at ``alpha``
+    beyond the tolerance, or an interval within it, whichever needs less.
     """
-    if found.shift is None or found.spread is None:
+    if found.shift is None or found.spread is None or found.by_runs:
         return None
     size, limits = abs(found.shift), found.limits
     usual, reach = normal_quantile(POWER), normal_quantile(1.0 - ALPHA / 2.0)

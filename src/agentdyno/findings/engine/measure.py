@@ -8,15 +8,16 @@ import numpy as np
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Measured, MeasureOptions, VerdictLimits, judge
+from agentdyno.findings.engine.judge import PLAIN, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits, judge
 from agentdyno.findings.engine.measure_overall import dimension_pair, measure_overall
 from agentdyno.findings.engine.measure_scores import measure_accuracy, measure_time
+from agentdyno.findings.engine.measure_separate import OF_THE_MACHINE, against_spread, time_quantity
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
 from agentdyno.model.metric import known_metric
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 QUANTITIES = (
     "duration_s",
@@ -38,19 +39,12 @@ _TIMES = {"speed": "duration_s", "duration_s": "duration_s", "ttft_s": "ttft_s"}
 _SHARES = ("reliability", "error_rate", "pass_hat_3")
 _PLAIN = ("accuracy", OVERALL, *_SHARES)
 _NEEDS_NO_SCORE = ("speed", "duration_s", "ttft_s", "error_rate")
-_OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
 
 
 def paired_row(
-    baseline: AgentRecord,
-    candidate: AgentRecord,
-    metric: str,
-    benchmark: str = "",
-    *,
-    seed: int = 0,
-    tolerance: float | None = None,
+    baseline: AgentRecord, candidate: AgentRecord, metric: str, benchmark: str = "", *, tolerance: float | None = None
 ) -> PairedRow:
-    """One metric of both agents over the cases they share, judged by itself at 5 %.
+    """One metric of both agents over the cases they share, judged by itself.
 
     Cases pair by benchmark, id and digest; what rests on scores also needs equal rubrics. ``benchmark`` "" takes the
     whole suite. ``tolerance`` is a relative change for times, money and resources (0.03 unless given), else plain
@@ -59,7 +53,7 @@ def paired_row(
     """
     check_metric(metric)
     pairing = pair_records(baseline, candidate, benchmark)
-    return judge(measure(pairing, metric, benchmark, seed=seed, tolerance=tolerance), ALPHA)
+    return judge([measure(pairing, metric, benchmark, MeasureOptions(tolerance=tolerance))], [""])[0]
 
 
 def check_metric(metric: str) -> None:
@@ -69,22 +63,32 @@ def check_metric(metric: str) -> None:
 
 
 def measure(
-    pairing: Pairing, metric: str, benchmark: str = "", *, seed: int = 0, tolerance: float | None = None
+    pairing: Pairing,
+    metric: str,
+    benchmark: str = "",
+    options: MeasureOptions = PLAIN,
+    spread: RunSpread = UNKNOWN_SPREAD,
 ) -> Measured:
-    """The row without its verdict; ``pairing`` holds the cases of ``benchmark`` alone where that is given."""
+    """The row without its verdict; ``pairing`` holds the cases of ``benchmark`` alone where that is given.
+
+    What depends on the machine is held against ``spread`` where the two sides are of separate runs.
+    """
     reason, kept = _usable(pairing, metric)
     if reason:
-        return Measured(_refused(metric, benchmark, reason), VerdictLimits.plain(tolerance, SAME_WITHIN))
-    found = _measure(kept, metric, benchmark, MeasureOptions(seed, tolerance))
+        return Measured(_refused(metric, benchmark, reason), VerdictLimits.plain(options.tolerance, SAME_WITHIN))
+    found = _measure(kept, metric, benchmark, options, spread)
+    if not kept.same_run and (metric in OF_THE_MACHINE or _of_the_machine_alone(found)):
+        found = against_spread(found, kept, spread)
     scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
 
 
-def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
+def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions, spread: RunSpread) -> Measured:
     if metric == "accuracy":
-        return measure_accuracy(pairing, benchmark, options.tolerance)
+        return measure_accuracy(pairing, benchmark, options)
     if metric in _TIMES:
-        return measure_time(pairing, metric, _TIMES[metric], benchmark, options.tolerance)
+        quantity = time_quantity(pairing, _TIMES[metric], spread)
+        return measure_time(pairing, metric, quantity, benchmark, options.tolerance)
     if metric in _SHARES:
         return measure_reliability(pairing, metric, benchmark, options)
     if metric == OVERALL:
@@ -93,7 +97,20 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOpti
     if metric == "efficiency":
         own = [part for part in parts if pairing.same_machine and not _too_short(pairing, part)]
         parts = tuple(dict.fromkeys(["total_tokens", *own]))
+        if not pairing.same_run and all(_knows(pairing, "total_tokens")):
+            parts = ("total_tokens",)
     return measure_per_success(pairing, metric, parts, benchmark, options)
+
+
+def _knows(pairing: Pairing, quantity: str) -> tuple[bool, bool]:
+    """Whether either side knows the quantity of any case."""
+    first, second = (not bool(np.isnan(side.used(quantity)).all()) for side in (pairing.first, pairing.second))
+    return first, second
+
+
+def _of_the_machine_alone(found: Measured) -> bool:
+    """Whether an efficiency has nothing in it but what depends on the machine."""
+    return found.row.metric == "efficiency" and "total_tokens" not in found.row.quantity.split(" · ")
 
 
 def _usable(pairing: Pairing, metric: str) -> tuple[str, Pairing]:
@@ -107,7 +124,7 @@ def _usable(pairing: Pairing, metric: str) -> tuple[str, Pairing]:
         if pairing.changed:
             text += f": {pairing.changed} have the same id and ask something else"
         return text, pairing
-    if metric in _OF_THE_MACHINE and not pairing.same_machine:
+    if metric in OF_THE_MACHINE and not pairing.same_machine:
         known = first.machine_id and second.machine_id
         text = "measured on different machines" if known else "not measured on one machine that is known"
         return text, pairing

@@ -7,23 +7,25 @@ from dataclasses import replace
 import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.judge import ALPHA, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.measure_scoreboard import Scoreboard, scoreboard, weighted
-from agentdyno.findings.engine.measure_totals import with_error
-from agentdyno.findings.engine.pairing import Pairing
+from agentdyno.findings.engine.pairing import Numbers, Pairing
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
-from agentdyno.stats.swap import MOST_SWAPPED, large_sample_test, significance_of
+from agentdyno.stats.inversion import invert_law, invert_swap
+from agentdyno.stats.swap import MOST_SWAPPED
 
 MOST_DRAWS = 9_999
 """Exchanges tried at most: medians make each of them dear."""
 
 
 def measure_overall(pairing: Pairing, benchmark: str, options: MeasureOptions) -> Measured:
-    """The weighted mean of the dimensions that both sides have a score in."""
-    seed, tolerance = options.seed, options.tolerance
-    limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
-    board = scoreboard(pairing, DIMENSIONS)
+    """The weighted mean of the dimensions that both sides have a score in.
+
+    Of separate runs without those that depend on the machine: what it did in between is no difference of agents.
+    """
+    limits = VerdictLimits.plain(options.tolerance, SAME_WITHIN)
+    board = _comparable(pairing, scoreboard(pairing, DIMENSIONS))
     row = PairedRow(OVERALL, benchmark, OVERALL, "ratio", True, False, None, None)
     if (reason := _refusal(pairing, board)) is not None:
         return Measured(replace(row, reason=reason), limits)
@@ -41,19 +43,35 @@ def measure_overall(pairing: Pairing, benchmark: str, options: MeasureOptions) -
     )
     if clusters < 2:
         return Measured(replace(row, reason="one independent case says nothing about others"), limits)
-    error = board.error(seed)
+    error = board.error(options.seed)
     if clusters > MOST_SWAPPED and error:
-        test = large_sample_test(shift, error)
+        tested = invert_law(shift, error, alpha=ALPHA)
     else:
-        test = significance_of(shift, board.exchanged, clusters, seed=seed, draws=MOST_DRAWS)
-    method = test.method if clusters == len(pairing.keys) else f"{test.method}, over groups of cases"
-    row = replace(row, p_value=test.p_value, method=method)
-    return with_error(Measured(row, limits, shift), error)
+        tested = invert_swap(
+            shift, board.exchanged, _shares(pairing), alpha=ALPHA, seed=options.seed, draws=MOST_DRAWS
+        )
+    if clusters < len(pairing.keys):
+        tested = replace(tested, method=f"{tested.method}, over groups of cases")
+    return with_inversion(Measured(row, limits, shift), tested, error)
+
+
+def _comparable(pairing: Pairing, board: Scoreboard) -> Scoreboard:
+    if pairing.same_run or not pairing.same_machine:
+        return board
+    return replace(board, terms=tuple(term for term in board.terms if not term.of_machine))
+
+
+def _shares(pairing: Pairing) -> Numbers:
+    """Of every cluster: benchmarks weigh the same, and cases within a benchmark."""
+    sizes = np.bincount(pairing.places)
+    of_cases = 1.0 / (len(sizes) * sizes[pairing.places])
+    return np.asarray(np.bincount(pairing.clusters, of_cases, minlength=pairing.cluster_count))
 
 
 def dimension_pair(pairing: Pairing, metric: str) -> tuple[float | None, float | None]:
     """The score of both sides in a dimension or overall, 0..1; ``None`` where a side has no value or no target."""
     board = scoreboard(pairing, DIMENSIONS if metric == OVERALL else (metric,))
+    board = _comparable(pairing, board)
     if not pairing.same_machine:
         left = tuple(term for term in board.terms if not term.of_machine)
         if metric == OVERALL and len(left) < len(board.terms):

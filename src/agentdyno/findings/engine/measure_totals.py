@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.flips import SAME_WITHIN
-from agentdyno.findings.engine.judge import ALPHA, Measured, MeasureOptions, VerdictLimits, fewest_clusters
+from agentdyno.findings.engine.judge import ALPHA, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.model import Verdict
 from agentdyno.model.metric import known_metric
-from agentdyno.stats import minimum_detectable_difference, wilson
-from agentdyno.stats.distributions import t_quantile
-from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, large_sample_test, rank_biserial, swap_test
+from agentdyno.stats.inversion import Inversion, invert_law, invert_linear_swap, invert_totals
+from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, rank_biserial
 
 COST_TOLERANCE = 0.03
 
@@ -26,6 +25,7 @@ class SideTotals:
     """Columns per case of both sides, and the level that is compared of their sums.
 
     ``own`` gives per case and side the value that says who does better there; infinite for what never succeeded.
+    ``weights`` are the columns by which cases weigh in the level.
     """
 
     first: Numbers
@@ -33,6 +33,7 @@ class SideTotals:
     level: Level
     own: tuple[Numbers, Numbers]
     clusters: Codes
+    weights: tuple[int, ...]
 
 
 def measure_per_success(
@@ -59,7 +60,7 @@ def measure_per_success(
         return _from_nothing(pairing, row, known[0], options)
     row = _row(metric, benchmark, [name for name, _ in used], relative=True)
     totals = _per_success(pairing, used)
-    found = _measure(row, totals, limits, seed)
+    found = measure_totals(replace(row, per_try=_per_try(pairing, used)), totals, limits, seed)
     return found if len(used) == 1 else replace(found, row=_as_index(found.row))
 
 
@@ -73,9 +74,8 @@ def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: 
     if metric == "error_rate":
         columns = [np.stack([side.errors, side.tries], axis=1) for side in sides]
         own = [side.errors / side.tries for side in sides]
-        return _measure(
-            row, SideTotals(columns[0], columns[1], _share, (own[0], own[1]), pairing.clusters), limits, seed
-        )
+        totals = SideTotals(columns[0], columns[1], share_of, (own[0], own[1]), pairing.clusters, (1,))
+        return measure_totals(row, totals, limits, seed)
     if not enough.any():
         text = "no case was tried three times on both sides, which reliability takes"
         return Measured(replace(row, reason=text), limits)
@@ -83,15 +83,18 @@ def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: 
         np.stack([np.where(enough, side.lasting, 0.0), enough.astype(np.float64), side.errors, side.tries], axis=1)
         for side in sides
     ]
+    level: Level
+    weights: tuple[int, ...]
     if metric == "pass_hat_3":
-        level: Level = _share
+        level, weights = share_of, (1,)
         columns = [column[enough, :2] for column in columns]
         own = [side.lasting[enough] for side in sides]
         clusters = pairing.clusters[enough]
     else:
-        level, clusters = _reliable, pairing.clusters
+        level, clusters, weights = _reliable, pairing.clusters, (1, 3)
         own = [np.where(enough, side.lasting, 1.0) * (1.0 - side.errors / side.tries) for side in sides]
-    return _measure(row, SideTotals(columns[0], columns[1], level, (own[0], own[1]), clusters), limits, seed)
+    totals = SideTotals(columns[0], columns[1], level, (own[0], own[1]), clusters, weights)
+    return measure_totals(row, totals, limits, seed)
 
 
 def per_execution(side: PairedSide, name: str, places: Codes) -> Numbers:
@@ -135,10 +138,21 @@ def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numb
     with np.errstate(invalid="ignore"):
         own = np.mean(logs[0], axis=0), np.mean(logs[1], axis=0)
     stacked = [np.stack(side, axis=1) for side in columns]
-    return SideTotals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters)
+    totals = tuple(range(0, 2 * len(used), 2))
+    return SideTotals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters, totals)
 
 
-def _measure(row: PairedRow, totals: SideTotals, limits: VerdictLimits, seed: int) -> Measured:
+def _per_try(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> float:
+    """The relative change per execution, of several parts by their geometric mean."""
+    logs = [
+        math.log(float(second.sum()) / float(pairing.second.tries[known].sum()))
+        - math.log(float(first.sum()) / float(pairing.first.tries[known].sum()))
+        for _, (first, second, known) in used
+    ]
+    return math.expm1(math.fsum(logs) / len(logs))
+
+
+def measure_totals(row: PairedRow, totals: SideTotals, limits: VerdictLimits, seed: int) -> Measured:
     codes = np.unique(totals.clusters, return_inverse=True)[1]
     clusters = int(codes.max()) + 1
     first, second = (_by_cluster(side, codes, clusters) for side in (totals.first, totals.second))
@@ -162,43 +176,29 @@ def _measure(row: PairedRow, totals: SideTotals, limits: VerdictLimits, seed: in
     if clusters < 2:
         return Measured(replace(row, reason="one independent case says nothing about others"), limits)
     error = jackknife_error(first, second, totals.level)
-    if clusters > MOST_SWAPPED and error:
-        test = large_sample_test(shift, error)
-    else:
-        test = swap_test(first, second, totals.level, seed=seed)
-    method = test.method if clusters == len(codes) else f"{test.method}, over groups of cases"
-    row = replace(row, p_value=test.p_value, method=method)
-    return with_error(Measured(row, limits, shift), error)
+    tested = _test(SideTotals(first, second, totals.level, totals.own, codes, totals.weights), shift, error, seed)
+    if clusters < len(codes):
+        tested = replace(tested, method=f"{tested.method}, over groups of cases")
+    return with_inversion(Measured(row, limits, shift), tested, error)
 
 
-def with_error(found: Measured, error: float | None) -> Measured:
-    """The row with the interval and the detectable change that follow from a standard error on the test's scale."""
-    row, shift = found.row, found.shift
-    if error is None or shift is None:
-        return found
-    clusters = row.clusters
-    flat = error == 0.0
-    reach = t_quantile(1.0 - ALPHA / 2.0, clusters - 1) * error
-    spread = error * math.sqrt(clusters)
-    if row.relative:
-        ends = shift - reach, shift + reach
-        interval = (math.expm1(ends[0]), math.expm1(ends[1])) if ends[1] < 100.0 else None
-    else:
-        if flat and row.unit == "ratio":
-            # No spread was seen, which is not proof that there is none.
-            reach = wilson(0, clusters).high
-            spread = math.sqrt(reach)
-        bound = 1.0 if row.unit == "ratio" else math.inf
-        interval = max(-bound, shift - reach), min(bound, shift + reach)
-    detectable = None
-    if clusters >= fewest_clusters():
-        least = minimum_detectable_difference(spread, clusters, alpha=ALPHA)
-        if row.relative:
-            detectable = math.expm1(least) if least < math.log(100.0) else None
-        elif row.unit != "ratio" or least <= 1.0:
-            detectable = least
-    row = replace(row, interval=interval, detectable=detectable)
-    return replace(found, row=row, spread=spread, flat=flat and not row.relative)
+def _test(units: SideTotals, shift: float, error: float | None, seed: int) -> Inversion:
+    """The sides of units exchanged; of thousands of units the normal law, which says the same."""
+    first, second, level = units.first, units.second, units.level
+    if len(first) > MOST_SWAPPED and error:
+        return invert_law(shift, error, alpha=ALPHA)
+    shares = unit_shares((first, second), units.weights)
+    if level is share_of and np.array_equal(first[:, 1], second[:, 1]):
+        return invert_linear_swap(
+            (second[:, 0] - first[:, 0]) / float(first[:, 1].sum()), shares, alpha=ALPHA, seed=seed
+        )
+    return invert_totals(first, second, level, shares, alpha=ALPHA, seed=seed)
+
+
+def unit_shares(sides: tuple[Numbers, Numbers], columns: Sequence[int]) -> Numbers:
+    """How much every unit weighs, by these columns of both sides; they add up to 1."""
+    held = [side[:, column] / side[:, column].sum() for side in sides for column in columns if side[:, column].any()]
+    return np.asarray(np.mean(held, axis=0)) if held else np.full(len(sides[0]), 1.0 / len(sides[0]))
 
 
 def _from_nothing(
@@ -214,8 +214,8 @@ def _from_nothing(
         for spent, side in ((first, pairing.first), (second, pairing.second))
     ]
     plain = _row(row.metric, row.benchmark, [name], relative=False)
-    totals = SideTotals(columns[0], columns[1], _share, (first, second), pairing.clusters)
-    return _measure(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options.seed)
+    totals = SideTotals(columns[0], columns[1], share_of, (first, second), pairing.clusters, (1,))
+    return measure_totals(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options.seed)
 
 
 def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -> PairedRow:
@@ -261,7 +261,8 @@ def _log_per_success(sums: Numbers) -> Numbers:
         return np.asarray(np.mean(np.log(sums[:, 0::2]) - np.log(np.maximum(sums[:, 1::2], 0.0)), axis=1))
 
 
-def _share(sums: Numbers) -> Numbers:
+def share_of(sums: Numbers) -> Numbers:
+    """The first column as a part of the second."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(sums[:, 0] / sums[:, 1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.engine.measure import paired_row
+from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
@@ -14,15 +14,19 @@ from agentdyno.model.metric import format_value
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
+from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 EXPLAINING = ("accuracy", "error_rate")
 """Shown per benchmark; these rows do not decide."""
 _TIMES = ("speed", "duration_s", "ttft_s", "cpu_s", "efficiency", "overall")
 
 
-def judge_gate(baseline: AgentRecord, candidate: AgentRecord, policy: GatePolicy, *, seed: int = 0) -> GateReport:
+def judge_gate(
+    baseline: AgentRecord, candidate: AgentRecord, policy: GatePolicy, spread: RunSpread = UNKNOWN_SPREAD
+) -> GateReport:
     """Every rule of the policy that is for agents, over the cases that both were asked in the same form.
 
+    The rows are those of the engine's one judgement; tolerances, tiers and the stricter level come after it.
     Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case.
     """
     pairing = pair_records(baseline, candidate)
@@ -33,13 +37,12 @@ def judge_gate(baseline: AgentRecord, candidate: AgentRecord, policy: GatePolicy
             remedy="Run the same version of the suite for both, or export the baseline again.",
         )
     rules = [rule for rule in policy.rules if rule.metric in AGENT_METRICS]
-    pairs = [
-        (rule, paired_row(baseline, candidate, rule.metric, seed=seed, tolerance=rule.tolerance)) for rule in rules
-    ]
-    rows = judge_rows(pairs, policy.alpha, _silent(pairing))
+    judged = judgement(baseline, candidate, policy, spread)
+    pairs = [(rule, judged.row(rule.metric)) for rule in rules]
+    rows = judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
     explaining = [metric for metric in EXPLAINING if policy.rule(metric) is not None]
     benchmark_rows = tuple(
-        paired_row(baseline, candidate, metric, benchmark, seed=seed)
+        judged.parts[benchmark, metric]
         for benchmark in (pairing.benchmarks if len(pairing.benchmarks) > 1 else ())
         for metric in explaining
     )

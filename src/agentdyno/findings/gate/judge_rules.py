@@ -1,55 +1,48 @@
 """Rules applied to rows of figures: two questions per metric, four answers.
 
 Whether a metric is worse by more than its tolerance, and whether it is worse beyond chance, are separate questions.
-Tests are one-sided towards worse, at half of the policy's alpha: what the worse half of a two-sided test has. Each
-tier is a family of its own, corrected by Holm's method; a metric in which so few cases differ that no outcome of its
-test could stand out is not counted in the family, because it cannot raise a false alarm (Tarone's argument).
+Nothing is tested here: rows come judged and corrected from the engine. What counts is the worse half of their
+two-sided p-value after correction, against half of the policy's alpha.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.model import GateRow, GateVerdict
 from agentdyno.model.metric import format_value
 from agentdyno.model.policy import GateRule, Tier
-from agentdyno.stats import holm
 from agentdyno.stats.distributions import normal_quantile
 
 ANSWERING = ("accuracy", "error_rate")
 """Metrics that say how an agent answers: where it does not answer at all, they are as bad as can be."""
-_RANKED = ("accuracy", "speed", "duration_s", "ttft_s")
 _QUANTITIES = ("_s", "_usd", "_bytes", "_tokens", "_calls")
 _ROW_Z = normal_quantile(0.975)
 _POWER_Z = normal_quantile(0.8)
-_MOST_CASES = 100_000
 _TINY = 1e-9
+CasesNeeded: TypeAlias = Callable[[str, float], int | None]
+"""Of a metric and a two-sided level: how many more cases would decide it."""
 
 
-def judge_rows(pairs: Sequence[tuple[GateRule, PairedRow]], alpha: float, silent: str = "") -> tuple[GateRow, ...]:
+def judge_rows(
+    pairs: Sequence[tuple[GateRule, PairedRow]],
+    alpha: float,
+    silent: str = "",
+    cases_needed: CasesNeeded = lambda _metric, _alpha: None,
+) -> tuple[GateRow, ...]:
     """Each metric with its verdict, in the order given.
 
-    ``alpha`` is the policy's. ``silent`` says why nothing was answered, "" where something was.
+    ``alpha`` is the policy's. ``silent`` says why nothing was answered, "" where something was. ``cases_needed`` is
+    asked where a row is decided at its own level and not yet at the gate's.
     """
-    level = alpha / 2
-    adjusted: dict[int, float] = {}
-    needed: dict[Tier, float] = {}
-    for tier in Tier:
-        raw = {
-            i: p
-            for i, (rule, row) in enumerate(pairs)
-            if rule.tier is tier and row.verdict is not None and (p := one_sided_p(row)) is not None
-        }
-        family = [i for i, p in raw.items() if p < level or 0.5 ** (pairs[i][1].wins + pairs[i][1].losses) < level]
-        adjusted |= raw | dict(zip(family, holm([raw[i] for i in family]), strict=True))
-        needed[tier] = level / max(1, len(family))
     return tuple(
         _unanswered(rule, row, silent)
         if silent and rule.metric in ANSWERING
-        else _judge(rule, row, adjusted.get(i), level, needed[rule.tier])
-        for i, (rule, row) in enumerate(pairs)
+        else _judge(rule, row, alpha / 2, cases_needed)
+        for rule, row in pairs
     )
 
 
@@ -61,14 +54,13 @@ def overall_verdict(rows: Sequence[GateRow]) -> GateVerdict:
 
 
 def one_sided_p(row: PairedRow) -> float | None:
-    """How probable such a worsening is by chance: from the two-sided p-value and the side of the change."""
+    """How probable such a worsening is by chance: half of the corrected p-value towards worse."""
     worsening = row.worsening
-    if row.p_value is None or worsening is None or not math.isfinite(row.p_value):
+    p_value = row.p_value if row.adjusted_p is None else row.adjusted_p
+    if p_value is None or worsening is None or not math.isfinite(p_value):
         return None
-    # Ranks have been tested of these, and the side that ranks speak for may not be that of the mean.
-    worse = row.effect < 0 if row.effect and row.metric in _RANKED else worsening > 0
-    half = min(1.0, max(0.0, row.p_value)) / 2
-    return half if worse else 1 - half
+    half = min(1.0, max(0.0, p_value)) / 2
+    return half if worsening > 0 else 1 - half
 
 
 def allowed(rule: GateRule, row: PairedRow) -> float:
@@ -92,8 +84,9 @@ def _is_quantity(row: PairedRow) -> bool:
     return row.unit not in ("", "ratio") or row.quantity.endswith(_QUANTITIES)
 
 
-def _judge(rule: GateRule, row: PairedRow, p_worse: float | None, level: float, needed: float) -> GateRow:
-    worsening = row.worsening
+def _judge(rule: GateRule, row: PairedRow, level: float, cases_needed: CasesNeeded) -> GateRow:
+    worsening, needed = row.worsening, level / max(1, row.family)
+    p_worse = None if row.verdict is None else one_sided_p(row)
     if row.verdict is None or worsening is None or not math.isfinite(worsening):
         return _not_compared(rule, row)
     # Means of case scores carry rounding: 0.90 - 0.88 is a little more than 0.02.
@@ -104,8 +97,12 @@ def _judge(rule: GateRule, row: PairedRow, p_worse: float | None, level: float, 
         verdict = GateVerdict.BLOCK if significant else GateVerdict.INCONCLUSIVE
     elif exceeded and significant and rule.tier is Tier.SUPPORTING:
         verdict = GateVerdict.WARN
+
+    def missing_cases() -> int | None:
+        return cases_needed(rule.metric, 2 * needed) if row.more_cases is None else row.more_cases
+
     reason = (
-        _exceeding(rule, row, p_worse, bool(significant), needed)
+        _exceeding(rule, row, p_worse, bool(significant), missing_cases)
         if exceeded
         else _within(rule, row, worsening, needed)
     )
@@ -126,7 +123,9 @@ def _unanswered(rule: GateRule, row: PairedRow, silent: str) -> GateRow:
     return GateRow(rule, row, True, True, None, verdicts[rule.tier], f"nothing was answered: {silent}")
 
 
-def _exceeding(rule: GateRule, row: PairedRow, p_worse: float | None, significant: bool, needed: float) -> str:
+def _exceeding(
+    rule: GateRule, row: PairedRow, p_worse: float | None, significant: bool, more: Callable[[], int | None]
+) -> str:
     limit = allowed(rule, row)
     told = f"worse by {spelled(row.worsening or 0.0, row)}" + (
         f", {spelled(limit, row)} are allowed" if limit else ", nothing is allowed"
@@ -136,8 +135,10 @@ def _exceeding(rule: GateRule, row: PairedRow, p_worse: float | None, significan
     if significant:
         return f"{told}, and beyond chance ({_p_text(p_worse)})"
     told = f"{told}, but it may be chance ({_p_text(p_worse)})"
-    more = more_cases(row, needed)
-    return told if more is None else f"{told}; about {more:,} more {'case' if more == 1 else 'cases'} would decide"
+    missing = more()
+    if missing is None:
+        return told
+    return f"{told}; about {missing:,} more {'case' if missing == 1 else 'cases'} would decide"
 
 
 def _within(rule: GateRule, row: PairedRow, worsening: float, needed: float) -> str:
@@ -169,17 +170,6 @@ def visible_change(row: PairedRow, needed: float) -> float | None:
     if row.detectable is None or not math.isfinite(row.detectable):
         return None
     return row.detectable * (normal_quantile(1 - needed) + _POWER_Z) / (_ROW_Z + _POWER_Z)
-
-
-def more_cases(row: PairedRow, needed: float) -> int | None:
-    """How many more cases would decide, were they to differ as these do; ``None`` where no number is sensible."""
-    p_value = one_sided_p(row)
-    if p_value is not None and 0 < p_value < 0.5 and row.cases:
-        factor = normal_quantile(1 - needed) / normal_quantile(1 - p_value)
-        more = math.ceil(row.cases * (factor * factor - 1))
-        if 0 < more <= _MOST_CASES:
-            return more
-    return row.more_cases
 
 
 def _p_text(p_value: float) -> str:

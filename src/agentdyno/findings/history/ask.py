@@ -22,6 +22,7 @@ from agentdyno.findings.history.judge_versions import judge_rows, not_comparable
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
@@ -122,7 +123,7 @@ class Histories:
             if before.agent == current.agent:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
-            rows = version_rows(before, current)
+            rows = version_rows(before, current, known_spread(self._store, before, current))
             if not any(row.cases for row in rows):
                 remedy = "Run both versions on one version of the suite."
                 raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)

@@ -6,9 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import judge
-from agentdyno.findings.engine.measure import measure
-from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import (
     DEFAULT_THRESHOLD,
     CasePair,
@@ -22,30 +20,27 @@ from agentdyno.findings.engine.severity import (
 )
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
+from agentdyno.model.findings import Verdict
 from agentdyno.model.metric import format_value
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
-from agentdyno.stats import holm
+from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 METRICS = (*DIMENSIONS, "error_rate")
-ALPHA = 0.05
 Found = tuple[list[Regression], list[Regression]]
 """Regressions and improvements."""
 
 
-def version_rows(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> list[PairedRow]:
-    """The five dimensions and ``error_rate``, for the whole suite and for each benchmark that both have.
+def version_rows(
+    baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread = UNKNOWN_SPREAD
+) -> list[PairedRow]:
+    """The five dimensions and ``error_rate`` as the engine judges them, for the suite and for each common benchmark.
 
     With one benchmark there are only the rows of the suite: the others would say the same again.
     """
-    theirs = {item.benchmark_id for item in candidate.benchmarks}
-    common = [item.benchmark_id for item in baseline.benchmarks if item.benchmark_id in theirs]
-    whole = pair_records(baseline, candidate)
-    rows = []
-    for place in ["", *common] if len(common) > 1 else [""]:
-        pairing = whole.within(place) if place else whole
-        rows += [judge(measure(pairing, metric, place, seed=seed)) for metric in METRICS]
-    return rows
+    judged = judgement(baseline, candidate, spread=spread)
+    rows = [judged.rows[metric] for metric in METRICS]
+    return rows if len(judged.pairing.benchmarks) < 2 else [*rows, *judged.parts.values()]
 
 
 def judge_rows(
@@ -53,37 +48,21 @@ def judge_rows(
     baseline: AgentRecord,
     candidate: AgentRecord,
     thresholds: Mapping[str, float] | float = DEFAULT_THRESHOLD,
-    alpha: float = ALPHA,
 ) -> Found:
-    """The rows that changed beyond threshold and chance, as findings."""
+    """The rows whose verdict is worse or better, by more than their threshold, as findings."""
     pairs = paired_cases(baseline, candidate)
     worse, better = [], []
-    for row, p_value in corrected(rows):
+    for row in rows:
         threshold = threshold_of(thresholds, row.metric, row.quantity)
         change = row_change(row)
-        if change is None or not p_value < alpha:
+        if change is None or row.adjusted_p is None:
             continue
-        if change.exceeds(threshold):
-            worse.append(_finding(row, change, (threshold, p_value), (baseline, candidate), pairs))
-        elif change.improves(threshold):
-            better.append(_finding(row, change, (threshold, p_value), (baseline, candidate), pairs))
+        told = threshold, row.adjusted_p
+        if row.verdict is Verdict.WORSE and change.exceeds(threshold):
+            worse.append(_finding(row, change, told, (baseline, candidate), pairs))
+        elif row.verdict is Verdict.BETTER and change.improves(threshold):
+            better.append(_finding(row, change, told, (baseline, candidate), pairs))
     return worse, better
-
-
-def corrected(rows: Sequence[PairedRow]) -> list[tuple[PairedRow, float]]:
-    """The rows that have a p-value, each with it after correction.
-
-    Rows of the suite and rows of its benchmarks are a family each, corrected after Holm; where there are both, their
-    p-values are doubled, so that one false finding among all of them is as unlikely as ``alpha`` says.
-    """
-    usable = [row for row in rows if row.p_value is not None and math.isfinite(row.p_value)]
-    families = [row for row in usable if not row.benchmark], [row for row in usable if row.benchmark]
-    several = sum(bool(family) for family in families)
-    found = []
-    for family in families:
-        adjusted = holm([row.p_value for row in family if row.p_value is not None])
-        found += [(row, min(1.0, several * p)) for row, p in zip(family, adjusted, strict=True)]
-    return found
 
 
 def row_change(row: PairedRow) -> Worsening | None:
@@ -152,5 +131,5 @@ def _explanation(row: PairedRow, change: Worsening, threshold: float, p_value: f
     values = f"{format_value(row.baseline, row.unit)} → {format_value(row.candidate, row.unit)}"
     return (
         f"{name} in {where}: {values}, {change.text(threshold, row.unit)}; "
-        f"p = {p_value:.2g} after correction, {row.cases} cases"
+        f"p = {p_value:.2g} after correction over {row.family} row{'s' * (row.family != 1)}, {row.cases} cases"
     )

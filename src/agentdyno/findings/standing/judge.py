@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from agentdyno.findings.engine.flips import ALPHA, Contender, head_to_head, pick_pair
+from agentdyno.errors import NotComparable
+from agentdyno.findings.engine.flips import pick_pair
+from agentdyno.findings.engine.judge import ALPHA
+from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval, cluster_of
 from agentdyno.findings.figures.dimensions import (
     DIMENSIONS,
@@ -21,11 +24,13 @@ from agentdyno.findings.figures.dimensions import (
 from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
 from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.standing.model import (
     AgentStanding,
     ArmStanding,
     FailedCase,
     Foresight,
+    HeadToHead,
     ScoreEstimate,
     SuiteStanding,
 )
@@ -67,20 +72,17 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         arms=tuple(standings.values()),
         failed=tuple(failed),
         failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
-        head_to_head=None
-        if pair is None
-        else head_to_head(contender(result, taken, pair[0]), contender(result, taken, pair[1])),
+        head_to_head=None if pair is None else _head_to_head(result, taken, pair),
     )
 
 
-def contender(result: RunResult, figures: Mapping[str, ArmFigures], agent: str) -> Contender:
-    """One agent of a run, for a head-to-head with another of this run or of another one."""
-    own = {
-        arm.benchmark: figures[arm.arm_id]
-        for arm in result.arms
-        if arm.agent == agent and arm.benchmark is not None and arm.arm_id in figures
-    }
-    return Contender(agent, result.run_id, own)
+def _head_to_head(result: RunResult, figures: Mapping[str, ArmFigures], agents: tuple[str, str]) -> HeadToHead | None:
+    """What the engine says of the two, case by case; ``None`` where the samples of one are not there."""
+    try:
+        first, second = (record_of(result, figures, agent) for agent in agents)
+    except NotComparable:
+        return None
+    return judgement(first, second).flips
 
 
 def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:

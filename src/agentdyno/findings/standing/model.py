@@ -94,6 +94,10 @@ class HeadToHead:
     only the candidate gets right, ``broken`` ones only the baseline, those that changed most first. ``detectable`` is
     the smallest difference that this many cases would show 8 times in 10. ``clusters`` counts independent groups of
     cases; with one there is neither interval nor p-value. ``unpaired`` cases lack a score on a side.
+
+    The test and the verdict are those of the row of accuracy: ``p_value`` is uncorrected and below 0.05 exactly where
+    the interval leaves zero, ``adjusted_p`` is corrected over ``family`` rows and decides. ``more_cases`` would
+    decide what is inconclusive; ``reason`` says why the verdict is what it is.
     """
 
     baseline: str
@@ -114,6 +118,10 @@ class HeadToHead:
     unpaired: int = 0
     same_run: bool = True
     verdict: Verdict = Verdict.INCONCLUSIVE
+    adjusted_p: float | None = None
+    family: int = 0
+    more_cases: int | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

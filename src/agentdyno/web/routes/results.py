@@ -74,7 +74,7 @@ def compare(body: CompareBody, services: Given) -> Response:
         raise RefusedRequest(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
 
     def make() -> Compared:
-        from agentdyno.findings.duel.judge import all_against_all, duel
+        from agentdyno.findings.duel.ask import duel_of, tournament_of
         from agentdyno.findings.record.ask import Records
 
         labels = [find_agent(services, name, "body.agent_ids").label for name in body.agent_ids]
@@ -82,8 +82,8 @@ def compare(body: CompareBody, services: Given) -> Response:
         records = Records(services.store).together(labels, suite)
         simulated = tuple(record.agent for record in records if record.simulated)
         if kind is ComparisonType.HEAD_TO_HEAD:
-            return Compared(kind, duel(*records), None, simulated)
-        return Compared(kind, None, all_against_all(records), simulated)
+            return Compared(kind, duel_of(records, services.store), None, simulated)
+        return Compared(kind, None, tournament_of(records, services.store), simulated)
 
     return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id), make)
 

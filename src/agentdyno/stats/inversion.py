@@ -1,0 +1,278 @@
+"""A test and the interval that inverts it, from one computation: p < alpha exactly when the interval leaves zero.
+
+**Exchanges.** Two treatments of the same units, as in ``swap``. Whether the true difference is ``theta`` is tested by
+taking ``theta`` from the second treatment and exchanging labels within units. With A the difference under a pattern
+of exchanges and B the share of units that stays less the share that is exchanged, the pattern gives A - theta * B; it
+is as far from zero as what was seen, T - theta, exactly between the values (T - A) / (1 - B) and (T + A) / (1 + B).
+Both lie around T, so that every pattern has a range of thetas that it speaks for. p of any theta is the share of
+patterns whose range holds it; p of zero is the swap test, and the thetas with p >= alpha are an interval, whose ends
+are quantiles of the ends of the ranges.
+
+**Signed ranks.** Wilcoxon's statistic counts Walsh averages on either side of ``theta``. The interval ends at those
+that the same law of the count allows. An average that is exactly ``theta`` speaks for it.
+
+**A known law.** A difference and its standard error, by the normal law or Student's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .distributions import normal_cdf, normal_quantile, signed_rank_cdf, t_cdf, t_quantile, two_sided_p
+from .samples import Array
+from .swap import FIRST_DRAWS, MOST_DRAWS, MOST_EXACT, Level, Patterns, every_pattern, exchanged, random_patterns
+
+_WORTH_MORE = 0.1
+_TIE = 1e-9
+_CELLS_AT_ONCE = 2_000_000
+_MOST_OUTCOMES = 2**16
+_EXACT_SIGNED_RANK = 50
+_MOST_WALSH = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Inversion:
+    """The two-sided p-value of zero and the interval at 1 - alpha; an end is infinite where nothing bounds it."""
+
+    p_value: float
+    low: float
+    high: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchanges:
+    """Differences under patterns (``moved``), shares that stay less those exchanged, and the chance of each pattern.
+
+    All patterns are as probable where no chances are given.
+    """
+
+    moved: Array
+    staying: Array
+    chances: Array | None = None
+
+
+def invert_swap(
+    observed: float,
+    drawn: Callable[[Patterns], Array],
+    shares: Array,
+    *,
+    alpha: float,
+    seed: int = 0,
+    draws: int = MOST_DRAWS,
+) -> Inversion:
+    """``drawn`` gives the difference under patterns of exchanges, one a row; ``shares`` of the units add up to 1.
+
+    Exact up to 12 units. Above, by random exchanges, what was seen counted among them: 1,999 and, where p comes out
+    at 0.1 or less, ``draws``. An exchange that gives no difference speaks for every theta.
+    """
+    if not math.isfinite(observed):
+        raise ValueError(f"the difference is {observed}: there is nothing to test")
+    units = shares.size
+    if units <= MOST_EXACT:
+        patterns = every_pattern(units)
+        found = _Exchanges(drawn(patterns), _staying(patterns, shares))
+        return _from_exchanges(observed, found, alpha, "swap test exact")
+    moved, staying, made = [np.array([observed])], [np.ones(1)], 0
+    outcome: Inversion | None = None
+    for end in (min(FIRST_DRAWS, draws), draws):
+        if outcome is not None and (outcome.p_value > _WORTH_MORE or made >= end):
+            break
+        while made < end:
+            size = min(end - made, max(1, _CELLS_AT_ONCE // units))
+            patterns = random_patterns(units, size, seed + made)
+            moved.append(drawn(patterns))
+            staying.append(_staying(patterns, shares))
+            made += size
+        together = _Exchanges(np.concatenate(moved), np.concatenate(staying))
+        outcome = _from_exchanges(observed, together, alpha, "swap test")
+    assert outcome is not None
+    return outcome
+
+
+def invert_totals(
+    first: Array, second: Array, level: Level, shares: Array, *, alpha: float, seed: int = 0
+) -> Inversion:
+    """``invert_swap`` of ``level(second) - level(first)``, levels of column sums; a unit is a row of either side."""
+    difference, sums = second - first, (first.sum(axis=0), second.sum(axis=0))
+
+    def drawn(patterns: Patterns) -> Array:
+        moved = exchanged(patterns, difference)
+        with np.errstate(invalid="ignore"):  # infinite less infinite is no difference
+            return np.asarray(level(sums[1] - moved) - level(sums[0] + moved))
+
+    observed = float((level(sums[1][None, :]) - level(sums[0][None, :]))[0])
+    return invert_swap(observed, drawn, shares, alpha=alpha, seed=seed)
+
+
+def invert_linear_swap(differences: Array, shares: Array, *, alpha: float, seed: int = 0) -> Inversion:
+    """``invert_swap`` of a sum: ``differences`` of the units add up to what was seen.
+
+    Exact wherever few kinds of units make few outcomes, as with cases that are right or wrong: then p is that of
+    McNemar's exact test.
+    """
+    found = _every_outcome(differences, shares)
+    observed = math.fsum(differences.tolist())
+    if found is not None:
+        return _from_exchanges(observed, found, alpha, "swap test exact")
+
+    def drawn(patterns: Patterns) -> Array:
+        return observed - 2.0 * exchanged(patterns, differences[:, None])[:, 0]
+
+    return invert_swap(observed, drawn, shares, alpha=alpha, seed=seed)
+
+
+def invert_signed_rank(values: Array, *, alpha: float) -> tuple[float, Inversion]:
+    """The Hodges-Lehmann centre of paired differences, and Wilcoxon's test of it.
+
+    By the exact law without ties up to 50 values, above by the normal law with continuity correction; with ties both
+    are cautious.
+    """
+    ordered = np.sort(values)
+    total = ordered.size * (ordered.size + 1) // 2
+    averages = _WalshAverages(ordered)
+    below, above = averages.at_most(0.0), total - averages.below(0.0)
+
+    def p_of(count: int) -> float:
+        return min(1.0, 2.0 * _signed_rank_tail(ordered.size, count))
+
+    # How many averages an end may leave outside: as many as would be significant at zero.
+    outside, beyond = 0, total // 2 + 1
+    while outside < beyond:
+        middle = (outside + beyond) // 2
+        outside, beyond = (middle + 1, beyond) if p_of(middle) < alpha else (outside, middle)
+    low, high = -math.inf, math.inf
+    if outside:
+        low, high = averages.smallest(outside), averages.smallest(total + 1 - outside)
+    exact = ordered.size <= _EXACT_SIGNED_RANK
+    centre = (averages.smallest((total + 1) // 2) + averages.smallest(total // 2 + 1)) / 2.0
+    return centre, Inversion(p_of(min(below, above)), low, high, f"wilcoxon {'exact' if exact else 'normal'}")
+
+
+def invert_law(shift: float, error: float, *, alpha: float, degrees: int | None = None) -> Inversion:
+    """By the normal law, or by Student's with ``degrees`` of freedom; an ``error`` of zero leaves the shift alone."""
+    if error <= 0.0:
+        return Inversion(1.0 if shift == 0.0 else 0.0, shift, shift, "no spread")
+    if degrees is None:
+        p_value, reach = two_sided_p(shift / error), normal_quantile(1.0 - alpha / 2.0) * error
+        method = "large-sample normal"
+    else:
+        p_value = 2.0 * t_cdf(-abs(shift / error), degrees)
+        reach, method = t_quantile(1.0 - alpha / 2.0, degrees) * error, "student t"
+    low, high = shift - reach, shift + reach
+    # The quantile and the tail are computed apart: rounding must not let them disagree about the last digit.
+    if p_value < alpha and low <= 0.0 <= high:
+        nearest = math.nextafter(0.0, shift)
+        low, high = (nearest, high) if shift > 0.0 else (low, nearest)
+    elif p_value >= alpha:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return Inversion(p_value, low, high, method)
+
+
+def _staying(patterns: Patterns, shares: Array) -> Array:
+    return np.asarray(1.0 - 2.0 * exchanged(patterns, shares[:, None])[:, 0])
+
+
+def _from_exchanges(observed: float, found: _Exchanges, alpha: float, method: str) -> Inversion:
+    lows, highs = _ranges(observed, found)
+    low, p_low = _end(lows, found.chances, alpha)
+    high, p_high = _end(-highs, found.chances, alpha)
+    p_value = p_low if observed > 0.0 else p_high if observed < 0.0 else 1.0
+    return Inversion(min(1.0, p_value), low, -high, method)
+
+
+def _ranges(observed: float, found: _Exchanges) -> tuple[Array, Array]:
+    """Of every pattern the lowest and the highest theta that it speaks for."""
+    # Rounding must not tell a pattern from its equals: sums of the same numbers in another order differ by an ulp.
+    tie = _TIE * max(1.0, abs(observed))
+    ends = []
+    for sign in (-1.0, 1.0):
+        over, under = observed + sign * found.moved, 1.0 + sign * found.staying
+        over = np.where(np.abs(over) <= tie, 0.0, over)
+        under = np.where(under <= _TIE, 0.0, under)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends.append(over / under)
+    everything = np.isnan(ends[0]) | np.isnan(ends[1])
+    lows = np.where(everything, -np.inf, np.minimum(*ends))
+    highs = np.where(everything, np.inf, np.maximum(*ends))
+    # What was seen lies in every range; rounding must not push it out.
+    return np.minimum(lows, observed), np.maximum(highs, observed)
+
+
+def _end(lows: Array, chances: Array | None, alpha: float) -> tuple[float, float]:
+    """The lowest theta that patterns with chances of alpha or more speak for, and how much they speak for zero."""
+    order = np.argsort(lows, kind="stable")
+    running = np.arange(1, lows.size + 1) / lows.size if chances is None else np.cumsum(chances[order])
+    place = int(np.searchsorted(running, alpha, side="left"))
+    count = int(np.searchsorted(lows[order], 0.0, side="right"))
+    return float(lows[order[min(place, lows.size - 1)]]), float(running[count - 1]) if count else 0.0
+
+
+def _every_outcome(differences: Array, shares: Array) -> _Exchanges | None:
+    """Of units that are alike only how many are exchanged matters; ``None`` where that still makes too many."""
+    held = np.stack([differences, shares], axis=1)
+    _, first, counts = np.unique(np.round(held, 12), axis=0, return_index=True, return_counts=True)
+    if counts.size > 16 or math.prod(int(count) + 1 for count in counts) > _MOST_OUTCOMES:
+        return None
+    moved, staying, chances = np.zeros(1), np.zeros(1), np.ones(1)
+    for (difference, share), count in zip(held[first], counts.tolist(), strict=True):
+        kept = np.arange(count + 1)
+        logs = np.array([math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in kept])
+        chance = np.exp(logs - count * math.log(2.0))
+        if count < 50:
+            chance = np.array([math.comb(count, int(k)) for k in kept]) / 2.0**count
+        sign = 2.0 * kept - count
+        moved = np.add.outer(moved, sign * difference).ravel()
+        staying = np.add.outer(staying, sign * share).ravel()
+        chances = np.multiply.outer(chances, chance).ravel()
+    return _Exchanges(moved, staying, chances)
+
+
+def _signed_rank_tail(n: int, count: int) -> float:
+    """The chance of at most ``count`` Walsh averages on one side of the centre of ``n`` values."""
+    if n <= _EXACT_SIGNED_RANK:
+        return float(signed_rank_cdf(n)[count])
+    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
+    return normal_cdf((count + 0.5 - n * (n + 1) / 4.0) / deviation)
+
+
+class _WalshAverages:
+    """The means of every two of some values, each with itself too; counted, not kept, where they are many."""
+
+    def __init__(self, ordered: Array) -> None:
+        self._ordered = ordered
+        self._all: Array | None = None
+        if ordered.size <= _MOST_WALSH:
+            made = [(ordered[place:] + ordered[place]) / 2.0 for place in range(ordered.size)]
+            self._all = np.sort(np.concatenate(made))
+
+    def at_most(self, value: float) -> int:
+        return self._count(value, "right")
+
+    def below(self, value: float) -> int:
+        return self._count(value, "left")
+
+    def smallest(self, place: int) -> float:
+        """The one in this place, the smallest being in the first."""
+        if self._all is not None:
+            return float(self._all[place - 1])
+        low, high = float(self._ordered[0]), float(self._ordered[-1])
+        # Zero is one of the first ends that are tried, so that both sides of it are told apart exactly.
+        middle = 0.0 if low < 0.0 < high else (low + high) / 2.0
+        while low < middle < high:
+            low, high = (low, middle) if self.at_most(middle) >= place else (middle, high)
+            middle = (low + high) / 2.0
+        return high if self.at_most(low) < place else low
+
+    def _count(self, value: float, side: str) -> int:
+        if self._all is not None:
+            return int(np.searchsorted(self._all, value, side="right" if side == "right" else "left"))
+        ordered = self._ordered
+        found = np.searchsorted(ordered, 2.0 * value - ordered, side="right" if side == "right" else "left")
+        # Every pair was counted twice, each value with itself once.
+        alone = int(np.searchsorted(ordered, value, side="right" if side == "right" else "left"))
+        return (int(found.sum()) + alone) // 2
