@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -130,11 +130,13 @@ def known_metric(name: str) -> Metric:
     known = _KNOWN.get(name)
     if known is not None:
         return known
-    provenance = Provenance.REPORTED if name.startswith(REPORTED_PREFIX) else Provenance.MEASURED
+    if name.startswith(REPORTED_PREFIX):
+        claimed = known_metric(name.removeprefix(REPORTED_PREFIX))
+        return replace(claimed, name=name, direction=Direction.UNKNOWN, provenance=Provenance.REPORTED)
     for suffix, unit in _UNIT_SUFFIXES:
         if name.endswith(suffix):
-            return Metric(name, unit, provenance=provenance)
-    return Metric(name, provenance=provenance)
+            return Metric(name, unit)
+    return Metric(name)
 
 
 def is_reserved(name: str) -> bool:
