@@ -7,21 +7,29 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
+from agentdyno.contracts import Agent
 from agentdyno.model import Case
 from agentdyno.model.plan import Trial
 from agentdyno.runner.cases.call import CaseCall, CaseJob, Conduct, make_call
 from agentdyno.runner.cases.throttle import Throttle
 
-Seconds = Callable[[Case, Trial], float]
+Seconds = Callable[[Case, Agent], float]
 """How long a call is said to have taken."""
 
 CPU_S = 0.0005
 PEAK_RSS_BYTES = 50_000_000.0
 
 
-def an_instant(case: Case, trial: Trial) -> float:
+def an_instant(case: Case, agent: Agent) -> float:
     """The same for everybody, and too short for anybody to be called faster or slower."""
     return 0.0002
+
+
+def its_pause(case: Case, agent: Agent) -> float:
+    """``pause`` of the agent's configuration, a little more for some cases; else an instant."""
+    pause = agent.config.get("pause")
+    place = int(case.id.rpartition("-")[2]) if case.id.rpartition("-")[2].isdigit() else 0
+    return pause * (1 + place % 5 / 50) if isinstance(pause, float) else an_instant(case, agent)
 
 
 @contextmanager
@@ -33,10 +41,10 @@ def given_figures(seconds: Seconds = an_instant) -> Iterator[None]:
     ) -> CaseCall:
         call = await make_call(trial, case, job, conduct, throttle, alone=alone)
         if call.duration_s is not None:
-            call.duration_s = seconds(case, trial)
+            call.duration_s = seconds(case, job.agent)
         if call.response is not None:
             readings = dict(call.response.readings)
-            figures = {"cpu_s": CPU_S, "peak_rss_bytes": PEAK_RSS_BYTES}
+            figures = {"duration_s": call.duration_s or 0.0, "cpu_s": CPU_S, "peak_rss_bytes": PEAK_RSS_BYTES}
             readings |= {name: value for name, value in figures.items() if name in readings}
             call.response = replace(call.response, readings=readings)
         return call

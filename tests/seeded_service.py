@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from agentdyno.model.job import Scope
@@ -18,6 +19,7 @@ from agentdyno.store import Execution, Store
 
 from .command import DYNO, Bench
 
+GIVEN = Path(__file__).with_name("given")
 DAY_MS = 86_400_000
 CASES = 24
 EPOCHS = 3
@@ -30,10 +32,10 @@ AGENT = '''
 from agentdyno import Case, Response, Usage, tool_call
 
 
-def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.003) -> Response:
+def answer(case: Case, misses: int = 0, model: str = "clerk-1", pause: float = 0.003) -> Response:
     """Looks the order up, then its price; the first `misses` orders go without the second step.
 
-    It says itself what it used: how busy the machine is changes nothing on any page.
+    `pause` is how long it is said to take: how busy the machine is changes nothing on any page.
     """
     number = int(case.id.partition("-")[2])
     with tool_call("find_order", {"order": number}) as result:
@@ -43,9 +45,7 @@ def answer(case: Case, misses: int = 0, price: float = 0.001, pause: float = 0.0
         with tool_call("price_of", {"items": number + 1}) as result:
             result.append(3 * (number + 1))
         said = 3 * (number + 1)
-    used = {"duration_s": pause * (1 + number % 5 / 50), "cpu_s": pause / 4, "peak_rss_bytes": 40e6}
-    usage = Usage(input_tokens=40 + number, output_tokens=8)
-    return Response(str(said), usage=usage, cost=price, model="clerk-1", readings=used)
+    return Response(str(said), usage=Usage(input_tokens=40 + number, output_tokens=8), model=model)
 '''
 EXPERIMENT = '''
 """Sorting."""
@@ -84,9 +84,13 @@ def _workspace(version: str, misses: int) -> str:
     return (
         "agents:\n"
         f'  helper: {{use: "agent.py@answer", version: "{version}", config: {{misses: {misses}, pause: 0.004}}}}\n'
-        '  scout: {use: "agent.py@answer", version: "1.1", config: {misses: 7, price: 0.0002}}\n'
-        '  sage: {use: "agent.py@answer", version: "3", config: {price: 0.02, pause: 0.01}}\n'
+        '  scout: {use: "agent.py@answer", version: "1.1", config: {misses: 7, model: clerk-mini, pause: 0.003}}\n'
+        '  sage: {use: "agent.py@answer", version: "3", config: {model: clerk-max, pause: 0.01}}\n'
         "suites: [support.yaml]\n"
+        "prices:\n"
+        "  clerk-1: {input: 0, output: 0, request: 0.001}\n"
+        "  clerk-mini: {input: 0, output: 0, request: 0.0002}\n"
+        "  clerk-max: {input: 0, output: 0, request: 0.02}\n"
     )
 
 
@@ -172,7 +176,8 @@ def serving(bench: Bench, secret: str = "") -> Iterator[Service]:
 
 
 def seed(bench: Bench) -> str:
-    """Fills the folder; the secret of a key of scope run."""
+    """Fills the folder; the secret of a key of scope run. Whatever runs in it records given figures."""
+    bench.environ["PYTHONPATH"] = str(GIVEN)
     bench.write("agent.py", AGENT)
     bench.write("support.yaml", SUITE)
     bench.write("sorting.py", EXPERIMENT)

@@ -1,7 +1,8 @@
 """Tokens and CPU time as money.
 
-What an agent reports itself wins; then come the prices of ``dyno.yaml``, then the public list that genai-prices
-carries (its bundled data, never the network), then CPU time. What nobody can price is unknown, not free.
+The prices of ``dyno.yaml`` come first, then the public list that genai-prices carries (its bundled data, never the
+network), then CPU time. What an agent says it cost is kept beside that and is nobody's cost: an agent could say
+anything. What nobody can price is unknown, not free.
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ _WILD = "*?["
 class Cost:
     """US dollars, ``None`` where unknown. ``model`` is what the price was looked up for, several joined by `` + ``.
 
-    ``source``: the agent ``reported`` it, its tokens were ``priced``, it was ``derived`` from CPU time, its price is
-    known to be zero (``free``), or it is ``unknown``.
+    ``source``: its tokens were ``priced``, it was ``derived`` from CPU time, its price is known to be zero
+    (``free``), only the agent says what it was (``reported``: then ``usd`` is unknown), or it is ``unknown``.
+    ``reported_usd`` is what the agent says, whatever else is known.
     """
 
     usd: float | None
     source: CostSource
     provenance: Provenance
     model: str | None = None
+    reported_usd: float | None = None
 
 
 class _Rate(Protocol):
@@ -78,21 +81,23 @@ class PriceBook:
 
         ``provider_hint`` is the provider's name or the address that was called; with one, only that provider's list
         counts, so that a local server is not billed as the vendor whose model it serves. ``cpu_s`` is the CPU time
-        of all that worked on the answer, the model's server included: leave it out where a part ran elsewhere.
+        of all that worked on the answer, the model's server included: leave it out where a part ran elsewhere. An
+        agent that says it paid for something did have a part run elsewhere.
         """
         known = Provenance.SIMULATED if response.simulated else None
-        reported = response.cost
-        if reported is not None and math.isfinite(reported) and reported >= 0:
-            return Cost(reported, "reported", known or Provenance.MEASURED, response.model)
+        said = response.cost
+        reported = said if said is not None and math.isfinite(said) and said >= 0 else None
         uses = _uses(response)
         model = " + ".join(dict.fromkeys(use.model for use in uses)) if uses else response.model
         total = self._total(uses, provider_hint) if uses else None
         if total is not None:
-            return Cost(float(total), _source(total, uses), known or Provenance.DERIVED, model)
-        if cpu_s is not None and self.cpu_hour_usd is not None:
+            return Cost(float(total), _source(total, uses), known or Provenance.DERIVED, model, reported)
+        if cpu_s is not None and self.cpu_hour_usd is not None and not reported:
             self._cpu_used = True
             usd = _exact(cpu_s) * _exact(self.cpu_hour_usd) / 3600
-            return Cost(float(usd), "derived", known or Provenance.DERIVED, model)
+            return Cost(float(usd), "derived", known or Provenance.DERIVED, model, reported)
+        if reported is not None:
+            return Cost(None, "reported", known or Provenance.REPORTED, model, reported)
         return Cost(None, "unknown", known or Provenance.MEASURED, model)
 
     def estimate(

@@ -7,7 +7,16 @@ from typing import Any
 from .plain import named, replaced, rounded
 
 STEADY = frozenset(
-    {"result.value", "cost_usd", "input_tokens", "output_tokens", "total_tokens", "score", "correctness"}
+    {
+        "result.value",
+        "cost_usd",
+        "reported.cost_usd",
+        "input_tokens",
+        "output_tokens",
+        "total_tokens",
+        "score",
+        "correctness",
+    }
     | {"judge_cost_usd", "accuracy", "cost", "reliability"}
 )
 """Metrics, readings, totals and scores that no clock decides."""

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentdyno.agents.commands.agent import _readings as command_readings
+from agentdyno.agents.hosting.worker import _metering
+from agentdyno.findings.figures.cases import SPENT
+from agentdyno.findings.figures.dimensions import TARGETED
 from agentdyno.model import Direction, Metric, Provenance, known_metric
-from agentdyno.model.metric import format_value
+from agentdyno.model.metric import format_value, is_reserved, reported_name
+from agentdyno.runner.bench.arm import timing_readings
+from agentdyno.runner.bench.timing import TimedCalls
+from agentdyno.sandbox.command import Completed
+from agentdyno.wire.timing import StreamTiming
 
 
 @pytest.mark.parametrize(
@@ -94,3 +102,24 @@ def test_a_name_tells_its_unit_and_only_known_metrics_have_a_direction(
     name: str, unit: str, direction: Direction, provenance: Provenance
 ) -> None:
     assert known_metric(name) == Metric(name, unit, direction, provenance)
+
+
+def test_every_name_that_the_bench_writes_itself_is_reserved() -> None:
+    written = {
+        *StreamTiming(1.0, 1.0, 1.0).readings(),
+        *_metering()(),
+        *command_readings(Completed(0, b"", "")),
+        *timing_readings(TimedCalls(1, 1, 1, None)),
+        *(*SPENT, *TARGETED, "input_tokens", "output_tokens", "score", "rss_bytes", "involuntary_switches"),
+        *("server.load_s", "server.cpu_s", "result.rows", "pressure.steal_s", "reported.duration_s"),
+    }
+    assert [name for name in sorted(written) if not is_reserved(name)] == []
+    assert not is_reserved("steps")
+
+
+def test_a_claim_has_the_name_of_what_it_is_about_and_a_mark() -> None:
+    assert reported_name("duration_s") == "reported.duration_s"
+    assert reported_name("server.load_s") == "reported.server.load_s"
+    assert reported_name("steps") == "steps"
+    assert reported_name("reported.duration_s") == "reported.duration_s"
+    assert known_metric("reported.duration_s") == Metric("reported.duration_s", "s", provenance=Provenance.REPORTED)

@@ -24,10 +24,22 @@ def call(model: str, **tokens: int) -> Event:
     return Event("model_call", name=model, details={"usage": tokens})
 
 
-def test_what_the_agent_reports_wins_over_every_price() -> None:
+def test_what_the_agent_reports_is_kept_beside_the_price_and_never_takes_its_place() -> None:
     response = Response("x", Usage(1_000_000, 0), cost=0.0123, model="m")
     cost = book({"m": Price(5.0, 5.0)}, cpu_hour_usd=1.0).cost(response, cpu_s=10)
-    assert cost == Cost(0.0123, "reported", Provenance.MEASURED, "m")
+    assert cost == Cost(5.0, "priced", Provenance.DERIVED, "m", reported_usd=0.0123)
+
+
+def test_a_cost_that_only_the_agent_knows_of_is_reported_and_no_cost() -> None:
+    response = Response("x", Usage(1000, 0), cost=0.0, model="in-house")
+    assert book().cost(response) == Cost(None, "reported", Provenance.REPORTED, "in-house", reported_usd=0.0)
+
+
+def test_an_agent_that_says_it_paid_is_not_priced_by_its_cpu_time_alone() -> None:
+    paying, idle = Response("x", cost=0.5), Response("x", cost=0.0)
+    prices = book(cpu_hour_usd=3600.0)
+    assert prices.cost(paying, cpu_s=2.0) == Cost(None, "reported", Provenance.REPORTED, reported_usd=0.5)
+    assert prices.cost(idle, cpu_s=2.0) == Cost(2.0, "derived", Provenance.DERIVED, reported_usd=0.0)
 
 
 @pytest.mark.parametrize("reported", [float("nan"), float("inf"), -0.5])

@@ -214,3 +214,49 @@ def test_message_parts_are_read_as_text(server: RunningServer) -> None:
     content = [{"type": "text", "text": "part one"}, {"type": "text", "text": "part two"}]
     body = chat(messages=[{"role": "user", "content": content}], dyno={"echo": True})
     assert text_of(ask(server.url, OPENAI, body).events) == "part one\npart two"
+
+
+def test_a_model_is_loaded_by_its_first_request_and_unloaded_when_told(server: RunningServer) -> None:
+    def loaded() -> dict[str, int]:
+        return {row["name"]: row["context_length"] for row in ask(server.url, "/api/ps").json["models"]}
+
+    def load_ns(**fields: object) -> int:
+        body = chat(model="cold-one", stream=False, dyno={"load_s": 0.015}, **fields)
+        return int(ask(server.url, OLLAMA, body).json["load_duration"])
+
+    assert "cold-one" not in loaded()
+    assert [load_ns(), load_ns()] == [15_000_000, 0]
+    assert loaded()["cold-one"] == 4096
+    assert load_ns(options={"num_ctx": 512}) == 15_000_000, "another context is another load"
+    assert loaded()["cold-one"] == 512
+    told = ask(server.url, "/api/generate", {"model": "cold-one:latest", "keep_alive": 0}).json
+    assert (told["done"], told["done_reason"], told["simulated"]) == (True, "unload", True)
+    assert "cold-one" not in loaded()
+    told = ask(server.url, "/api/generate", {"model": "cold-one", "options": {"num_ctx": 8192}}).json
+    assert (told["done_reason"], loaded()["cold-one"]) == ("load", 8192)
+    load_ns(keep_alive="0s")
+    assert "cold-one" not in loaded()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"model": "m", "prompt": "Hi"}, 400, "answers at /api/chat"),
+        ({"keep_alive": 0}, 400, "you must provide a model"),
+    ],
+)
+def test_what_generate_does_not_do_is_said(
+    server: RunningServer, body: dict[str, object], status: int, said: str
+) -> None:
+    answer = ask(server.url, "/api/generate", body)
+    assert answer.status == status
+    assert said in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("keep_alive", "stays"),
+    [(None, True), ("5m", True), (-1, True), ("-1", True), (0, False), ("0", False), ("0s", False), (0.0, False)],
+)
+def test_only_a_time_of_zero_unloads(server: RunningServer, keep_alive: object, stays: bool) -> None:
+    ask(server.url, "/api/generate", {"model": "kept", "keep_alive": keep_alive})
+    assert any(row["name"] == "kept" for row in ask(server.url, "/api/ps").json["models"]) is stays

@@ -63,7 +63,7 @@ def test_functions_and_objects_answer_and_each_is_an_arm() -> None:
     assert counting.calls == 6
     assert result.arms[2].agent == "counting@7"
     sample = result.arms[1].samples[0]
-    assert (sample.usage, sample.readings["cost_usd"]) == ({"input_tokens": 3.0, "output_tokens": 1.0}, 0.01)
+    assert (sample.usage, sample.readings["reported.cost_usd"]) == ({"input_tokens": 3.0, "output_tokens": 1.0}, 0.01)
 
 
 def test_the_result_is_what_the_store_and_the_file_hold(folder: Path) -> None:

@@ -1467,10 +1467,11 @@ export interface components {
             type: string;
         };
         /**
-         * @description Where a value comes from; simulated values never pass for measured ones.
+         * @description Where a value comes from. Simulated values never pass for measured ones; ``reported`` ones are what an agent
+         *     says of itself: they are shown, and nothing is ranked, scored or decided by them.
          * @enum {string}
          */
-        Provenance: "measured" | "derived" | "estimated" | "simulated";
+        Provenance: "measured" | "derived" | "estimated" | "simulated" | "reported";
         /** @description A score in 0..1 and its rank (1 is best; equals share one), each with a 95 % interval; ``None``: unknown. */
         RankedScore: {
             interval: [

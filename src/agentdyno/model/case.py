@@ -68,7 +68,8 @@ class Response:
 
     ``cost`` is in US dollars, as the agent reports it. ``model`` is the model that the other side says it is, and
     ``observed`` the configuration it reports. ``readings`` are numbers measured on the way (``ttft_s``, ``itl_s``,
-    ``cpu_s``, ``peak_rss_bytes``…). ``simulated`` answers never pass for measurements.
+    ``cpu_s``, ``peak_rss_bytes``…); those that an agent gives itself are kept as reported, under ``reported.NAME``
+    where the bench has a reading of that name. ``simulated`` answers never pass for measurements.
     """
 
     output: object = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -16,12 +16,14 @@ class Direction(StrEnum):
 
 
 class Provenance(StrEnum):
-    """Where a value comes from; simulated values never pass for measured ones."""
+    """Where a value comes from. Simulated values never pass for measured ones; ``reported`` ones are what an agent
+    says of itself: they are shown, and nothing is ranked, scored or decided by them."""
 
     MEASURED = "measured"
     DERIVED = "derived"
     ESTIMATED = "estimated"
     SIMULATED = "simulated"
+    REPORTED = "reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,32 @@ _UNIT_SUFFIXES = (
 )
 
 
+REPORTED_PREFIX = "reported."
+"""In front of a name that the bench keeps for its own readings, where an agent gave a number of that name."""
+
+
 def known_metric(name: str) -> Metric:
     """The built-in metric of that name, else one whose unit follows from its suffix, never judged."""
     known = _KNOWN.get(name)
     if known is not None:
         return known
+    if name.startswith(REPORTED_PREFIX):
+        claimed = known_metric(name.removeprefix(REPORTED_PREFIX))
+        return replace(claimed, name=name, direction=Direction.UNKNOWN, provenance=Provenance.REPORTED)
     for suffix, unit in _UNIT_SUFFIXES:
         if name.endswith(suffix):
             return Metric(name, unit)
     return Metric(name)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether only the bench itself may give a reading this name: built-in metrics, and every name with a dot.
+
+    A dot divides the origin from the quantity: ``server.load_s``, ``result.rows``, ``pressure.steal_s``.
+    """
+    return name in _KNOWN or "." in name
+
+
+def reported_name(name: str) -> str:
+    """Under which name a number is kept that an agent reports of itself."""
+    return REPORTED_PREFIX + name if is_reserved(name) and not name.startswith(REPORTED_PREFIX) else name

@@ -137,7 +137,14 @@ class _Bill:
         self.simulated = self.simulated or response.simulated
         if response.usage is not None:
             self.usage = response.usage if self.usage is None else self.usage + response.usage
-        self._costs.append(response.cost if self._prices is None else self._prices.cost(response).usd)
+        self._costs.append(self._charged(response))
+
+    def _charged(self, response: Response) -> float | None:
+        """What a judge says it cost is believed where nobody knows better: it ranks nobody."""
+        if self._prices is None:
+            return response.cost
+        cost = self._prices.cost(response)
+        return cost.reported_usd if cost.usd is None else cost.usd
 
     @property
     def cost(self) -> float | None:

@@ -39,6 +39,8 @@ class Peer:
     """Asks one question at a time. ``end`` is our end of the connection to ``process``; both are the peer's from now
     on (``Peer(*spawn(...))``).
 
+    ``message_bytes`` is the size of the last question and its answer.
+
     Must be created and used on one running event loop. After an exception out of ``ask``, a cancellation included,
     the only thing left to do is ``close``.
     """
@@ -51,6 +53,8 @@ class Peer:
         self._ended = False
         self._flooded = False
         self._closing: asyncio.Task[None] | None = None
+        self.pid = process.pid
+        self.message_bytes = 0
         self._watched = {self._process.output_fd, self._process.exit_fd}
         self._loop.add_reader(self._process.output_fd, self._on_output)
         self._loop.add_reader(self._process.exit_fd, self._on_exit)
@@ -109,11 +113,13 @@ class Peer:
 
     async def _exchange(self, message: Message) -> Message | None:
         try:
-            await self._loop.sock_sendall(self._socket, message_frame(message))
+            frame = message_frame(message)
+            await self._loop.sock_sendall(self._socket, frame)
             header = await self._read(HEADER.size)
             if header is None:
                 return None
             size, form = header_of(header)
+            self.message_bytes = len(frame) + size
             content = await self._read(size)
             return None if content is None else message_in(form, content)
         except (OSError, ValueError):  # gone, or somebody else has written to its connection

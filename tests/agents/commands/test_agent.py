@@ -120,6 +120,16 @@ class TestOutput:
     def test_an_answer_that_is_json_itself_stays_the_answer(self, text: str) -> None:
         assert read_answer(text) == Response(text)
 
+    def test_figures_that_a_command_prints_of_itself_are_kept_as_reported(self, place: Place) -> None:
+        line = json.dumps({"readings": {"duration_s": 1e-6, "cpu_s": 0.0, "peak_rss_bytes": 1.0, "steps": 7}})
+        result = answer(python(place, f"import time\ntime.sleep(0.3)\nprint('yes')\nprint({line!r})"), "x")
+        assert result.output == "yes"
+        assert result.readings["duration_s"] >= 0.3
+        assert result.readings["peak_rss_bytes"] > 1.0
+        reported = {name: value for name, value in result.readings.items() if name.startswith("reported.")}
+        assert reported == {"reported.duration_s": 1e-6, "reported.cpu_s": 0.0, "reported.peak_rss_bytes": 1.0}
+        assert result.readings["steps"] == 7
+
     def test_readings_are_those_of_the_command_and_not_of_this_process(self, place: Place) -> None:
         large = bytearray(150 << 20)
         large[::4096] = b"x" * len(large[::4096])

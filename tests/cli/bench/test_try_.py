@@ -27,12 +27,13 @@ def test_an_answer_comes_with_its_tokens_cost_time_and_tool_calls(bench: Bench) 
     done = bench.dyno("try", "agent.py@answer", "What is 17 * 23?")
     assert done.code == 0, done.err
     assert done.out.startswith("plain: What is 17 * 23?\n")
-    for word in ("11", "7", "$0.002", "lookup"):
+    for word in ("11", "7", "$0.002 (reported)", "lookup"):
         assert word in done.out
     as_json = bench.dyno("try", "agent.py@answer", "Hi", "-c", "style=loud", "--json").json
     assert (as_json["agent"], as_json["sample"]["output"]) == ("answer", "loud: Hi")
     assert as_json["sample"]["usage"] == {"input_tokens": 11, "output_tokens": 7}
-    assert as_json["sample"]["details"]["cost"] == {"usd": 0.002, "source": "reported"}
+    assert as_json["sample"]["details"]["cost"] == {"usd": None, "source": "reported"}
+    assert as_json["sample"]["readings"]["reported.cost_usd"] == 0.002
     assert "lookup" in [event["name"] for event in as_json["sample"]["details"]["events"]]
     assert bench.dyno("list", "runs", "--json").json == [], "nothing is stored"
 

@@ -144,13 +144,13 @@ def test_a_run_whose_samples_are_gone_still_has_a_board() -> None:
     assert standing.arms[1].scores["accuracy"].interval is not None
 
 
-def test_cost_is_derived_where_it_was_computed_and_measured_where_reported() -> None:
+def test_cost_is_derived_where_it_was_computed_and_reported_where_only_the_agent_says_so() -> None:
     def provenance(source: str) -> Provenance:
         samples = answers("11", details={"cost": {"usd": 0.1, "source": source}})
         closed = close_suite(suite_result(suite_of(benchmark("c0", "c1")), arm("x@1", "facts", samples)))
         return closed.arms[0].metrics["cost_usd"].provenance
 
-    assert provenance("reported") is Provenance.MEASURED
+    assert provenance("reported") is Provenance.REPORTED
     assert provenance("priced") is Provenance.DERIVED
     assert provenance("derived") is Provenance.DERIVED
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,11 +13,25 @@ import pytest
 
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError
-from agentdyno.model import Arm, Case, Event, FailureKind, Phase, Plan, Response, Sample, Status, Trial, Usage
+from agentdyno.model import (
+    Arm,
+    Case,
+    Event,
+    Failure,
+    FailureKind,
+    Phase,
+    Plan,
+    Response,
+    Sample,
+    Status,
+    Trial,
+    Usage,
+)
 from agentdyno.model.suite import Constraints
 from agentdyno.runner.cases.call import CaseJob, CaseJudgement, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runner.executors.cases import CaseExecutor
+from agentdyno.runner.rules.budgets import spent_usd
 from agentdyno.runner.rules.stopping import FatalFailure
 from agentdyno.runner.schedule import Schedule
 from tests.runner.building import next_sample
@@ -107,6 +122,31 @@ def test_every_case_gives_one_sample_with_its_score_and_its_time() -> None:
     assert one.details["cost"] == {"usd": 0.25, "source": "reported"}
     assert agent.log[0] == "start"
     assert agent.log[-1] == "close"
+
+
+def test_a_clock_that_an_agent_of_this_process_replaces_is_not_the_one_that_times_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def freeze(case: Case, _: int) -> Response:
+        for name in ("perf_counter", "perf_counter_ns"):
+            monkeypatch.setattr(time, name, lambda: 1)
+        return good(case, 0)
+
+    samples = run({"a": job(Scripted(freeze))})
+    monkeypatch.undo()
+    assert all(sample.readings["duration_s"] > 0 for sample in samples)
+
+
+def test_a_cost_that_only_the_agent_states_is_kept_as_reported_and_counts_against_limits() -> None:
+    stated = replace(
+        job(Scripted(good), constraints=Constraints(cost_limit_usd=0.1)),
+        price=lambda response, _: Priced(None, "reported", 0.25),
+    )
+    sample = run({"a": stated})[0]
+    assert "cost_usd" not in sample.readings
+    assert sample.readings["reported.cost_usd"] == 0.25
+    assert sample.failure == Failure(FailureKind.COST, "cost $0.25, the limit of a case is $0.1")
+    assert spent_usd(sample) == 0.25
 
 
 def test_an_unknown_cost_is_no_reading() -> None:

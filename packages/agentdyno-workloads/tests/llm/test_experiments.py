@@ -97,7 +97,9 @@ def test_ollamas_options_reach_the_server_and_its_own_durations_come_back(tmp_pa
         }
         (arm,) = measured(tmp_path, "llm_single_agent", params, iterations=3).arms
     assert arm.statuses[Status.OK] == 3
-    assert {"num_gpu": 80, "num_ctx": 512, "temperature": 0.8, "cold": True}.items() <= arm.observed.items()
+    assert {"num_ctx": 512, "cold": True}.items() <= arm.observed.items()
+    assert arm.observed["requested"] == {"num_gpu": 80, "temperature": 0.8}, "nobody confirms these"
+    assert not {"num_gpu", "temperature"} & arm.observed.keys()
     for name in ("prompt_eval_s", "eval_s", "load_s", "tokens_per_s"):
         assert len(values(arm, name)) == 3, name
     assert values(arm, "load_s") == pytest.approx([0.01] * 3)

@@ -21,6 +21,7 @@ from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
+from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
 from agentdyno.sandbox.process import cause_of_death
@@ -57,7 +58,8 @@ class CommandAgent:
     A case's input goes to standard input, unless an argument holds ``{input}``: text as it is, other values as
     JSON, the turns of a conversation as a JSON list. Standard output is the answer, without newlines at its end. A
     last line that is a JSON object with nothing but fields of a response (``usage``, ``cost``, ``model``, ``events``,
-    ``output``…) is taken for those; what comes before it is the answer unless it gives ``output``.
+    ``output``…) is taken for those; what comes before it is the answer unless it gives ``output``. Numbers under
+    ``readings`` are kept as what the command reports, never in place of what was measured.
 
     Failures: exit status other than 0 (``exit``), a signal (``signal``), CPU time beyond the limit (status
     ``timeout``, as it is a limit of time), memory beyond it, where the command says so (``memory``), and too much
@@ -168,7 +170,8 @@ class CommandAgent:
         observed = {"command": list(self._argv), **response.observed}
         if "\ufffd" in text and not _is_utf8(completed.stdout):
             observed["invalid_utf8"] = True
-        return replace(response, observed=observed, readings={**_readings(completed), **response.readings})
+        claims = {reported_name(name): value for name, value in response.readings.items()}
+        return replace(response, observed=observed, readings={**claims, **_readings(completed)})
 
 
 def _not_started(error: CannotStart, program: str, in_argument: bool) -> CaseFailed:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
+from agentdyno.agents.hosting.timed_peer import TimedPeer
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, PluginError, RunError, SpecError
 from agentdyno.model.case import Case, Response
@@ -42,7 +43,8 @@ class HostedAgent:
     time. Processes are started on demand and kept; one that is cancelled, prints too much or dies is replaced.
 
     The readings of a response are ``duration_s`` (of the agent's code alone), ``cpu_s`` (with children that have
-    ended) and ``peak_rss_bytes`` (of the agent's process, what it has loaded included). Processes inherit
+    ended) and ``peak_rss_bytes`` (of the agent's process, what it has loaded included). Times are taken in the
+    agent's process; where they cannot be true, seen from here, what is seen from here counts. Processes inherit
     ``environ``; their working folder is that of the agent's relative paths. ``python`` is the interpreter, by
     default this one.
     """
@@ -77,7 +79,7 @@ class HostedAgent:
             output_bytes=self._limits.output_bytes,
         )
         self._slots = asyncio.Semaphore(self._limits.workers)
-        self._spare: list[asyncio.Task[Peer]] = []
+        self._spare: list[asyncio.Task[TimedPeer]] = []
         self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -95,7 +97,7 @@ class HostedAgent:
         async with self._slots:
             task = self._spare_or_new()
             try:
-                peer = await asyncio.shield(task)
+                process = await asyncio.shield(task)
             except asyncio.CancelledError:
                 self._spare.append(task)  # goes on loading, for a later case
                 raise
@@ -104,8 +106,8 @@ class HostedAgent:
                 raise CaseFailed(FailureKind.EXCEPTION, why, fatal=True, remedy=error.remedy or "") from None
             reusable = False
             try:
-                reply = await peer.ask(message)
-                response = _answer(reply, peer.tail())
+                reply = await process.ask(message)
+                response = process.checked(_answer(reply, process.peer.tail()))
                 reusable = True
                 return response
             except PeerFlooded as flooded:
@@ -116,6 +118,7 @@ class HostedAgent:
             except CaseFailed as failed:
                 # A process that has run out of memory once is not to be relied on.
                 reusable = failed.kind is not FailureKind.MEMORY
+                failed.response = None if failed.response is None else process.checked(failed.response)
                 raise
             finally:
                 if reusable:
@@ -130,7 +133,7 @@ class HostedAgent:
         if self._closing:
             await asyncio.wait(self._closing)
 
-    def _spare_or_new(self) -> asyncio.Task[Peer]:
+    def _spare_or_new(self) -> asyncio.Task[TimedPeer]:
         """The process used last, so that fewer are kept busy; one that still loads rather than yet another."""
         loading = [task for task in self._spare if not task.done()]
         for task in (*(task for task in self._spare[::-1] if task.done()), *loading):
@@ -140,14 +143,16 @@ class HostedAgent:
             self._begin_discarding(task)
         return self._starting()
 
-    def _starting(self) -> asyncio.Task[Peer]:
+    def _starting(self) -> asyncio.Task[TimedPeer]:
         return asyncio.create_task(self._started())
 
-    async def _started(self) -> Peer:
+    async def _started(self) -> TimedPeer:
         peer = Peer(*spawn(self._start))
+        process = TimedPeer(peer)
         try:
             async with asyncio.timeout(self._limits.load_s):
-                reply = await peer.ask(self._load_message())
+                await process.calibrate()
+                reply = await process.ask(self._load_message())
             if "error" in reply:
                 raise _load_error(reply["error"])
             if "failed" in reply:
@@ -158,7 +163,7 @@ class HostedAgent:
             if failure is None:
                 raise
             raise failure from None
-        return peer
+        return process
 
     def _load_message(self) -> Message:
         return {
@@ -185,26 +190,26 @@ class HostedAgent:
             return PluginError(f"the process {how} while loading", where=self._where, remedy=remedy)
         return None
 
-    def _begin_discarding(self, task: asyncio.Task[Peer], farewell: bool = False) -> asyncio.Task[None]:
+    def _begin_discarding(self, task: asyncio.Task[TimedPeer], farewell: bool = False) -> asyncio.Task[None]:
         ending = asyncio.create_task(_ended(task, farewell))
         self._closing.add(ending)
         ending.add_done_callback(self._closing.discard)
         return ending
 
-    async def _discard(self, task: asyncio.Task[Peer], farewell: bool = False) -> None:
+    async def _discard(self, task: asyncio.Task[TimedPeer], farewell: bool = False) -> None:
         await asyncio.shield(self._begin_discarding(task, farewell))
 
 
-async def _ended(task: asyncio.Task[Peer], farewell: bool) -> None:
+async def _ended(task: asyncio.Task[TimedPeer], farewell: bool) -> None:
     if not task.done():
         task.cancel()
     await asyncio.wait({task})
     if not task.cancelled() and task.exception() is None:
-        await task.result().close({"op": "close"} if farewell else None)
+        await task.result().peer.close({"op": "close"} if farewell else None)
 
 
-def _is_usable(task: asyncio.Task[Peer]) -> bool:
-    return not task.cancelled() and task.exception() is None and task.result().is_alive
+def _is_usable(task: asyncio.Task[TimedPeer]) -> bool:
+    return not task.cancelled() and task.exception() is None and task.result().peer.is_alive
 
 
 def _answer(reply: Message, tail: str | None) -> Response:

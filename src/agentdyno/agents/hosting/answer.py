@@ -66,7 +66,11 @@ def take(recorder: Recorder, returned: object, since: Mark) -> object:
 
 def collected(recorder: Recorder, output: object) -> Response:
     """The response of a case: what was recorded, made plain and bounded, with the answer."""
-    response = recorder.response(output)
+    return bounded(recorder.response(output))
+
+
+def bounded(response: Response) -> Response:
+    """A response that JSON can hold, of bounded size."""
     events = tuple(_bounded_event(event) for event in response.events[:EVENTS_CAP])
     if len(response.events) > EVENTS_CAP:
         dropped = len(response.events) - EVENTS_CAP

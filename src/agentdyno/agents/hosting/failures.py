@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.hosting.answer import text_of
+from agentdyno.agents.hosting.answer import bounded, text_of
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Response
 from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import FailureKind, Status
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _MACHINERY = ("/asyncio/", "/concurrent/futures/", "/threading.py", "<frozen run
 def case_failed(error: BaseException, so_far: Response | None = None) -> CaseFailed:
     """The failure of a case whose agent raised ``error``; ``so_far`` is what had been recorded by then."""
     if isinstance(error, CaseFailed):
-        error.response = error.response or so_far
+        error.response = _told_and_measured(error.response, so_far)
         return error
     status, kind, message, trace = Status.ERROR, FailureKind.EXCEPTION, text_of(error), None
     if isinstance(error, MemoryError):
@@ -37,6 +39,15 @@ def case_failed(error: BaseException, so_far: Response | None = None) -> CaseFai
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
         trace = own_traceback(error)
     return CaseFailed(kind, message[:MESSAGE_CAP], status=status, response=so_far, traceback=trace)
+
+
+def _told_and_measured(told: Response | None, so_far: Response | None) -> Response | None:
+    """What the agent handed over with its failure; numbers in it are its own claims, the measured ones stay."""
+    if told is None:
+        return so_far
+    measured = {} if so_far is None else so_far.readings
+    claims = {reported_name(str(name)): value for name, value in told.readings.items()}
+    return bounded(replace(told, readings={**claims, **measured}))
 
 
 def own_traceback(error: BaseException) -> str:

@@ -13,13 +13,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agentdyno.model.case import Event, Response, Usage
+from agentdyno.model.metric import reported_name
 
 _current: ContextVar[Recorder | None] = ContextVar("agentdyno_recorder", default=None)
 
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects while a case is answered. Times count from its creation."""
+    """Collects while a case is answered. Times count from its creation.
+
+    ``readings`` are what the agent's code says of itself, ``measured`` what the bench has measured.
+    """
 
     clock: Callable[[], float] = time.perf_counter
     events: list[Event] = field(default_factory=list)
@@ -30,6 +34,7 @@ class Recorder:
     simulated: bool = False
     observed: dict[str, object] = field(default_factory=dict)
     readings: dict[str, float] = field(default_factory=dict)
+    measured: dict[str, float] = field(default_factory=dict)
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,9 +70,9 @@ class Recorder:
             self.usage = usage if self.usage is None else self.usage + usage
         for name, value in (readings or {}).items():
             if name.startswith("server."):
-                self.readings[name] = self.readings.get(name, 0.0) + value
+                self.measured[name] = self.measured.get(name, 0.0) + value
             else:
-                self.readings.setdefault(name, value)
+                self.measured.setdefault(name, value)
         details: dict[str, object] = {"readings": dict(readings or {})}
         if usage is not None:
             details["usage"] = {
@@ -87,7 +92,7 @@ class Recorder:
             api_calls=self.api_calls or None,
             events=tuple(self.events),
             observed=dict(self.observed),
-            readings=dict(self.readings),
+            readings={**{reported_name(str(name)): value for name, value in self.readings.items()}, **self.measured},
             model=self.model,
             simulated=self.simulated,
         )

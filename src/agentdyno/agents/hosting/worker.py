@@ -1,6 +1,6 @@
 """The process in which a Python agent answers cases. Standard library only, unless the agent loads more.
 
-Answers one message at a time: ``load``, ``run``, ``close``.
+Answers one message at a time: ``ping``, ``load``, ``run``, ``close``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import inspect
 import resource
 import sys
 import time
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, BinaryIO
 
 from agentdyno.agents.hosting.answer import collected
 from agentdyno.agents.hosting.calling import Callee, CaseTurns, callee_of
 from agentdyno.agents.hosting.failures import case_failed, failure_to_plain
-from agentdyno.agents.hosting.recorder import Recorder, recording
+from agentdyno.agents.hosting.recorder import recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, PluginError
 from agentdyno.model.case import Case
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def main(fd: int) -> None:
     """Serves the agent's owner at the other end of socket ``fd`` until it closes."""
     work = _Work()
-    operations = {"load": work.load, "run": work.run}
+    operations = {"ping": work.ping, "load": work.load, "run": work.run}
     serve(fd, operations, close=work.close, out_of_memory=work.out_of_memory)
 
 
@@ -41,6 +41,11 @@ class _Work:
     def __init__(self) -> None:
         self._callee: Callee | None = None
         self._runner: asyncio.Runner | None = None
+        self._metering = _metering  # before the agent's code is there
+
+    def ping(self, _message: Message, _say: Say) -> object:
+        """Nothing: how long that takes is what every answer takes beside the agent's own work."""
+        return {}
 
     def load(self, message: Message, _say: Say) -> object:
         try:
@@ -59,18 +64,19 @@ class _Work:
     def run(self, message: Message, _say: Say) -> object:
         assert self._callee is not None
         case = from_plain(Case, message["case"])
+        metering = self._metering
         with recording() as recorder:
-            meter = _Meter()
+            stop = metering()
             try:
                 conversation = CaseTurns(self._callee, case, recorder)
                 while (call := conversation.next_call()) is not None:
                     conversation.take(self._resolved(call()))
-                meter.stop(recorder)
+                recorder.measured.update(stop())
                 return to_plain(collected(recorder, conversation.output))
             except MemoryError:
                 raise
             except BaseException as error:  # noqa: BLE001  (it belongs to the case)
-                meter.stop(recorder)
+                recorder.measured.update(stop())
                 raise _failed(case_failed(error, collected(recorder, None))) from None
 
     def out_of_memory(self, _message: Message, _say: Say) -> object:
@@ -108,35 +114,35 @@ async def _awaited(value: Awaitable[object]) -> object:
     return await value
 
 
-class _Meter:
-    """Time, CPU time with that of children that have ended, and the peak of this process's resident memory."""
+def _metering(
+    clock: Callable[[], float] = time.perf_counter,
+    usage: Callable[[int], resource.struct_rusage] = resource.getrusage,
+    open_file: Callable[..., BinaryIO] = open,
+) -> Callable[[], dict[str, float]]:
+    """Starts measuring; what it returns stops that and tells the readings.
 
-    def __init__(self) -> None:
-        with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb", buffering=0) as file:  # noqa: PTH123
-            file.write(b"5")  # starts the peak anew
-        self._cpu_s = _cpu_s()
-        self._started = time.perf_counter()
+    Time, CPU time with that of children that have ended, and the peak of this process's resident memory. The clocks
+    are those from before the agent's code was loaded, which may put others into the modules they come from.
+    """
+    own, children = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 
-    def stop(self, recorder: Recorder) -> None:
-        duration_s, cpu_s = time.perf_counter() - self._started, _cpu_s() - self._cpu_s
-        recorder.readings.setdefault("duration_s", duration_s)
-        recorder.readings.setdefault("cpu_s", cpu_s)
-        peak = _peak_rss_bytes()
-        if peak is not None:
-            recorder.readings.setdefault("peak_rss_bytes", float(peak))
+    def cpu_s() -> float:
+        mine, theirs = usage(own), usage(children)
+        return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
 
+    def stop() -> dict[str, float]:
+        readings = {"duration_s": clock() - started, "cpu_s": cpu_s() - cpu_before_s}
+        with contextlib.suppress(OSError), open_file("/proc/self/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"VmHWM:"):
+                    readings["peak_rss_bytes"] = float(int(line.split()[1]) * 1024)
+        return readings
 
-def _cpu_s() -> float:
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
-def _peak_rss_bytes() -> int | None:
-    with contextlib.suppress(OSError), open("/proc/self/status", "rb") as file:  # noqa: PTH123
-        for line in file:
-            if line.startswith(b"VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return None
+    with contextlib.suppress(OSError), open_file("/proc/self/clear_refs", "wb", buffering=0) as file:
+        file.write(b"5")  # starts the peak anew
+    cpu_before_s = cpu_s()
+    started = clock()
+    return stop
 
 
 def _failed(failure: CaseFailed) -> OperationFailed:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.case.tables_trajectory import attempts, json_text, text_block, trajectory
-from agentdyno.model import ArmResult, Benchmark, Case, Phase, RunResult, Sample, Status
+from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
+from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, one_line, plain, settings, show
+from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show
 
 _TONES = {Status.OK: Tone.GOOD, Status.CANCELLED: Tone.MUTED}
 _SPENT = (
@@ -204,7 +205,7 @@ def _spent(sample: Sample) -> Table | None:
     ]
     cost = sample.details.get("cost")
     source = str(cost.get("source", "")) if isinstance(cost, Mapping) else ""
-    dollars = show(sample.readings.get("cost_usd"), "usd")
+    dollars = show(sample.readings.get("cost_usd", sample.readings.get(reported_name("cost_usd"))), "usd")
     if dollars != NOTHING or source:
         rows.append((Cell("cost", Tone.MUTED), Cell(f"{dollars} ({one_line(source)})" if source else dollars)))
     judging = sample.details.get("judge_cost_usd")
@@ -224,7 +225,19 @@ def _spent(sample: Sample) -> Table | None:
         for name, value in sorted(sample.readings.items())
         if name.startswith("server.")
     ]
+    rows += _reported(sample)
     return Table("Used", (Column(""), Column("", wrap=True)), tuple(rows)) if rows else None
+
+
+def _reported(sample: Sample) -> list[tuple[Cell, Cell]]:
+    """What the agent says of itself, apart from the cost where nothing better is known."""
+    shown = {reported_name("cost_usd")} if "cost_usd" not in sample.readings else set()
+    rows = []
+    for name, value in sorted(sample.readings.items()):
+        if name not in shown and (name.startswith(REPORTED_PREFIX) or not is_reserved(name)):
+            text = marked(known_metric(name).format(value), Provenance.REPORTED)
+            rows.append((Cell(name.removeprefix(REPORTED_PREFIX), Tone.MUTED), Cell(text)))
+    return rows
 
 
 def _agent(arm: ArmResult) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.model import ArmResult, Benchmark
+from agentdyno.model import ArmResult, Benchmark, Provenance
 
 DIMENSIONS = ("accuracy", "speed", "efficiency", "cost", "reliability")
 WEIGHTS: Mapping[str, float] = {
@@ -121,7 +121,7 @@ def missing_dimensions(scores: Mapping[str, float | None]) -> tuple[str, ...]:
 
 
 def used_by(arm: ArmResult) -> dict[str, float]:
-    """What a closed arm used: its median duration, and the rest per success.
+    """What a closed arm used: its median duration, and the rest per success. What only it says of itself is left out.
 
     Memory per success is the mean peak of an execution times executions per success, as CPU time is.
     """
@@ -133,13 +133,18 @@ def used_by(arm: ArmResult) -> dict[str, float]:
     if figures is None or not figures.passed:
         return used
     for name in ("cost_usd", "total_tokens"):
-        if name in arm.totals:
+        if name in arm.totals and not _is_reported(arm, name):
             used[name] = arm.totals[name] / figures.passed
     for name in ("cpu_s", "peak_rss_bytes"):
         metric = arm.metrics.get(name)
         if metric is not None and metric.n:
             used[name] = metric.mean * figures.samples / figures.passed
     return used
+
+
+def _is_reported(arm: ArmResult, name: str) -> bool:
+    metric = arm.metrics.get(name)
+    return metric is not None and metric.provenance is Provenance.REPORTED
 
 
 def targets_for(benchmark: Benchmark, baseline: ArmResult | None = None) -> dict[str, tuple[float, float]]:

@@ -22,6 +22,7 @@ from agentdyno.findings.figures.summarise import summary_of
 from agentdyno.findings.run.judge_cautions import suite_cautions
 from agentdyno.model import ArmResult, Direction, Metric, MetricSummary, Provenance, RunResult, Suite, known_metric
 from agentdyno.model.identity import derive_seed
+from agentdyno.model.metric import is_reserved
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 
 QUALITIES = ("correctness", "completeness", "relevance")
@@ -103,7 +104,7 @@ def metrics_of(figures: ArmFigures) -> dict[str, MetricSummary]:
     for name in names:
         values = np.array(figures.values[name])
         labels = [clusters[owner] for owner in figures.owners[name]]
-        metric = _with_provenance(known_metric(name), figures, simulated)
+        metric = _unless_simulated(_reading(name, figures), simulated)
         metrics[name] = summary_of(metric, values, _median_interval(values, labels))
     scores = [score for score in figures.case_scores().values() if score is not None]
     for name, means in {"score": scores, **figures.named_means()}.items():
@@ -111,15 +112,25 @@ def metrics_of(figures: ArmFigures) -> dict[str, MetricSummary]:
             metric = Metric(name, "ratio", Direction.HIGHER, machine_dependent=False)
             exact = median_interval(means)
             ci = None if exact is None else (exact.low, exact.high)
-            metrics[name] = summary_of(_with_provenance(metric, figures, simulated), means, ci)
+            metrics[name] = summary_of(_unless_simulated(metric, simulated), means, ci)
     return metrics
 
 
-def _with_provenance(metric: Metric, figures: ArmFigures, simulated: bool) -> Metric:
-    if simulated:
-        return replace(metric, provenance=Provenance.SIMULATED)
-    computed = figures.remarks.priced_by.keys() & {"priced", "derived"}
-    return replace(metric, provenance=Provenance.DERIVED) if metric.name == "cost_usd" and computed else metric
+def _unless_simulated(metric: Metric, simulated: bool) -> Metric:
+    return replace(metric, provenance=Provenance.SIMULATED) if simulated else metric
+
+
+def _reading(name: str, figures: ArmFigures) -> Metric:
+    """A reading that the bench has no name for is the agent's own.
+
+    Runs of other tools, and those from before agents' own figures had a name of their own, have the dollars that were
+    reported as their cost.
+    """
+    metric, sources = known_metric(name), figures.remarks.priced_by.keys()
+    if not is_reserved(name) or (name == "cost_usd" and "reported" in sources and not figures.unknown[name]):
+        return replace(metric, provenance=Provenance.REPORTED)
+    computed = name == "cost_usd" and sources & {"priced", "derived"}
+    return replace(metric, provenance=Provenance.DERIVED) if computed else metric
 
 
 def _median_interval(values: np.ndarray, labels: list[str]) -> tuple[float, float] | None:

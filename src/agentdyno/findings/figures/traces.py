@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.findings.figures.claims import Claims
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import ErrorClass
@@ -33,8 +34,8 @@ class Remarks:
     """Bounded, whatever the size of the answers; ``answers`` is the same for two arms that answered all alike.
 
     ``models`` counts executions by the model that answered, ``unpriced`` those whose cost is not known, ``priced_by``
-    where costs come from. ``observed`` is the configuration that the first answer reported. Without ``prints`` there
-    is no print of the answers, which takes as long as everything else.
+    where costs come from, ``claims`` what the agent says of itself. ``observed`` is the configuration that the first
+    answer reported. Without ``prints`` there is no print of the answers, which takes as long as everything else.
     """
 
     failed: dict[str, Remark] = field(default_factory=dict)
@@ -50,10 +51,12 @@ class Remarks:
     unscored: int = 0
     classes: Classes = field(default_factory=dict)
     prints: bool = True
+    claims: Claims = field(default_factory=Claims)
 
     def add(self, sample: Sample, passed: bool, score: float | None) -> None:
         details = sample.details
         self.simulated += bool(details.get("simulated"))
+        self.claims.add(sample)
         model = details.get("model")
         named = model if isinstance(model, str) and model else ""
         if named:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.metric import format_value
+from agentdyno.model.metric import format_value, known_metric
 from agentdyno.stats import theil_sen, warmup_end
 
 NOISY_MAD = 0.05
@@ -33,6 +34,7 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
             f"`dyno show last` lists them ({_first_failure(arm)}).",
             arm.arm_id,
         )
+    yield from _claims(arm, Claims.of(arm.samples))
     duration = arm.metrics.get("duration_s")
     if duration is None or duration.median is None:
         return
@@ -66,6 +68,30 @@ def _arm_cautions(arm: ArmResult, overhead_s: float | None) -> Iterator[RunWarni
             "disturbed",
             f"the machine was disturbed during {sum(disturbed) / len(disturbed):.0%} of the samples",
             "Stop other work, or compare only what ran interleaved.",
+            arm.arm_id,
+        )
+
+
+def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
+    """Figures that an agent, or the process that was measured, states otherwise than they were seen from outside."""
+    who = arm.agent or arm.name
+    for claim in claims.differing.values():
+        unit = known_metric(claim.name).unit
+        case = f" in case {claim.case_id}" if claim.case_id else ""
+        yield RunWarning(
+            f"reported-{claim.name}",
+            f"{who} reports {claim.name} of {format_value(claim.reported, unit)}{case}, where "
+            f"{format_value(claim.measured, unit)} were measured; {claim.times} of its executions differ so",
+            "What was measured counts. Find out why the two differ before you rely on either.",
+            arm.arm_id,
+        )
+    if claims.unpriced:
+        yield RunWarning(
+            "reported-cost",
+            f"only {who} itself says what it cost: {format_value(claims.unpriced_usd, 'usd')} for "
+            f"{claims.unpriced} answers",
+            "That is shown as reported, and is no cost in scores, boards and comparisons. A price for its model "
+            "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,
         )
 
@@ -173,6 +199,7 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
     elif counted.scored < len(figures.tallies):
         message = f"scored {counted.scored} of {counted.cases} cases; {errors} executions ended in an error{why}"
         yield RunWarning("unscored", message, show, arm.arm_id)
+    yield from _claims(arm, figures.remarks.claims)
     if figures.remarks.unscored:
         message = f"{figures.remarks.unscored} answers could not be judged"
         remedy = "`dyno rescore last` judges the stored answers again."

@@ -1,7 +1,8 @@
 """The timed region: nothing but the call, a counted loop, and two clocks.
 
 The loops are unrolled by eight, so that counting costs a fraction of a nanosecond per call; results other than
-the last are dropped at once. Wall time is ``perf_counter_ns``; CPU time is that of the whole process.
+the last are dropped at once. Wall time is ``perf_counter_ns``; CPU time is that of the whole process. Both are bound
+as defaults when this module is loaded, before the measured code is: that may put others into ``time``, or into here.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ SLOW_CALL_S = 0.1
 """Longer than the system keeps a process waiting: a call that takes so long is slow, not disturbed."""
 MAX_LOOPS = 10_000_000
 
+Clock = Callable[[], int]
+"""Nanoseconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimedCalls:
@@ -37,11 +41,18 @@ class TimedCalls:
     result: Any
 
 
-def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> TimedCalls:
+def time_calls(
+    call: Callable[[Any], Any],
+    argument: Any,
+    loops: int,
+    *,
+    wall_ns: Clock = perf_counter_ns,
+    cpu_ns: Clock = process_time_ns,
+) -> TimedCalls:
     """Times ``loops`` calls of ``call(argument)``."""
     blocks, rest = divmod(loops - 1, 8)
-    cpu = process_time_ns()
-    start = perf_counter_ns()
+    cpu = cpu_ns()
+    start = wall_ns()
     for _ in repeat(None, blocks):
         call(argument)
         call(argument)
@@ -54,15 +65,17 @@ def time_calls(call: Callable[[Any], Any], argument: Any, loops: int) -> TimedCa
     for _ in repeat(None, rest):
         call(argument)
     result = call(argument)
-    end = perf_counter_ns()
-    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
+    end = wall_ns()
+    return TimedCalls(end - start, cpu_ns() - cpu, loops, result)
 
 
-def time_bare_calls(call: Callable[[], Any], loops: int) -> TimedCalls:
+def time_bare_calls(
+    call: Callable[[], Any], loops: int, *, wall_ns: Clock = perf_counter_ns, cpu_ns: Clock = process_time_ns
+) -> TimedCalls:
     """Times ``loops`` calls of ``call()``."""
     blocks, rest = divmod(loops - 1, 8)
-    cpu = process_time_ns()
-    start = perf_counter_ns()
+    cpu = cpu_ns()
+    start = wall_ns()
     for _ in repeat(None, blocks):
         call()
         call()
@@ -75,19 +88,25 @@ def time_bare_calls(call: Callable[[], Any], loops: int) -> TimedCalls:
     for _ in repeat(None, rest):
         call()
     result = call()
-    end = perf_counter_ns()
-    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
+    end = wall_ns()
+    return TimedCalls(end - start, cpu_ns() - cpu, loops, result)
 
 
-async def time_awaits(call: Callable[[], Awaitable[Any]], loops: int) -> TimedCalls:
+async def time_awaits(
+    call: Callable[[], Awaitable[Any]],
+    loops: int,
+    *,
+    wall_ns: Clock = perf_counter_ns,
+    cpu_ns: Clock = process_time_ns,
+) -> TimedCalls:
     """Times ``loops`` awaits of ``call()`` one after the other, inside the running event loop."""
-    cpu = process_time_ns()
-    start = perf_counter_ns()
+    cpu = cpu_ns()
+    start = wall_ns()
     for _ in repeat(None, loops - 1):
         await call()
     result = await call()
-    end = perf_counter_ns()
-    return TimedCalls(end - start, process_time_ns() - cpu, loops, result)
+    end = wall_ns()
+    return TimedCalls(end - start, cpu_ns() - cpu, loops, result)
 
 
 @contextmanager

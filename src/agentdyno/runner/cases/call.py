@@ -78,13 +78,18 @@ async def make_call(
         await asyncio.sleep(wait_s)
 
 
-async def _attempt(call: CaseCall, case: Case, job: CaseJob) -> CaseFailed | None:
-    """One execution of the agent; ``None`` when it answered."""
+async def _attempt(
+    call: CaseCall, case: Case, job: CaseJob, clock_ns: Callable[[], int] = time.perf_counter_ns
+) -> CaseFailed | None:
+    """One execution of the agent; ``None`` when it answered.
+
+    The clock is that from before any agent was loaded: one that runs in this process may put another into ``time``.
+    """
     limit_s = job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S
     token = object()
     if job.server is not None:
         job.server.enter(token)
-    started = time.perf_counter_ns()
+    started = clock_ns()
     deadline = asyncio.timeout(limit_s)
     try:
         async with deadline:
@@ -105,7 +110,7 @@ async def _attempt(call: CaseCall, case: Case, job: CaseJob) -> CaseFailed | Non
         failed = _raised(error)
     finally:
         # The clock first: what follows is ours.
-        call.duration_s = (time.perf_counter_ns() - started) / 1e9
+        call.duration_s = (clock_ns() - started) / 1e9
         call.server_cpu_s = job.server.leave(token) if job.server is not None else None
     if failed is not None and failed.response is not None:
         call.response = failed.response
@@ -144,10 +149,20 @@ class CaseJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """Dollars, ``None`` where unknown, and how they are known: reported, priced, derived, free or unknown."""
+    """Dollars, ``None`` where unknown, and how they are known: priced, derived, free, reported or unknown.
+
+    ``reported_usd`` is what the agent says. It counts against spending limits, and as the cost of nothing.
+    """
 
     usd: float | None
     source: str
+    reported_usd: float | None = None
+
+    @property
+    def spent_usd(self) -> float | None:
+        """For limits of spending: the dearer of what is known and what the agent says."""
+        known = [value for value in (self.usd, self.reported_usd) if value is not None]
+        return max(known, default=None)
 
 
 class ResponseCache(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from agentdyno.model.case import Event, Response
 from agentdyno.model.codec import to_plain
+from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.cases.call import CaseCall, CaseJob, CaseJudgement, Conduct, Priced
 
@@ -17,7 +18,7 @@ _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
 
 def priced(call: CaseCall, job: CaseJob) -> Priced:
-    """What the call cost, from what the agent reports or from what it used."""
+    """What the call cost, from what it used, and what the agent says of it."""
     if call.response is None:
         return Priced(None, "unknown")
     own_cpu = call.response.readings.get("cpu_s")
@@ -33,8 +34,8 @@ def past_a_limit(call: CaseCall, price: Priced, job: CaseJob) -> None:
     if limits.token_limit is not None and usage is not None and usage.total_tokens > limits.token_limit:
         message = f"used {usage.total_tokens:,} tokens, the limit of a case is {limits.token_limit:,}"
         call.status, call.failure = Status.LIMIT, Failure(FailureKind.TOKENS, message)
-    elif limits.cost_limit_usd is not None and price.usd is not None and price.usd > limits.cost_limit_usd:
-        message = f"cost ${price.usd:.4g}, the limit of a case is ${limits.cost_limit_usd:.4g}"
+    elif limits.cost_limit_usd is not None and (price.spent_usd or 0.0) > limits.cost_limit_usd:
+        message = f"cost ${price.spent_usd:.4g}, the limit of a case is ${limits.cost_limit_usd:.4g}"
         call.status, call.failure = Status.LIMIT, Failure(FailureKind.COST, message)
 
 
@@ -103,6 +104,8 @@ def _readings(call: CaseCall, price: Priced) -> dict[str, float]:
         readings["server.cpu_s"] = call.server_cpu_s
     if price.usd is not None:
         readings["cost_usd"] = price.usd
+    if price.reported_usd is not None:
+        readings[reported_name("cost_usd")] = price.reported_usd
     return readings
 
 

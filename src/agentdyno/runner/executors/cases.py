@@ -156,7 +156,7 @@ class CaseExecutor:
         throttle = self._throttles[id(job.agent)]
         for _ in range(job.warmup):
             call = await make_call(trial, case, job, self._conduct, throttle, alone=self._alone)
-            self.facts.extra_usd += priced(call, job).usd or 0.0
+            self.facts.extra_usd += priced(call, job).spent_usd or 0.0
             if call.fatal is not None:
                 return
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.identity import derive_seed
+from agentdyno.model.metric import reported_name
 from agentdyno.model.plan import Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.bench.arm import make_sample
@@ -19,6 +20,7 @@ from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.sandbox.process import cause_of_death
+from agentdyno.workers.clock_check import ClockCheck
 from agentdyno.workers.frames import Message
 from agentdyno.workers.link import Link
 
@@ -43,6 +45,9 @@ class _Worker:
     deadline: float | None = None
     warmup_s: list[float] = field(default_factory=list)
     gone: bool = False
+    asked_at: float | None = None
+    """When its question was sent, where nobody else's answer could keep us from noticing its own."""
+    clock: ClockCheck = field(default_factory=ClockCheck)
 
 
 class ProcessExecutor:
@@ -149,7 +154,12 @@ class ProcessExecutor:
 
     def _start_clock(self, worker: _Worker) -> None:
         timeout_s = worker.job.limits.timeout_s
-        worker.deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        now = time.monotonic()
+        worker.deadline = None if timeout_s is None else now + timeout_s
+        worker.asked_at = now
+        if len(self._busy) > 1:
+            for other in self._busy:
+                other.asked_at = None
 
     def _on_event(self, worker: _Worker, source: str) -> None:
         if source == "output":
@@ -166,10 +176,13 @@ class ProcessExecutor:
             self._on_death(worker)
 
     def _on_reply(self, worker: _Worker) -> None:
+        answered_after_s = None if worker.asked_at is None else time.monotonic() - worker.asked_at
         try:
             reply = worker.link.receive() or {}
             done = _content(reply)
             sample = from_plain(Sample, done["sample"]) if "sample" in done else None
+            if sample is not None and answered_after_s is not None:
+                sample = checked(sample, worker.clock, done["spent_s"], answered_after_s)
             failed = _failure_in(reply, worker.stage)
         except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
             self._on_death(worker)
@@ -298,6 +311,19 @@ class ProcessExecutor:
             if done.get("failure"):
                 self.facts.teardown_failures.append((worker.job.arm_id, from_plain(Failure, done["failure"])))
         return bool(said)
+
+
+def checked(sample: Sample, clock: ClockCheck, inside_s: float | None, outside_s: float) -> Sample:
+    """The sample; with what its owner saw as its duration where the clock of its process cannot be right.
+
+    ``inside_s`` is what the process says the trial took, with everything around the timed calls.
+    """
+    told_s = sample.readings.get("duration_s")
+    elapsed_s = None if inside_s is None else clock.elapsed_s(inside_s, outside_s)
+    if told_s is None or elapsed_s is None:
+        return sample
+    truth = {"duration_s": elapsed_s / sample.inner_loops, reported_name("duration_s"): told_s}
+    return replace(sample, readings={**sample.readings, **truth})
 
 
 def _content(reply: Message) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.model.metric import reported_name
 from agentdyno.model.plan import Plan, Trial
 from agentdyno.model.sample import Sample
 
@@ -75,6 +76,10 @@ def token_limit(most: int) -> SpendingLimit:
 
 
 def spent_usd(sample: Sample) -> float:
-    """What a sample cost, its judge included; what is unknown counts as nothing here and is warned of elsewhere."""
+    """What a sample cost, its judge included; what is unknown counts as nothing here and is warned of elsewhere.
+
+    What the agent itself says it cost is good enough here: the dearer of the two figures counts.
+    """
     judge = sample.details.get("judge_cost_usd")
-    return sample.readings.get("cost_usd", 0.0) + (judge if isinstance(judge, (int, float)) else 0.0)
+    own = max(sample.readings.get(name, 0.0) for name in ("cost_usd", reported_name("cost_usd")))
+    return own + (judge if isinstance(judge, (int, float)) else 0.0)

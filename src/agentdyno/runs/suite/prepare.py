@@ -305,7 +305,7 @@ def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[
 
     def price(response: Response, cpu_s: float | None) -> Priced:
         cost = prices.cost(response, provider_hint=provider, cpu_s=cpu_s if metered else None)
-        return Priced(cost.usd, cost.source)
+        return Priced(cost.usd, cost.source, cost.reported_usd)
 
     return price
 

@@ -21,7 +21,8 @@ class Tool:
 @dataclass(frozen=True, slots=True)
 class ReceivedChat:
     """One chat request. ``prompt`` is the text of the last user message, ``tool_result`` that of a last message
-    which is a tool's; ``forced_tool`` is a tool's name, or "" for any tool."""
+    which is a tool's; ``forced_tool`` is a tool's name, or "" for any tool. ``num_ctx`` is the context in tokens that
+    Ollama is asked for, and ``stays_loaded`` whether it is to keep the model in memory afterwards."""
 
     model: str
     prompt: str
@@ -34,11 +35,22 @@ class ReceivedChat:
     max_tokens: int | None
     schema: Mapping[str, Any] | None
     settings: Mapping[str, object]
+    num_ctx: int | None = None
+    stays_loaded: bool = True
 
     @property
     def input_tokens(self) -> int:
         """Words in all messages."""
         return len(self.text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedLoad:
+    """A request without a prompt, by which Ollama is told to load a model, or to unload it."""
+
+    model: str
+    num_ctx: int | None
+    stays_loaded: bool
 
 
 def read_openai(body: bytes) -> ReceivedChat:
@@ -75,8 +87,30 @@ def read_ollama(body: bytes) -> ReceivedChat:
         stream=data.get("stream") is not False,
         include_usage=True,
         max_tokens=_limit(limit),
+        num_ctx=_limit(options.get("num_ctx")) if isinstance(options, dict) else None,
+        stays_loaded=_stays_loaded(data.get("keep_alive")),
         schema={"type": "object"} if wanted == "json" else wanted if isinstance(wanted, dict) else None,
     )
+
+
+def read_load(body: bytes) -> ReceivedLoad:
+    """The body of ``POST /api/generate`` without a prompt; raises ``SpecError`` with what is wrong."""
+    data = _object(body)
+    model, options = data.get("model"), data.get("options")
+    if not isinstance(model, str) or not model:
+        raise SpecError("you must provide a model: 'model' is missing or no text")
+    if data.get("prompt"):
+        raise SpecError("a simulated model answers at /api/chat; /api/generate without a prompt loads and unloads it")
+    context = _limit(options.get("num_ctx")) if isinstance(options, dict) else None
+    return ReceivedLoad(model, context, _stays_loaded(data.get("keep_alive")))
+
+
+def _stays_loaded(keep_alive: object) -> bool:
+    """Ollama's ``keep_alive``: seconds, or a text such as ``5m``; only zero unloads at once."""
+    if isinstance(keep_alive, str):
+        digits = keep_alive.strip().rstrip("nusµmh")
+        return digits.strip("0.") != "" or digits == ""
+    return keep_alive is None or isinstance(keep_alive, bool) or keep_alive != 0
 
 
 def _request(data: dict[str, Any], **rest: Any) -> ReceivedChat:

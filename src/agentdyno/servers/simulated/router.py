@@ -24,9 +24,10 @@ from agentdyno.servers.simulated.answer_bytes import (
     reported_model,
 )
 from agentdyno.servers.simulated.behaviour import Behaviour
-from agentdyno.servers.simulated.chat_request import ReceivedChat, read_ollama, read_openai
+from agentdyno.servers.simulated.chat_request import ReceivedChat, read_load, read_ollama, read_openai
 from agentdyno.servers.simulated.connection import ServerConnection
 from agentdyno.servers.simulated.fault_plan import Fault
+from agentdyno.servers.simulated.loaded_models import LoadedModels
 from agentdyno.servers.simulated.replies import (
     PAGE,
     LateHead,
@@ -41,6 +42,7 @@ from agentdyno.servers.simulated.send_log import RequestRecord, SendLog, ServerS
 from agentdyno.servers.simulated.timetable import Timetable
 
 OPENAI_CHAT, OLLAMA_CHAT = "/v1/chat/completions", "/api/chat"
+OLLAMA_LOAD = "/api/generate"
 PLAIN = "/plain"
 """Answers any GET, POST or PUT after ``service_s``."""
 DEFAULT_MODEL = "model"
@@ -55,6 +57,7 @@ class Desk:
     def __init__(self, behaviour: Behaviour, log: SendLog, timetable: Timetable) -> None:
         self._behaviour, self._log, self._timetable = behaviour, log, timetable
         self._door = Door(behaviour)
+        self._loaded = LoadedModels(behaviour.models)
         self._before: Counter[bytes] = Counter()
         self._connections: set[ServerConnection] = set()
         self._waiting: deque[ServerConnection] = deque()
@@ -64,6 +67,7 @@ class Desk:
         self._routes: dict[tuple[str, str], Callable[[], tuple[bytes, str]]] = {
             ("GET", "/v1/models"): self._openai_models,
             ("GET", "/api/tags"): self._ollama_models,
+            ("GET", "/api/ps"): lambda: (dump({"models": self._loaded.rows(), "simulated": True}), JSON),
             ("GET", "/api/version"): lambda: (dump({"version": VERSION, "simulated": True}), JSON),
             ("GET", "/health"): lambda: (dump({"status": "ok", "simulated": True}), JSON),
             ("GET", "/dyno/log"): lambda: (b"".join(self._log.lines()), "application/x-ndjson"),
@@ -107,6 +111,7 @@ class Desk:
         """Starts counting the repetitions of requests anew, and the plan of faults."""
         self._before.clear()
         self._door.forget()
+        self._loaded.forget()
 
     def stats(self) -> ServerStats:
         slots = self._door.slots
@@ -117,12 +122,15 @@ class Desk:
         if request.method == "POST" and request.path in (OPENAI_CHAT, OLLAMA_CHAT):
             self._chat(connection, request, received_ns)
             return
+        if request.method == "POST" and request.path == OLLAMA_LOAD:
+            self._load(connection, request)
+            return
         if request.path == PLAIN and request.method in ("GET", "POST", "PUT"):
             self._plain(connection, request, received_ns)
             return
         route = self._routes.get((request.method, request.path))
         if route is None:
-            known = {path for _, path in self._routes} | {OPENAI_CHAT, OLLAMA_CHAT, PLAIN}
+            known = {path for _, path in self._routes} | {OPENAI_CHAT, OLLAMA_CHAT, OLLAMA_LOAD, PLAIN}
             status = 405 if request.path in known else 404
             text = f"{request.method} {request.path} is nothing that a simulated model serves"
             connection.respond(status, openai_error(text, "invalid_request_error", None), ("content-type", JSON))
@@ -140,6 +148,8 @@ class Desk:
         try:
             self._door.let_in(request)
             chat, behaviour = self._read(request, record)
+            if request.path == OLLAMA_CHAT and not self._loaded.serve(chat):
+                behaviour = replace(behaviour, load_s=0.0)
             script = self._script(request, chat, behaviour)
             refuse_by_fault(script.fault, behaviour)
         except Refusal as refusal:
@@ -153,6 +163,22 @@ class Desk:
             frames = OllamaFrames(chat, script, behaviour.load_s, created_ms)
         exchange = SimulatedExchange(connection, frames, script, record, self._log, behaviour.truncate_clean)
         self._begin(exchange, chat.stream, round(behaviour.head_delay_s * 1e9))
+
+    def _load(self, connection: ServerConnection, request: HttpRequest) -> None:
+        """Loads or unloads a model, at once: how long that takes is told by the next answer."""
+        kind = ("content-type", JSON)
+        try:
+            load = read_load(request.body)
+        except SpecError as error:
+            connection.respond(400, ollama_error(error.message), kind)
+            return
+        try:
+            reason = self._loaded.obey(load)
+        except SpecError as error:
+            connection.respond(404, ollama_error(error.message), kind)
+            return
+        told = {"model": reported_model(load.model), "response": "", "done": True, "done_reason": reason}
+        connection.respond(200, dump({**told, "simulated": True}), kind)
 
     def _plain(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)

@@ -87,12 +87,9 @@ class MultiAgent(Experiment):
         for number, options in enumerate(self.configurations):
             home = self.servers[number % len(self.servers)]
             self.workers.append(_client_of(home, options, self.max_tokens))
-        context.observe(
-            endpoints=len(self.servers),
-            slots=self.slots,
-            pinned=self.pin,
-            configurations=[dict(item) for item in self.configurations],
-        )
+        # What agents ask of their servers is in no answer of theirs.
+        requested = {"slots": self.slots, "pin": self.pin, "agents": [dict(item) for item in self.configurations]}
+        context.observe(endpoints=len(self.servers), requested=requested)
 
     def execute_once(self, context: ExperimentContext) -> dict[str, Any]:
         """Both turns, in an order drawn anew for every iteration, so that neither has the warmer cache."""

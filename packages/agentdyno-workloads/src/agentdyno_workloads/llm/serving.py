@@ -113,13 +113,19 @@ class Serving:
             await self._model.close()
 
     def unload(self) -> None:
-        """The next answer starts cold: Ollama is told to drop the model, a local server is started anew."""
+        """The next answer starts cold: Ollama is told to drop the model, a local server is started anew.
+
+        Raises ``RunError`` where Ollama does not do so, or does not say which models it has: then nobody knows
+        whether the answer starts cold.
+        """
         if self.choice.protocol == "local":
             self.close()
             self._start_local()
             self._model = self._client()
         elif self.choice.protocol == "ollama":
-            self._post("/api/generate", {"model": self.choice.model, "keep_alive": 0})
+            told = self._post("/api/generate", {"model": self.choice.model, "keep_alive": 0})
+            if told is None or told.get("done") is not True:
+                raise self._not_cold("does not answer to being told to unload its model")
             self._wait_until_unloaded()
         else:
             raise SpecError(
@@ -129,13 +135,14 @@ class Serving:
             )
 
     def observed(self) -> dict[str, object]:
-        """What the server says of itself: the context it has, where it runs."""
+        """What the server says of itself: the context it has, where it runs. Nothing where it does not say."""
         if self.choice.protocol == "ollama":
-            row = self._loaded_row()
+            row = self._loaded_row() or {}
             shown = {"context_length": "num_ctx", "size_vram": "vram_bytes", "size": "model_bytes"}
             return {ours: row[theirs] for theirs, ours in shown.items() if theirs in row}
         if self.choice.protocol == "local":
-            settings = self._get(self.url.removesuffix("/v1") + "/props").get("default_generation_settings")
+            props = self._get(self.url.removesuffix("/v1") + "/props") or {}
+            settings = props.get("default_generation_settings")
             found = settings.get("n_ctx") if isinstance(settings, dict) else None
             return {"num_ctx": found} if found is not None else {}
         return {}
@@ -182,34 +189,48 @@ class Serving:
 
     def _wait_until_unloaded(self) -> None:
         deadline = time.monotonic() + _WAIT_S
-        while self._loaded_row():
+        while (row := self._loaded_row()) != {}:
+            if row is None:
+                raise self._not_cold("does not say which models it has loaded (/api/ps)")
             if time.monotonic() > deadline:
                 raise RunError(f"Ollama keeps {self.choice.model} loaded", where=self.choice.url)
             time.sleep(0.02)
 
-    def _loaded_row(self) -> dict[str, object]:
-        rows = self._get(f"{self.choice.url}/api/ps").get("models")
+    def _not_cold(self, why: str) -> RunError:
+        return RunError(
+            f"the server {why}: whether an answer starts cold is not known",
+            where=self.choice.url,
+            remedy="Leave cold out, or use a server with Ollama's /api/generate and /api/ps.",
+        )
+
+    def _loaded_row(self) -> dict[str, object] | None:
+        """What the server says of the model; empty where it is not loaded, ``None`` where it does not say."""
+        told = self._get(f"{self.choice.url}/api/ps")
+        rows = None if told is None else told.get("models")
+        if rows is None:
+            return None
         wanted = _without_tag(self.choice.model)
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict) and _without_tag(str(row.get("name", ""))) == wanted:
                 return row
         return {}
 
-    def _post(self, path: str, body: Mapping[str, object]) -> dict[str, object]:
+    def _post(self, path: str, body: Mapping[str, object]) -> dict[str, object] | None:
         data = json.dumps(body).encode()
         request = urllib.request.Request(self.choice.url + path, data, {"Content-Type": "application/json"})
         return self._answer(request)
 
-    def _get(self, url: str) -> dict[str, object]:
+    def _get(self, url: str) -> dict[str, object] | None:
         return self._answer(urllib.request.Request(url))
 
-    def _answer(self, request: urllib.request.Request) -> dict[str, object]:
+    def _answer(self, request: urllib.request.Request) -> dict[str, object] | None:
+        """A JSON object; ``None`` where the server knows no such path."""
         try:
             with urllib.request.urlopen(request, timeout=_WAIT_S) as reply:
                 value = json.load(reply)
         except urllib.error.HTTPError as error:
-            if error.code in (404, 501):
-                return {}
+            if error.code in (404, 405, 501):
+                return None
             raise RunError(f"the server answers {error.code}", where=request.full_url) from None
         except (OSError, ValueError) as error:
             raise RunError(

@@ -90,10 +90,11 @@ class SingleAgent(Experiment):
             reply, answer_s = ask_once(self.serving, self.question)
         if not (reply.text or reply.reasoning):
             raise AssertionError("the model answered nothing")
+        confirmed = self.serving.observed()
         context.observe(
             model=reply.model,
-            **{name: self.serving.options[name] for name in self.serving.options},
-            **{f"server_{name}": value for name, value in self.serving.observed().items()},
+            **confirmed,
+            requested={name: value for name, value in self.serving.options.items() if name not in confirmed},
             simulated=reply.simulated,
         )
         readings = reply.readings

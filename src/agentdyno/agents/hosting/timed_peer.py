@@ -1,0 +1,68 @@
+"""The process of a Python agent, with its own figures held against what is seen from here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import ClassVar
+
+from agentdyno.model.case import Response
+from agentdyno.model.metric import reported_name
+from agentdyno.workers.clock_check import ClockCheck, cpu_clock, cpu_seconds_differ
+from agentdyno.workers.frames import Message
+from agentdyno.workers.peer import Peer
+
+_PINGS = 3
+
+
+class TimedPeer:
+    """``ask`` a question, then have the response in its reply ``checked``, before the next question."""
+
+    _in_flight: ClassVar[int] = 0
+    """Questions to all such processes that wait for their answer."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self._check = ClockCheck()
+        self._cpu_s = cpu_clock(peer.pid)
+        self._took_s = 0.0
+        self._used_cpu_s: float | None = None
+        self._beside = 1
+
+    async def calibrate(self) -> None:
+        """Measures the way there and back; before the agent's code is loaded, which could make it seem long."""
+        trips = []
+        for _ in range(_PINGS):
+            await self.ask({"op": "ping"})
+            trips.append(self._took_s)
+        self._check.round_trip_s = min(trips)
+
+    async def ask(self, message: Message) -> Message:
+        """The answer to a message. Raises ``PeerLost`` or ``PeerFlooded``."""
+        TimedPeer._in_flight += 1
+        self._beside = TimedPeer._in_flight
+        cpu_s, started = self._cpu_s(), perf_counter()
+        try:
+            reply = await self.peer.ask(message)
+            self._took_s, after_s = perf_counter() - started, self._cpu_s()
+        finally:
+            self._beside = max(self._beside, TimedPeer._in_flight)
+            TimedPeer._in_flight -= 1
+        self._used_cpu_s = None if cpu_s is None or after_s is None else after_s - cpu_s
+        return reply
+
+    def checked(self, response: Response) -> Response:
+        """The response with our figures in place of those that cannot be true; these are kept as reported."""
+        told, size = response.readings, self.peer.message_bytes
+        truth: dict[str, float] = {}
+        duration_s, cpu_s = told.get("duration_s"), told.get("cpu_s")
+        if duration_s is not None:
+            elapsed_s = self._check.elapsed_s(duration_s, self._took_s, message_bytes=size, in_flight=self._beside)
+            if elapsed_s is not None:
+                truth["duration_s"] = elapsed_s
+        if cpu_s is not None and self._used_cpu_s is not None and cpu_seconds_differ(cpu_s, self._used_cpu_s, size):
+            truth["cpu_s"] = self._used_cpu_s
+        if not truth:
+            return response
+        claims = {reported_name(name): told[name] for name in truth}
+        return replace(response, readings={**claims, **told, **truth})

@@ -1,0 +1,67 @@
+"""What agents say of themselves, held against what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
+from agentdyno.model.sample import Sample
+
+RATIO = 2.0
+"""Figures that differ by less than this factor agree."""
+OVERHEAD_S = 0.01
+"""Seconds that may lie between what a clock inside an agent and one outside of it says."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """A reading of which an agent said something else than was measured: where that was seen first, and how often."""
+
+    name: str
+    case_id: str
+    reported: float
+    measured: float
+    times: int = 1
+
+
+@dataclass(slots=True)
+class Claims:
+    """``differing`` by the name of the reading. ``unpriced`` answers have no cost but the one that the agent stated,
+    ``unpriced_usd`` in all."""
+
+    differing: dict[str, Claim] = field(default_factory=dict)
+    unpriced: int = 0
+    unpriced_usd: float = 0.0
+
+    @classmethod
+    def of(cls, samples: Iterable[Sample]) -> Claims:
+        claims = cls()
+        for sample in samples:
+            claims.add(sample)
+        return claims
+
+    def add(self, sample: Sample) -> None:
+        readings = sample.readings
+        for own_name, reported in readings.items():
+            if not own_name.startswith(REPORTED_PREFIX):
+                continue
+            name = own_name.removeprefix(REPORTED_PREFIX)
+            measured = readings.get(name)
+            if measured is None or not differs(name, reported, measured):
+                continue
+            known = self.differing.setdefault(name, Claim(name, sample.case_id, reported, measured, 0))
+            known.times += 1
+        stated = readings.get(reported_name("cost_usd"))
+        if stated is not None and "cost_usd" not in readings:
+            self.unpriced += 1
+            self.unpriced_usd += stated
+
+
+def differs(name: str, reported: float, measured: float) -> bool:
+    """Whether one of the two is more than twice the other; of seconds, by more than a few milliseconds, too."""
+    if not math.isfinite(reported) or reported < 0.0:
+        return True
+    low, high = sorted((reported, measured))
+    return high > RATIO * low and (known_metric(name).unit != "s" or high - low > OVERHEAD_S)

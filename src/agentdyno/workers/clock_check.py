@@ -1,0 +1,73 @@
+"""Whether a process told the truth about how long its work took. Standard library only.
+
+The code that is measured can reach the clocks of its own process, however well they are hidden. Its owner has clocks
+that it cannot reach, and sees every answer arrive: later than the work ended, by the way there and back and by
+whatever else the machine had to do. So the process's own figure counts, as the better one, for as long as the owner's
+agrees with it; where the two are too far apart the owner's counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+RATIO = 2.0
+"""Two figures that differ by less than this factor agree."""
+ONE_GAP_S = 0.2
+"""Seconds between what one call took inside and outside that nothing but a wrong clock explains."""
+GAP_S = 0.01
+"""Seconds that a busy machine may take between the end of the work and its owner noticing, but not time and again.
+
+Beside six other busy processes on two cores the longest of 8,000 ways there and back took 13 ms, one in a hundred 7.
+"""
+LAST, TOO_MANY = 5, 3
+"""So many of the last calls may not be ``GAP_S`` apart."""
+S_PER_BYTE = 1e-7
+"""Seconds for reading and writing a byte of a question or an answer: several times what it takes."""
+
+
+@dataclass(slots=True)
+class ClockCheck:
+    """Of one process. ``round_trip_s`` is how long an empty message takes there and back."""
+
+    round_trip_s: float = 0.0
+    _far_apart: deque[bool] = field(default_factory=lambda: deque(maxlen=LAST))
+
+    def elapsed_s(
+        self, inside_s: float, outside_s: float, *, message_bytes: int = 0, in_flight: int = 1
+    ) -> float | None:
+        """The seconds that count in place of ``inside_s``; ``None`` where that figure may be true.
+
+        ``outside_s`` are those from the question to its answer, ``message_bytes`` the size of both. With several
+        questions ``in_flight``, each may have waited for all the others to be dealt with.
+        """
+        most_s = max(0.0, outside_s - self.round_trip_s)
+        allowed_s = S_PER_BYTE * message_bytes
+        gap_s = (most_s - inside_s - allowed_s) / in_flight
+        far_apart = most_s - allowed_s > RATIO * inside_s and gap_s > GAP_S
+        self._far_apart.append(far_apart)
+        impossible = not 0.0 <= inside_s <= outside_s + GAP_S
+        if impossible or (far_apart and (gap_s > ONE_GAP_S or sum(self._far_apart) >= TOO_MANY)):
+            return most_s
+        return None
+
+
+def cpu_seconds_differ(inside_s: float, outside_s: float, message_bytes: int = 0) -> bool:
+    """Whether a process used more CPU time than it says; other work on the machine has no part in either figure."""
+    return outside_s > RATIO * inside_s + GAP_S + S_PER_BYTE * message_bytes
+
+
+def cpu_clock(pid: int) -> Callable[[], float | None]:
+    """Reads the CPU seconds of a process from outside: all its threads, without its children (Linux)."""
+    clock_id = (~pid << 3) | 2  # what clock_getcpuclockid(3) gives for a process
+    read = time.clock_gettime
+
+    def seconds() -> float | None:
+        try:
+            return read(clock_id)
+        except (OSError, OverflowError):  # it has ended, or the system has no such clock
+            return None
+
+    return seconds
