@@ -13,7 +13,7 @@ from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.pairing import pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS
-from agentdyno.findings.history.judge import FEWEST_POINTS, history, history_regressions
+from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
 from agentdyno.findings.history.judge_series import points_from, series_metric
@@ -24,6 +24,7 @@ from agentdyno.findings.history.model_regression import Regression, RegressionRe
 from agentdyno.findings.record.ask import Records
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.record import AgentRecord
+from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
 
