@@ -96,11 +96,15 @@ def _drift_note(history: History, drift: HistoryDrift) -> str:
     up = drift.after > drift.before
     moved = f"{show(drift.before, history.unit)} → {show(drift.after, history.unit)}"
     share = f", {change(drift.after / drift.before)}" if drift.before > 0.0 else ""
-    word = ""
-    if history.higher_is_better is not None:
-        word = ": better" if up == history.higher_is_better else ": worse"
     points = len(history.points) - drift.index
-    return f"Drift: {'rises' if up else 'falls'} steadily over {points} points, {moved}{share}{word}."
+    way = "rises" if up else "falls"
+    return f"Drift: {way} steadily over {points} points, {moved}{share}{_drift_word(history, drift)}."
+
+
+def _drift_word(history: History, drift: HistoryDrift) -> str:
+    if history.higher_is_better is None:
+        return ""
+    return ": better" if (drift.after > drift.before) == history.higher_is_better else ": worse"
 
 
 def verdict_of(item: HistoryChange) -> Cell:
@@ -228,7 +232,10 @@ def _history(item: History, number: int) -> Section:
     text = (
         f"{count(len(item.points), 'point')}, {count(len(item.changes), 'change')}: {worse} worse, {better} better."
     )
-    lead = Lead(label(item.metric), text, Tone.BAD if worse else Tone.PLAIN)
+    drifting = "" if item.drift is None else _drift_word(item, item.drift)
+    if item.drift is not None:
+        text += f" A drift{drifting}."
+    lead = Lead(label(item.metric), text, Tone.BAD if worse or drifting == ": worse" else Tone.PLAIN)
     caption = f"{history_title(item)}: every run, the level of each regime, and where it changed."
     picture = Picture(f"history-{number}", caption, partial(history_chart, item), wide=True)
     pictures = (picture,) if item.points else ()
