@@ -16,6 +16,7 @@ from agentdyno.findings.history.judge_slope import find_slope
 from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift, HistoryLevel, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.metric import format_value
+from agentdyno.stats.intervals import Interval
 from agentdyno.stats.samples import Array
 from agentdyno.stats.series.changepoint import Change, analyse
 from agentdyno.stats.series.level import last_level, slope_end
@@ -73,7 +74,7 @@ def history(
         baseline=baseline if baseline is not None and math.isfinite(baseline) else None,
         note=" ".join(_notes(finite, len(points) - len(finite), changes)),
         drift=drift,
-        now=_now(values, changes, drift) if finite else None,
+        now=_now(values, changes, drift, unit) if finite else None,
     )
 
 
@@ -104,17 +105,23 @@ def level_change(item: History, before: float, after: float) -> Worsening:
     return worsening(item.metric, before, after, higher_is_better=item.higher_is_better is not False, unit=item.unit)
 
 
-def _now(values: Array, changes: Sequence[HistoryChange], drift: HistoryDrift | None) -> HistoryLevel:
+def _now(values: Array, changes: Sequence[HistoryChange], drift: HistoryDrift | None, unit: str) -> HistoryLevel:
     """The level of the last regime, a provisional one too; where the series drifts, how far it came."""
     if np.abs(values).max() >= _LARGEST:
         return HistoryLevel(float(np.median(values)), None, None, values.size)
+    known: Interval | None
     if drift is not None:
-        value, interval = slope_end(values[drift.index :])
-        return HistoryLevel(value, interval.low, interval.high, values.size - drift.index)
-    middle, known = last_level(values, [change.index for change in changes])
-    start, sure = (changes[-1].index, changes[-1].confirmed) if changes else (0, True)
-    low, high = (None, None) if known is None else (known.low, known.high)
-    return HistoryLevel(middle, low, high, values.size - start, sure)
+        start, sure = drift.index, True
+        value, known = slope_end(values[start:])
+    else:
+        start, sure = (changes[-1].index, changes[-1].confirmed) if changes else (0, True)
+        value, known = last_level(values, [change.index for change in changes])
+    if known is None:
+        return HistoryLevel(value, None, None, values.size - start, sure)
+    # Few points have a wide interval: not wider than what such values can be.
+    low = max(known.low, 0.0) if values.min() >= 0.0 else known.low
+    high = min(known.high, 1.0) if unit == "ratio" and values.max() <= 1.0 else known.high
+    return HistoryLevel(value, low, high, values.size - start, sure)
 
 
 def _change(
