@@ -985,6 +985,7 @@ export interface components {
         /**
          * @description The series of one metric, oldest first. ``subject`` is an agent's name or an experiment's arm.
          *
+         *     ``drift`` is its slope since the last change, ``None`` where it has none; ``now`` is ``None`` without a point.
          *     ``benchmark`` is "" where a point is the mean over the benchmarks of a run. ``note`` says what the reader has to
          *     know, such as that there are too few points to tell a change.
          */
@@ -994,10 +995,12 @@ export interface components {
             benchmark: string;
             /** @default [] */
             changes: components["schemas"]["HistoryChange"][];
+            drift: components["schemas"]["HistoryDrift"] | null;
             higher_is_better: boolean | null;
             metric: string;
             /** @default  */
             note: string;
+            now: components["schemas"]["HistoryLevel"] | null;
             points: components["schemas"]["HistoryPoint"][];
             subject: string;
             /** @default  */
@@ -1008,9 +1011,10 @@ export interface components {
          * @description The level changed at ``index``, the first point of the new regime.
          *
          *     ``before`` and ``after`` are medians; ``relative`` is after / before - 1, ``None`` at zero. ``better`` is ``None``
-         *     for a metric without a direction. Unconfirmed ones rest on two to seven points and may be withdrawn by later ones.
-         *     ``cause`` names what else changed there: the suite, the machine, the agent's version. Where the suite changed, or
-         *     the machine and the metric depends on it, the change is not ``comparable``: it says nothing about the subject.
+         *     for a metric without a direction. Unconfirmed ones are provisional: they rest on the last two to seven points, and
+         *     later ones may withdraw them. ``cause`` names what else changed there: the suite, the machine, the version of the
+         *     agent. Where the suite changed, or the machine and the metric depends on it, the change is not ``comparable``: it
+         *     says nothing about the subject.
          */
         HistoryChange: {
             after: number;
@@ -1029,6 +1033,28 @@ export interface components {
             version_after: string;
             /** @default  */
             version_before: string;
+        };
+        /** @description The series rises or falls steadily from ``index`` on, along a line from ``before`` to ``after``. */
+        HistoryDrift: {
+            after: number;
+            at: number;
+            before: number;
+            index: number;
+            p_value: number;
+        };
+        /**
+         * @description Where a series stands: the median since its last change, or the end of its drift.
+         *
+         *     ``low`` and ``high`` are the ends of the 95 % interval, ``None`` where too few points show no scatter. ``points``
+         *     is how many it rests on; not ``confirmed`` where the change before it is provisional.
+         */
+        HistoryLevel: {
+            /** @default true */
+            confirmed: boolean;
+            high: number | null;
+            low: number | null;
+            points: number;
+            value: number;
         };
         /**
          * @description One run. ``at`` is UTC milliseconds; ``suite`` the digest of the suite's version, "" for an experiment.
@@ -2252,6 +2278,8 @@ export type Health = components['schemas']['Health'];
 export type Histogram = components['schemas']['Histogram'];
 export type History = components['schemas']['History'];
 export type HistoryChange = components['schemas']['HistoryChange'];
+export type HistoryDrift = components['schemas']['HistoryDrift'];
+export type HistoryLevel = components['schemas']['HistoryLevel'];
 export type HistoryPoint = components['schemas']['HistoryPoint'];
 export type Impact = components['schemas']['Impact'];
 export type ImportedItems = components['schemas']['ImportedItems'];

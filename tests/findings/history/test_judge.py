@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.history.judge import history, history_regressions
-from agentdyno.findings.history.model import History, HistoryPoint
+from agentdyno.findings.history.model import History, HistoryLevel, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Severity
 
 WAVE = (0.0, 0.01, -0.01, 0.02, -0.02, 0.01, 0.0, -0.01)
@@ -170,11 +170,11 @@ def test_a_step_within_a_version_names_that_version() -> None:
 @pytest.mark.parametrize(
     ("values", "note"),
     [
-        ([], "No point: 8 are needed to tell a change, 8 more."),
-        ([1.0], "1 point: 8 are needed to tell a change, 7 more."),
-        ([1.0, 2.0, 9.0], "3 points: 8 are needed to tell a change, 5 more."),
+        ([], "No point: 6 are needed to tell a change, 6 more."),
+        ([1.0], "1 point: 6 are needed to tell a change, 5 more."),
+        ([1.0, 2.0, 9.0], "3 points: 6 are needed to tell a change, 3 more."),
         ([1.0] * 20, "All values are equal."),
-        ([1.0, math.nan], "1 point without a finite value left out. 1 point: 8 are needed to tell a change, 7 more."),
+        ([1.0, math.nan], "1 point without a finite value left out. 1 point: 6 are needed to tell a change, 5 more."),
     ],
 )
 def test_too_little_to_tell_says_how_much_is_needed(values: list[float], note: str) -> None:
@@ -212,3 +212,47 @@ def test_any_numbers_give_a_history_of_finite_numbers(values: list[float]) -> No
         assert all(map(math.isfinite, (change.before, change.after, change.p_value)))
     for item in (*worse, *better):
         assert math.isfinite(item.amount)
+
+
+def test_now_is_the_level_of_the_last_regime_never_of_everything() -> None:
+    found = of(points(series((1.0, 24), (1.5, 24))))
+    assert found.now is not None
+    assert (found.now.value, found.now.points, found.now.confirmed) == (1.5, 24, True)
+    assert (found.now.low, found.now.high) == pytest.approx((1.485, 1.515))
+    early = of(points(series((1.0, 10), (1.5, 2)))).now
+    assert early is not None
+    assert (early.value, early.points, early.confirmed) == (pytest.approx(1.5075), 2, False)
+    assert of([]).now is None
+
+
+def test_one_point_stands_where_it_is_without_an_interval() -> None:
+    assert of(points([2.0])).now == HistoryLevel(2.0, None, None, 1)
+
+
+def test_a_first_run_with_cold_caches_is_no_regime_and_not_where_the_series_stands() -> None:
+    found = of(points([1.9, *series((1.0, 9))]))
+    assert found.changes == ()
+    assert found.now is not None
+    assert found.now.value == pytest.approx(1.0)
+    assert (found.now.high or 2.0) < 1.1
+
+
+def test_a_growing_series_has_a_drift_and_stands_at_its_end() -> None:
+    found = of(points([1.05**place for place in range(20)]))
+    assert found.changes == ()
+    assert found.drift is not None
+    assert (found.drift.index, found.drift.at) == (0, 0)
+    assert [found.drift.before, found.drift.after] == pytest.approx([1.0, 1.05**19])
+    assert found.now is not None
+    assert found.now.value == pytest.approx(1.05**19, rel=0.01)
+
+
+def test_a_steady_series_has_no_drift() -> None:
+    assert of(points(series((1.0, 20)))).drift is None
+    assert of(points(series((1.0, 12), (1.5, 12)))).drift is None
+
+
+def test_six_points_are_enough_for_a_step_and_for_a_slope() -> None:
+    assert [change.index for change in of(points([1.0, 1.01, 0.99, 2.0, 2.01, 1.99])).changes] == [3]
+    assert of(points([1.0, 1.1, 1.2, 1.3, 1.4, 1.5])).drift is not None
+    assert of(points([1.0, 1.1, 1.2, 1.3, 1.4])).drift is None

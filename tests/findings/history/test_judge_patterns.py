@@ -190,3 +190,43 @@ def test_steady_failures_give_few_alarms() -> None:
     lengths = [(20, 50, 100, 200)[number % 4] for number in range(200)]
     alarms = sum(error_creep(of(random.binomial(30, 0.05, n) / 30, "failure_rate")) is not None for n in lengths)
     assert alarms <= 2
+
+
+def test_growth_by_a_twentieth_a_run_is_a_drift_from_eight_runs_on() -> None:
+    for n in (8, 14, 20, 40):
+        for seed in range(20):
+            found = drift(of(1.05 ** np.arange(n) * (1 + 0.01 * noise(100 * n + seed, n))))
+            assert found is not None
+            assert found.amount == pytest.approx(1.05 ** (n - 1) - 1, rel=0.15)
+
+
+def test_growth_in_noise_of_a_twentieth_is_found_over_twenty_runs() -> None:
+    found = [drift(of(1.05 ** np.arange(20) * (1 + 0.05 * noise(seed, 20)))) for seed in range(100)]
+    assert sum(item is not None for item in found) >= 95
+
+
+def test_one_bad_night_hides_no_drift() -> None:
+    values = 1.05 ** np.arange(20) * (1 + 0.01 * noise(3, 20))
+    values[7] *= 3.0
+    found = drift(of(values))
+    assert found is not None
+    assert found.amount == pytest.approx(1.05**19 - 1, rel=0.1)
+
+
+def test_a_rate_of_failing_that_rises_in_a_few_runs_is_a_drift() -> None:
+    worse, _ = history_patterns([of([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3], "failure_rate")])
+    assert [(item.kind, item.relative) for item in worse] == [("drift", False)]
+    assert worse[0].amount == pytest.approx(0.3)
+
+
+def test_short_noise_gives_few_alarms() -> None:
+    """1,200 series of 8 to 29 points: steps and patterns together in up to 1 %, and 5 % of the correlated ones."""
+    alarms = dict.fromkeys(("normal", "heavy", "spiky", "correlated"), 0)
+    for kind in alarms:
+        for seed in range(300):
+            n = (8, 10, 14, 20, 29)[seed % 5]
+            found = of(1 + 0.1 * noise(10_000 + seed, n, kind))
+            worse, better = history_patterns([found])
+            alarms[kind] += bool(found.changes or worse or better)
+    assert max(alarms["normal"], alarms["heavy"], alarms["spiky"]) <= 3
+    assert alarms["correlated"] <= 15

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.history.judge_series import SERIES_METRICS, depends_on_machine, points_from, series_metric
+from agentdyno.findings.history.judge_series import (
+    SERIES_METRICS,
+    depends_on_machine,
+    points_from,
+    series_metric,
+    watched_points,
+)
 
 
 @dataclass(frozen=True)
@@ -160,3 +166,23 @@ def test_benchmarks_that_ran_each_by_itself_are_taken_together_by_the_day() -> N
     assert [point.value for point in points_from(rows, "accuracy", benchmark="sums")] == pytest.approx(
         [0.0, 0.2, 0.4]
     )
+
+
+def test_seconds_are_watched_where_no_target_makes_a_score_of_them() -> None:
+    rows = [Row(at=day, run_id=str(day), duration_s=20.0 + day) for day in range(3)]
+    name, found = watched_points(rows, "speed")
+    assert (name, [point.value for point in found]) == ("duration_s", [2.0, 2.1, 2.2])
+    assert watched_points(rows, "accuracy")[0] == "accuracy"
+
+
+def test_dollars_are_watched_where_the_score_stands_at_its_end() -> None:
+    rows = [Row(at=day, run_id=str(day), cost=1.0, cost_usd=1.0 + day) for day in range(3)]
+    assert watched_points(rows, "cost")[0] == "cost_usd"
+    moving = [replace(row, cost=0.9 - 0.1 * row.at) for row in rows]
+    name, found = watched_points(moving, "cost")
+    assert (name, len(found)) == ("cost", 3)
+
+
+def test_a_score_without_its_quantity_is_watched_itself() -> None:
+    rows = [Row(at=day, run_id=str(day), speed=1.0, duration_s=None) for day in range(3)]
+    assert watched_points(rows, "speed")[0] == "speed"

@@ -139,10 +139,13 @@ def test_a_small_shift_is_left_unless_asked_for() -> None:
     assert near(detect(values, min_effect=0.3), [1_000], 40)
 
 
-def test_a_stricter_rank_test_leaves_short_evidence_aside() -> None:
-    values = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 5.0, 5.1, 4.9, 5.0, 5.05, 4.95]
+def test_a_stricter_test_leaves_weak_evidence_aside() -> None:
+    values = [1.0, 1.4, 0.6, 1.0, 1.2, 0.8, 3.0, 3.4, 2.6, 3.0, 3.2, 2.8]
     assert detect(values) == [6]
     assert detect(values, alpha=1e-6) == []
+    longer = noise("gauss", 40, 3) + stepped(40, (36, 6.0))
+    assert detect(longer) == [36]
+    assert detect(longer, alpha=1e-6) == []
 
 
 @pytest.mark.parametrize(("min_effect", "alpha"), [(-1.0, 0.05), (math.nan, 0.05), (1.0, 0.0), (1.0, 1.5)])

@@ -10,7 +10,7 @@ import type { Palette } from "../../palette";
 import { ChangesTable } from "./Changes";
 import { Choices } from "./Choices";
 import type { Chosen } from "./Choices";
-import { changeText, direction, shown, timelineOption } from "./timeline";
+import { changeText, direction, shown, standing, timelineOption } from "./timeline";
 
 export const title = "History";
 
@@ -127,6 +127,7 @@ export default function Page(): ReactElement {
             ) : (
               <>
                 <BenchmarkTimelineChart history={data} />
+                <p>{standing(data)}</p>
                 {data.note && <p className="muted">{data.note}</p>}
                 <h2>Changes of level</h2>
                 <ChangesTable history={data} suite={suite} />

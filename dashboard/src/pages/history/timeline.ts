@@ -15,6 +15,8 @@ export interface Level {
   from: number;
   to: number;
   value: number;
+  /** Where a drift ends; `value` is where it begins. */
+  end?: number;
   /** False where the change that began it may still be withdrawn. */
   confirmed: boolean;
 }
@@ -30,12 +32,36 @@ function median(values: number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** The stretches between changes with their medians; each reaches to the first point of the next one. */
+/** Where the series stands, with its interval, and its drift. */
+export function standing(history: History): string {
+  const { now, drift, higher_is_better: higher } = history;
+  if (!now) return "";
+  const ends = now.low === null || now.high === null ? "" : ` [${shown(now.low, history)}, ${shown(now.high, history)}]`;
+  const level = `Now ${shown(now.value, history)}${ends}${now.confirmed ? "" : ", provisional"}.`;
+  if (!drift) return level;
+  const up = drift.after > drift.before;
+  const word = higher === null ? "" : up === higher ? ": better" : ": worse";
+  const move = `${shown(drift.before, history)} → ${shown(drift.after, history)}`;
+  return `${level} Drift: ${up ? "rises" : "falls"} steadily, ${move}${word}.`;
+}
+
+/** The stretches between changes with their medians, then the drift; each reaches to the first point of the next. */
 export function levels(history: History): Level[] {
-  const { points, changes } = history;
+  const { points, drift } = history;
+  const stop = drift ? drift.index : points.length;
+  const flat = stretches(history, stop);
+  const first = points[stop];
+  const last = points[points.length - 1];
+  if (!drift || !first || !last) return flat;
+  return [...flat, { from: first.at, to: last.at, value: drift.before, end: drift.after, confirmed: true }];
+}
+
+function stretches(history: History, stop: number): Level[] {
+  const { points } = history;
+  const changes = history.changes.filter((change) => change.index < stop);
   const starts = [0, ...changes.map((change) => change.index)];
   return starts.flatMap((start, place) => {
-    const end = starts[place + 1] ?? points.length;
+    const end = starts[place + 1] ?? stop;
     const from = points[start];
     const to = points[end] ?? points[points.length - 1];
     if (!from || !to || end <= start) return [];
@@ -96,7 +122,7 @@ function steps(history: History, colours: Palette): object[] {
       .filter((level) => level.confirmed === confirmed)
       .flatMap((level) => [
         [level.from, level.value],
-        [level.to, level.value],
+        [level.to, level.end ?? level.value],
         [level.to, null],
       ]);
     if (data.length === 0) return [];

@@ -13,10 +13,10 @@ from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.pairing import pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS
-from agentdyno.findings.history.judge import FEWEST_POINTS, history, history_regressions
+from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
-from agentdyno.findings.history.judge_series import points_from, series_metric
+from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
 from agentdyno.findings.history.judge_small_drops import several_small_drops
 from agentdyno.findings.history.judge_versions import judge_rows, not_comparable, version_rows
 from agentdyno.findings.history.model import History, HistoryPoint
@@ -25,6 +25,7 @@ from agentdyno.findings.record.ask import Records
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.record import AgentRecord
+from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
 
@@ -94,7 +95,7 @@ class Histories:
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
-        series = [_history(name, metric, points_from(rows, metric)) for metric in WATCHED]
+        series = [_history(name, *watched_points(rows, metric)) for metric in WATCHED]
         for judge in (history_regressions, history_patterns):
             worse, improved = judge(series, threshold=threshold)
             found, better = [*found, *worse], [*better, *improved]

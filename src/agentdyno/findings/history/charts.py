@@ -24,8 +24,8 @@ _DATES = 6
 def history_chart(history: History) -> Figure:
     """Runs from the oldest to the newest, evenly spaced and dated.
 
-    Lines are the median of each stretch between two changes. Vertical lines are changes, dashed where provisional,
-    with what they come to above; below stand the versions of the subject.
+    Lines are the median of each stretch between two changes, or the slope of a drift. Vertical lines are changes,
+    dashed where provisional, with what they come to above; below stand the versions of the subject.
     """
     from matplotlib.figure import Figure
 
@@ -39,7 +39,7 @@ def history_chart(history: History) -> Figure:
     values = [point.value for point in history.points]
     scale, unit = axis_scale(history.unit, sorted(abs(value) for value in values)[len(values) // 2])
     scaled = [value / scale for value in values]
-    _draw_levels(axes, history, scaled)
+    _draw_levels(axes, history, scaled, scale)
     style(axes, grid="y")
     number_axis(axes, "y", scaled, log=False)
     if history.baseline is not None:
@@ -51,13 +51,19 @@ def history_chart(history: History) -> Figure:
     return figure
 
 
-def _draw_levels(axes: Axes, history: History, values: Sequence[float]) -> None:
+def _draw_levels(axes: Axes, history: History, values: Sequence[float], scale: float) -> None:
     size = 3.4 if len(values) <= 120 else 2.4 if len(values) <= 600 else 1.4
     axes.plot(range(len(values)), values, "o", color=INK, markersize=size, alpha=0.55, mew=0)
-    bounds = [0, *(item.index for item in history.changes), len(values)]
+    line = history.drift
+    end = len(values) if line is None else line.index
+    bounds = [0, *(item.index for item in history.changes if item.index < end), end]
     for start, stop in pairwise(bounds):
-        level = median(values[start:stop])
-        axes.hlines(level, start - 0.4, stop - 0.6, color=ACCENT, linewidth=2.0)
+        if stop > start:
+            level = median(values[start:stop])
+            axes.hlines(level, start - 0.4, stop - 0.6, color=ACCENT, linewidth=2.0)
+    if line is not None:
+        ends = [line.before / scale, line.after / scale]
+        axes.plot([end - 0.4, len(values) - 0.6], ends, color=ACCENT, linewidth=2.0)
     spread = max(values) - min(values)
     pad = 0.08 * spread or 0.05 * abs(values[0]) or 1.0
     axes.set_ylim(min(values) - 2 * pad, max(values) + pad)  # the versions stand below

@@ -7,16 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+import numpy as np
+
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, Worsening, severity_of, threshold_of, worsening
 from agentdyno.findings.figures.dimensions import OVERALL, WEIGHTS
 from agentdyno.findings.history.judge_series import depends_on_machine
-from agentdyno.findings.history.model import History, HistoryChange, HistoryPoint
+from agentdyno.findings.history.judge_slope import find_slope
+from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift, HistoryLevel, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.metric import format_value
-from agentdyno.stats.series.changepoint import MIN_SIZE, Change, analyse
+from agentdyno.stats.intervals import Interval
+from agentdyno.stats.samples import Array
+from agentdyno.stats.series.changepoint import Change, analyse
+from agentdyno.stats.series.level import last_level, slope_end
+from agentdyno.stats.series.short import FEWEST_POINTS
 
-FEWEST_POINTS = 2 * MIN_SIZE
-"""Points that a change needs to be told from noise."""
+_LARGEST = 1e150
+"""Squares of larger values are not finite."""
 _NEAR = 2
 """How many points a change that is found may lie from what caused it."""
 _AROUND = 8
@@ -42,11 +49,18 @@ def history(
     Points without a finite value are left out, and ``note`` says so.
     """
     finite = sorted((point for point in points if math.isfinite(point.value)), key=lambda point: point.at)
-    found = analyse([point.value for point in finite])
+    values = np.array([point.value for point in finite], dtype=np.float64)
+    found = analyse(values)
     bounds = [0, *(change.index for change in found), len(finite)]
     changes = tuple(
         _change(finite, change, (bounds[place], bounds[place + 2]), metric, higher_is_better)
         for place, change in enumerate(found)
+    )
+    line = find_slope(values, changes) if values.size and np.abs(values).max() < _LARGEST else None
+    drift = (
+        None
+        if line is None
+        else HistoryDrift(line.start, finite[line.start].at, line.before, line.after, line.p_value)
     )
     return History(
         subject=subject,
@@ -59,6 +73,8 @@ def history(
         benchmark=benchmark,
         baseline=baseline if baseline is not None and math.isfinite(baseline) else None,
         note=" ".join(_notes(finite, len(points) - len(finite), changes)),
+        drift=drift,
+        now=_now(values, changes, drift, unit) if finite else None,
     )
 
 
@@ -87,6 +103,25 @@ def history_regressions(
 def level_change(item: History, before: float, after: float) -> Worsening:
     """By how much one level of a history is worse than another."""
     return worsening(item.metric, before, after, higher_is_better=item.higher_is_better is not False, unit=item.unit)
+
+
+def _now(values: Array, changes: Sequence[HistoryChange], drift: HistoryDrift | None, unit: str) -> HistoryLevel:
+    """The level of the last regime, a provisional one too; where the series drifts, how far it came."""
+    if np.abs(values).max() >= _LARGEST:
+        return HistoryLevel(float(np.median(values)), None, None, values.size)
+    known: Interval | None
+    if drift is not None:
+        start, sure = drift.index, True
+        value, known = slope_end(values[start:])
+    else:
+        start, sure = (changes[-1].index, changes[-1].confirmed) if changes else (0, True)
+        value, known = last_level(values, [change.index for change in changes])
+    if known is None:
+        return HistoryLevel(value, None, None, values.size - start, sure)
+    # Few points have a wide interval: not wider than what such values can be.
+    low = max(known.low, 0.0) if values.min() >= 0.0 else known.low
+    high = min(known.high, 1.0) if unit == "ratio" and values.max() <= 1.0 else known.high
+    return HistoryLevel(value, low, high, values.size - start, sure)
 
 
 def _change(

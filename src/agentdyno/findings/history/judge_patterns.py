@@ -1,47 +1,39 @@
 """Signs that no single step shows: a slow drift, a growing scatter, failures that creep in.
 
 Each looks at one series and is held against noise that is correlated and heavy-tailed: p-values are those of as many
-independent points as the series is worth, and 0.01 is the most that counts. Where nothing changes, fewer than one
-series in a hundred gives any of them (2 of 500 in the test with seeded noise).
+independent points as the series is worth, and 0.01 is the most that counts (`judge_slope` says what counts for a
+drift). Where nothing changes, fewer than one series in a hundred gives any of them (2 of 500 in the test with seeded
+noise).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, FAILING, RANKS, Worsening, severity_of, threshold_of
 from agentdyno.findings.history.judge import level_change
+from agentdyno.findings.history.judge_slope import ALPHA, corrected, in_blocks
 from agentdyno.findings.history.model import History, HistoryChange
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
 from agentdyno.model.metric import format_value
 from agentdyno.stats import mann_whitney, theil_sen
-from agentdyno.stats.distributions import normal_quantile, two_sided_p
 from agentdyno.stats.samples import Array
-from agentdyno.stats.series.long_run_variance import (
-    clip_spikes,
-    description_cost,
-    estimate_noise,
-    robust_sigma,
-    running_median,
-)
+from agentdyno.stats.series.long_run_variance import robust_sigma, running_median
 
-ALPHA = 0.01
-DRIFT_POINTS = 16
-"""Fewest points in which a drift or a creep is sought."""
+CREEP_POINTS = 16
+"""Fewest points in which a creep is sought; in fewer a rate of failing may drift like anything else."""
 VARIANCE_POINTS = 30
 """Fewest points in which the scatter of the last third is set against that of the rest."""
 SPREAD = 2.0
 """How many times the earlier scatter the later one must be."""
 CREEP = 0.02
 """By how much a rate of failing must have risen over the series: two points of a hundred."""
-_BLOCKS = 60
 _HINT = 1.25
 _LATEST = 60
-_LEAST_P = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +63,8 @@ def history_patterns(
         if item.higher_is_better is None:
             continue
         limit = threshold_of(threshold, item.metric)
-        drifting = error_creep(item, limit) if item.metric in FAILING else drift(item, limit)
+        creeping = item.metric in FAILING and len(item.points) >= CREEP_POINTS
+        drifting = error_creep(item, limit) if creeping else drift(item, limit)
         for found in (drifting, rising_variance(item, limit)):
             if found is not None:
                 (better if found.improvement else worse).append(found)
@@ -79,28 +72,17 @@ def history_patterns(
 
 
 def drift(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regression | None:
-    """A steady slope (Theil–Sen over the medians of at most 60 blocks) since the last step or incomparable change.
-
-    Where a line describes the whole stretch better than the steps that were found in it, the steps are taken for what
-    a slope looks like in noise, and the drift for all of it.
-    """
-    start = _stretch(item)
-    values = _values(item)[start:]
-    if values.size < DRIFT_POINTS:
+    """The steady slope of the history, where it comes to more than ``threshold``."""
+    line = item.drift
+    if line is None:
         return None
-    blocks, _ = _blocks(values)
-    trend = theil_sen(blocks)
-    if trend is None or trend.slope == 0.0:
+    moved = level_change(item, line.before, line.after)
+    if not (moved.exceeds(threshold) or moved.improves(threshold)):
         return None
-    line = trend.intercept + trend.slope * np.arange(blocks.size)
-    p_value = _corrected(trend.p_value, blocks - line)
-    before, after = float(line[0]), float(line[-1])
-    moved = level_change(item, before, after)
-    if not p_value < ALPHA or not (moved.exceeds(threshold) or moved.improves(threshold)):
-        return None
-    text = f"in a steady slope over {values.size} points, {moved.text(threshold, item.unit)}"
-    sign = _Sign("drift", before, after, moved, threshold, p_value, start)
-    return _finding(item, sign, f"{_move(item, before, after)} {text}")
+    points = len(item.points) - line.index
+    text = f"in a steady slope over {points} points, {moved.text(threshold, item.unit)}"
+    sign = _Sign("drift", line.before, line.after, moved, threshold, line.p_value, line.index)
+    return _finding(item, sign, f"{_move(item, line.before, line.after)} {text}")
 
 
 def rising_variance(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regression | None:
@@ -123,7 +105,7 @@ def rising_variance(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regr
         return None
     sizes = np.abs(left)
     around = np.concatenate([sizes[:-late] - sizes[:-late].mean(), sizes[-late:] - sizes[-late:].mean()])
-    p_value = _corrected(mann_whitney(sizes[:-late], sizes[-late:]).p_value, around)
+    p_value = corrected(mann_whitney(sizes[:-late], sizes[-late:]).p_value, around)
     if not p_value < ALPHA:
         return None
     relative = before > 0.0 and math.isfinite(after / before)
@@ -145,7 +127,7 @@ def error_creep(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regressi
     large = [change.index for change in item.changes if not change.comparable or _large(item, change, threshold)]
     start = large[-1] if large else 0
     values = _values(item)[start:]
-    if values.size < DRIFT_POINTS:
+    if values.size < CREEP_POINTS:
         return None
     third = values.size // 3
     slope = (float(values[-third:].mean()) - float(values[:third].mean())) / (values.size - third)
@@ -155,11 +137,11 @@ def error_creep(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regressi
     moved = level_change(item, before, after)
     if moved.amount < CREEP:
         return None
-    blocks, size = _blocks(values, middle=False)
+    blocks, size = in_blocks(values, middle=False)
     trend = theil_sen(blocks)
     if trend is None:
         return None
-    p_value = _corrected(trend.p_value, blocks - slope * size * np.arange(blocks.size))
+    p_value = corrected(trend.p_value, blocks - slope * size * np.arange(blocks.size))
     if not p_value < ALPHA:
         return None
     sign = _Sign("error-creep", before, after, moved, threshold, p_value, start)
@@ -169,50 +151,6 @@ def error_creep(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regressi
 def _large(item: History, change: HistoryChange, threshold: float) -> bool:
     moved = level_change(item, change.before, change.after)
     return moved.exceeds(threshold) or moved.improves(threshold)
-
-
-def _stretch(item: History) -> int:
-    """Where the stretch begins in which a slope is sought: the earliest step after which a line describes the series
-    better than the further steps do, or after which there is none."""
-    apart = [change.index for change in item.changes if not change.comparable]
-    origin = apart[-1] if apart else 0
-    steps = [change for change in item.changes if change.index > origin]
-    for start in [origin, *(change.index for change in steps)]:
-        inner = [change for change in steps if change.index > start]
-        alike = len({change.after > change.before for change in inner}) <= 1
-        if not inner or (
-            alike and _line_is_better(_values(item)[start:], [change.index - start for change in inner])
-        ):
-            return start
-    return origin
-
-
-def _line_is_better(values: Array, steps: Sequence[int]) -> bool:
-    if values.size < DRIFT_POINTS:
-        return False
-    clipped = clip_spikes(values)
-    blocks, size = _blocks(clipped)
-    trend = theil_sen(blocks)
-    if trend is None:
-        return False
-    line = trend.slope / size * np.arange(clipped.size)
-    # A line needs one number more than a level does, as a step.
-    price = 2.0 * math.log(clipped.size / ALPHA)
-    return description_cost(clipped - line, [], price) + price < description_cost(clipped, steps, price)
-
-
-def _blocks(values: Array, *, middle: bool = True) -> tuple[Array, int]:
-    """Medians (or means) of at most 60 blocks of equal size, and that size; the oldest points that fill no block are
-    left out."""
-    size = math.ceil(values.size / _BLOCKS)
-    table = values[values.size % size :].reshape(-1, size)
-    return (np.median(table, axis=1) if middle else table.mean(axis=1)), size
-
-
-def _corrected(p_value: float, noise: Array) -> float:
-    """The p-value had the same evidence come from as many independent points as the noise is worth."""
-    inflation = estimate_noise(noise, []).inflation
-    return two_sided_p(normal_quantile(max(p_value, _LEAST_P) / 2.0) / math.sqrt(inflation))
 
 
 def _values(item: History) -> Array:

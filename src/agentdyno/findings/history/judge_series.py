@@ -88,6 +88,9 @@ class SeriesMetric:
         return True
 
 
+_QUANTITIES = {"speed": "duration_s", "cost": "cost_usd"}
+
+
 def points_from(rows: Iterable[Executed], metric: str, *, benchmark: str = "") -> list[HistoryPoint]:
     """One point per run, oldest first, of one benchmark or over the usual benchmarks of the suite's version.
 
@@ -107,6 +110,20 @@ def points_from(rows: Iterable[Executed], metric: str, *, benchmark: str = "") -
         suites.setdefault(row.suite, []).append(row)
     points = [point for own in suites.values() for point in _suite_points(own, chosen)]
     return sorted(points, key=lambda point: (point.at, point.run_id))
+
+
+def watched_points(rows: Sequence[Executed], metric: str) -> tuple[str, list[HistoryPoint]]:
+    """The points of a metric, or of what its score is made of: the name says which.
+
+    Speed and cost are scored only where a target says what is fast or cheap, and at the ends of the score nothing
+    moves it: there the seconds and the dollars are watched themselves.
+    """
+    points = points_from(rows, metric)
+    quantity = _QUANTITIES.get(metric)
+    if quantity is None or len({point.value for point in points}) > 1:
+        return metric, points
+    plain = points_from(rows, quantity)
+    return (quantity, plain) if plain else (metric, points)
 
 
 def _suite_points(rows: Sequence[Executed], metric: SeriesMetric) -> list[HistoryPoint]:

@@ -27,9 +27,10 @@ class HistoryChange:
     """The level changed at ``index``, the first point of the new regime.
 
     ``before`` and ``after`` are medians; ``relative`` is after / before - 1, ``None`` at zero. ``better`` is ``None``
-    for a metric without a direction. Unconfirmed ones rest on two to seven points and may be withdrawn by later ones.
-    ``cause`` names what else changed there: the suite, the machine, the agent's version. Where the suite changed, or
-    the machine and the metric depends on it, the change is not ``comparable``: it says nothing about the subject.
+    for a metric without a direction. Unconfirmed ones are provisional: they rest on the last two to seven points, and
+    later ones may withdraw them. ``cause`` names what else changed there: the suite, the machine, the version of the
+    agent. Where the suite changed, or the machine and the metric depends on it, the change is not ``comparable``: it
+    says nothing about the subject.
     """
 
     index: int
@@ -47,9 +48,36 @@ class HistoryChange:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryDrift:
+    """The series rises or falls steadily from ``index`` on, along a line from ``before`` to ``after``."""
+
+    index: int
+    at: int
+    before: float
+    after: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLevel:
+    """Where a series stands: the median since its last change, or the end of its drift.
+
+    ``low`` and ``high`` are the ends of the 95 % interval, ``None`` where too few points show no scatter. ``points``
+    is how many it rests on; not ``confirmed`` where the change before it is provisional.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    points: int
+    confirmed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """The series of one metric, oldest first. ``subject`` is an agent's name or an experiment's arm.
 
+    ``drift`` is its slope since the last change, ``None`` where it has none; ``now`` is ``None`` without a point.
     ``benchmark`` is "" where a point is the mean over the benchmarks of a run. ``note`` says what the reader has to
     know, such as that there are too few points to tell a change.
     """
@@ -64,3 +92,5 @@ class History:
     benchmark: str = ""
     baseline: float | None = None
     note: str = ""
+    drift: HistoryDrift | None = None
+    now: HistoryLevel | None = None

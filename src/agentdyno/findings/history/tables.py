@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import median
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.history.charts import history_title
-from agentdyno.findings.history.model import History, HistoryChange
+from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables_plot import history_plot
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, change, count, label, one_line, percent, show, when
+from agentdyno.show.wording import NOTHING, change, count, label, one_line, percent, show, when, with_interval
 
 __all__ = ["history_plot", "history_tables", "regression_tables"]
 
@@ -69,14 +68,21 @@ def history_notes(history: History) -> tuple[str, ...]:
         span = (
             f" from {when(points[0].at)} to {when(points[-1].at)}" if len(points) > 1 else f" of {when(points[0].at)}"
         )
-        level = current_level(history)
-        now = f"{count(len(points), 'point')}{span}; now {show(level, history.unit)}"
+        now = f"{count(len(points), 'point')}{span}"
+        level = history.now
+        if level is not None:
+            ends = None if level.low is None or level.high is None else (level.low, level.high)
+            now += (
+                f"; now {with_interval(level.value, ends, history.unit)}{'' if level.confirmed else ', provisional'}"
+            )
         if history.baseline is not None:
             now += f", baseline {show(history.baseline, history.unit)}"
             if history.baseline and level is not None:
-                now += f" ({change(1 + (level - history.baseline) / abs(history.baseline))})"
+                now += f" ({change(1 + (level.value - history.baseline) / abs(history.baseline))})"
         notes.append(f"{now}.")
-    if not history.changes and len(points) > 1 and not history.note:
+    if history.drift is not None:
+        notes.append(_drift_note(history, history.drift))
+    if not history.changes and history.drift is None and len(points) > 1 and not history.note:
         notes.append("No change of level beyond the noise.")
     if any(not item.confirmed for item in history.changes):
         notes.append("Provisional: seen in the last few points only; later ones confirm or withdraw it.")
@@ -85,10 +91,20 @@ def history_notes(history: History) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def current_level(history: History) -> float | None:
-    """The median since the last confirmed change; ``None`` without a point."""
-    start = max((item.index for item in history.changes if item.confirmed), default=0)
-    return median(point.value for point in history.points[start:]) if history.points else None
+def _drift_note(history: History, drift: HistoryDrift) -> str:
+    """What a slope comes to, and whether that is for the better."""
+    up = drift.after > drift.before
+    moved = f"{show(drift.before, history.unit)} → {show(drift.after, history.unit)}"
+    share = f", {change(drift.after / drift.before)}" if drift.before > 0.0 else ""
+    points = len(history.points) - drift.index
+    way = "rises" if up else "falls"
+    return f"Drift: {way} steadily over {points} points, {moved}{share}{_drift_word(history, drift)}."
+
+
+def _drift_word(history: History, drift: HistoryDrift) -> str:
+    if history.higher_is_better is None:
+        return ""
+    return ": better" if (drift.after > drift.before) == history.higher_is_better else ": worse"
 
 
 def verdict_of(item: HistoryChange) -> Cell:
@@ -216,7 +232,10 @@ def _history(item: History, number: int) -> Section:
     text = (
         f"{count(len(item.points), 'point')}, {count(len(item.changes), 'change')}: {worse} worse, {better} better."
     )
-    lead = Lead(label(item.metric), text, Tone.BAD if worse else Tone.PLAIN)
+    drifting = "" if item.drift is None else _drift_word(item, item.drift)
+    if item.drift is not None:
+        text += f" A drift{drifting}."
+    lead = Lead(label(item.metric), text, Tone.BAD if worse or drifting == ": worse" else Tone.PLAIN)
     caption = f"{history_title(item)}: every run, the level of each regime, and where it changed."
     picture = Picture(f"history-{number}", caption, partial(history_chart, item), wide=True)
     pictures = (picture,) if item.points else ()

@@ -21,8 +21,9 @@ _REACH = 0.5
 def history_plot(history: History, width: int = 80, height: int = 10) -> str:
     """Every point as a dot, evenly spaced, oldest first; no line is wider than ``width`` (at least 30).
 
-    Lines are the median of each stretch, dotted the baseline; a bar and a sign below mark each change: ✗ worse,
-    ✓ better, ◆ neither, with ? where it is provisional. Points far off are drawn at the edge. "" without a point.
+    Lines are the median of each stretch, or the slope of a drift, dotted the baseline; a bar and a sign below mark
+    each change: ✗ worse, ✓ better, ◆ neither, with ? where it is provisional. Points far off are drawn at the edge.
+    "" without a point.
     """
     values = [point.value for point in history.points]
     if not values:
@@ -39,9 +40,16 @@ def history_plot(history: History, width: int = 80, height: int = 10) -> str:
         canvas.dot(place, value)
     if history.baseline is not None and low <= history.baseline <= high:
         canvas.line(0, len(values), history.baseline, "┄")
-    bounds = [0, *(change.index for change in history.changes), len(values)]
+    drift = history.drift
+    end = len(values) if drift is None else drift.index
+    bounds = [0, *(change.index for change in history.changes if change.index < end), end]
     for start, stop in pairwise(bounds):
-        canvas.line(start, stop, median(values[start:stop]), "─")
+        if stop > start:
+            canvas.line(start, stop, median(values[start:stop]), "─")
+    if drift is not None:
+        slope = (drift.after - drift.before) / max(1, len(values) - 1 - end)
+        for place in range(end, len(values)):
+            canvas.line(place, place + 1, drift.before + slope * (place - end), "─")
     for change in history.changes:
         canvas.bar(change.index, "│" if change.confirmed else "┊")
     lines = [f"{ticks.get(row, ''):>{margin}} ┤{text}" for row, text in enumerate(canvas.text())]

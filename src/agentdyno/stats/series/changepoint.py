@@ -1,9 +1,9 @@
 """Where a series changed its level for good, in noise that is correlated, heavy-tailed and spiky.
 
-Spikes are clipped against a running median; the clipped series is partitioned optimally, every change at the price
-of 2 * long-run variance * ln(n / 0.005), as if about one series in two hundred might show one by chance; among the
-partitions of falling price the one that describes the series in the least space is kept; then changes go whose rank
-test, effect or gain over the noise beside them does not hold.
+From 30 points on: spikes are clipped against a running median; the clipped series is partitioned optimally, every
+change at the price of 2 * long-run variance * ln(n / 0.005), as if about one series in two hundred might show one by
+chance; among the partitions of falling price the one that describes the series in the least space is kept; then
+changes go whose rank test, effect or gain over the noise beside them does not hold. `short` searches shorter ones.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from ..samples import Array, Values
 from ..significance import mann_whitney
 from .long_run_variance import Noise, clip_spikes, description_cost, estimate_noise, starting_variance
 from .partition import Indices, partition
+from .short import FEWEST_POINTS, SHORT, find_cuts
 
 MIN_SIZE = 4
-"""Fewest points of a confirmed regime."""
+"""Fewest points of a confirmed regime in a series of 30 points and more."""
 _FALSE_ALARM = 0.005
 _FALL = 4.0
 _FALLS = 4
@@ -47,8 +48,10 @@ class Change:
 
     `before` and `after` are medians of the two regimes and `absolute` is after - before, in the unit of the values;
     `relative` is absolute / |before|, None when that is zero. `effect` is the size in sigmas of the noise around
-    both levels (a billion without noise), `p_value` that of the rank test between them, corrected for correlation.
-    Not `confirmed`: seen in the last 2 to 7 points only, and later ones will confirm or withdraw it.
+    both levels (up to a billion without noise). `p_value` is that of the rank test between them, corrected for
+    correlation; under 30 points that of the t test, times the places at which the series could have changed.
+    Not `confirmed`: seen in the last few points only (2, or 3 of values that are all one of two; 2 to 7 where there
+    are 30 points and more), and later ones will confirm or withdraw it.
     """
 
     index: int
@@ -74,11 +77,12 @@ def detect(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> list
 def analyse(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> tuple[Change, ...]:
     """Every change of level in the order of the values, at most the last one provisional.
 
-    A change needs `min_effect` sigmas of the noise between the two medians, p at most `alpha` in the rank test, and
-    4 points a side. NaN and infinite values are missing measurements: skipped, while indices keep counting them.
-    Fewer than 8 finite values, or values that are all equal (but for spikes), have no change. Steps below 1e-12 of
-    the typical size of the values are rounding, not change. Noise is taken as alike all along: a stretch over
-    twice as noisy as the rest may seem to change its level (0.03 alarms in 1,000 points at 2x, 0.2 at 3x, 0.9 at 5x).
+    A change needs `min_effect` sigmas of the noise between the two medians, p at most `alpha`, and 4 points a side; 3
+    in a series of under 30 points. NaN and infinite values are missing measurements: skipped, while indices keep
+    counting them. Fewer than 6 finite values, or values that are all equal (but for spikes), have no change. Steps
+    below 1e-12 of the typical size of the values are rounding, not change. Noise is taken as alike all along: a
+    stretch over twice as noisy as the rest may seem to change its level (0.03 alarms in 1,000 points at 2x, 0.2 at
+    3x, 0.9 at 5x).
     """
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1:
@@ -88,11 +92,14 @@ def analyse(values: Values, min_effect: float = 1.0, alpha: float = 0.05) -> tup
     if not 0.0 < alpha <= 1.0:
         raise ValueError(f"alpha must lie above 0 and at most at 1, got {alpha}")
     present = np.flatnonzero(np.isfinite(given))
-    if present.size < 2 * MIN_SIZE:
+    if present.size < FEWEST_POINTS:
         return ()
     finite = given[present]
     # Near the largest float, sums and distances of finite values would not be finite.
     shrink = _SHRINK if float(np.abs(finite).max()) > _LARGE else 1.0
+    if present.size < SHORT:
+        found = _report_short(finite * shrink, present, shrink)
+        return tuple(change for change in found if change.effect >= min_effect and change.p_value <= alpha)
     return tuple(_report(_Series(finite * shrink, min_effect, alpha), present, shrink))
 
 
@@ -273,6 +280,20 @@ def _correct(p: float, inflation: float) -> float:
     return p if inflation <= 1.0 else two_sided_p(normal_quantile(max(p, _LEAST_P) / 2.0) / math.sqrt(inflation))
 
 
+def _report_short(values: Array, present: Indices, shrink: float) -> list[Change]:
+    """The changes of a short series with their sizes, placed among all the values given."""
+    cuts = find_cuts(values)
+    bounds = [0, *(cut.at for cut in cuts), values.size]
+    report = []
+    for cut, start, stop in zip(cuts, bounds, bounds[2:], strict=False):
+        before, after = (float(np.median(values[a:b])) for a, b in ((start, cut.at), (cut.at, stop)))
+        effect = abs(after - before) / cut.sigma
+        report.append(
+            _sized(int(present[cut.at]), before / shrink, after / shrink, (effect, cut.p_value, cut.confirmed))
+        )
+    return report
+
+
 def _report(series: _Series, present: Indices, shrink: float) -> list[Change]:
     """The changes with their sizes, placed among all the values given."""
     changes = series.find()
@@ -283,7 +304,11 @@ def _report(series: _Series, present: Indices, shrink: float) -> list[Change]:
     for start, at, stop in zip(bounds, places, bounds[2:], strict=False):
         before, after = series.level(start, at) / shrink, series.level(at, stop) / shrink
         effect, p = series.judge(start, at, stop)
-        absolute = after - before
-        relative = absolute / abs(before) if before != 0.0 else None
-        report.append(Change(int(present[at]), before, after, absolute, relative, effect, p, at != tail))
+        report.append(_sized(int(present[at]), before, after, (effect, p, at != tail)))
     return report
+
+
+def _sized(index: int, before: float, after: float, judged: tuple[float, float, bool]) -> Change:
+    absolute = after - before
+    relative = absolute / abs(before) if before != 0.0 else None
+    return Change(index, before, after, absolute, relative, *judged)
