@@ -10,7 +10,20 @@ import pytest
 from agentdyno.model import Environment
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.runs.environment import capture_environment
-from agentdyno.runs.host_state import host_id, state_folder
+from agentdyno.runs.host_state import (
+    CalibratedSpread,
+    HostState,
+    ReferenceStandard,
+    host_id,
+    keep_spread,
+    keep_standard,
+    read_state,
+    state_folder,
+)
+
+FIRST = ReferenceStandard({"interpreted": 4e-4}, "first run", 1)
+LATER = ReferenceStandard({"interpreted": 9e-4}, "first run", 2)
+CALIBRATED = ReferenceStandard({"interpreted": 5e-4}, "calibrated", 3)
 
 
 def test_a_host_keeps_the_id_that_it_was_given_first(tmp_path: Path) -> None:
@@ -32,6 +45,8 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_id(tmp_path: Path
     (tmp_path / "file").write_text("")
     blocked = tmp_path / "file" / "state"
     assert host_id(blocked) == ""
+    assert keep_standard("py", FIRST, blocked) == FIRST
+    assert read_state(blocked) == HostState()
 
 
 def test_the_folder_is_the_named_one_else_that_of_the_user(tmp_path: Path) -> None:
@@ -52,3 +67,23 @@ def test_an_environment_from_before_has_no_host() -> None:
     plain = to_plain(capture_environment())
     del plain["host_id"]
     assert from_plain(Environment, plain).host_id == ""
+
+
+def test_the_first_run_sets_the_standard_and_only_calibrating_moves_it(tmp_path: Path) -> None:
+    assert keep_standard("py", FIRST, tmp_path) == FIRST
+    assert keep_standard("py", LATER, tmp_path) == FIRST
+    assert keep_standard("other", LATER, tmp_path) == LATER
+    assert keep_standard("py", CALIBRATED, tmp_path) == CALIBRATED
+    assert read_state(tmp_path).standards == {"py": CALIBRATED, "other": LATER}
+
+
+def test_a_calibrated_spread_is_kept_beside_the_standards(tmp_path: Path) -> None:
+    spread = CalibratedSpread({"duration_s": 0.2}, 12, 5)
+    keep_standard("py", FIRST, tmp_path)
+    keep_spread("py", spread, tmp_path)
+    assert read_state(tmp_path) == HostState({"py": FIRST}, {"py": spread})
+
+
+def test_a_damaged_state_is_as_none(tmp_path: Path) -> None:
+    (tmp_path / "host.json").write_text('{"standards": 3}')
+    assert read_state(tmp_path) == HostState()

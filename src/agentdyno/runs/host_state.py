@@ -1,24 +1,58 @@
 """What is remembered about this host between runs, in the user's state folder.
 
-Machines of one kind share a ``machine_id``; only the ``host_id`` tells them apart. It is random and says nothing about
-its owner.
+Machines of one kind share a ``machine_id``; only the ``host_id`` tells them apart. It is random and says nothing
+about its owner. Beside it lie the reference standards (how long the reference workloads took here, per interpreter),
+which normalised times rest on, and the spread between runs that ``dyno doctor --calibrate`` measured.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import re
 import secrets
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from agentdyno.model.codec import encode, from_plain
 
 STATE_VARIABLE = "DYNO_STATE"
 """Names the folder in place of the user's own; for containers whose home does not last."""
 _ID = re.compile(r"[0-9a-f]{16}")
 log = logging.getLogger("agentdyno.host")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceStandard:
+    """Seconds of CPU that each reference workload took when the standard was set, by its name.
+
+    ``source`` is ``calibrated`` or ``first run``; ``measured_at`` UTC milliseconds.
+    """
+
+    seconds: Mapping[str, float]
+    source: str
+    measured_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedSpread:
+    """Standard deviations of the logarithm of a run's median between ``runs`` fresh processes, by quantity."""
+
+    log_sd: Mapping[str, float]
+    runs: int
+    measured_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """``standards`` and ``spreads`` are by interpreter, as ``interpreter_key`` names it."""
+
+    standards: Mapping[str, ReferenceStandard] = field(default_factory=dict)
+    spreads: Mapping[str, CalibratedSpread] = field(default_factory=dict)
 
 
 def state_folder(variables: Mapping[str, str] | None = None) -> Path:
@@ -60,3 +94,45 @@ def _create(file: Path, text: str) -> None:
         os.link(name, file)
     finally:
         os.unlink(name)  # noqa: PTH108
+
+
+def read_state(folder: Path | None = None) -> HostState:
+    """What is known of this host; nothing where the file cannot be read."""
+    file = (folder or state_folder()) / "host.json"
+    try:
+        return from_plain(HostState, json.loads(file.read_text()))
+    except FileNotFoundError:
+        return HostState()
+    except (OSError, ValueError, TypeError) as error:
+        log.debug("what is known of this host cannot be read: %s", error)
+        return HostState()
+
+
+def keep_standard(key: str, standard: ReferenceStandard, folder: Path | None = None) -> ReferenceStandard:
+    """The standard that holds from now on: a first run only adds what no other has measured."""
+    state = read_state(folder)
+    known = state.standards.get(key)
+    if standard.source == "first run" and known is not None:
+        if standard.seconds.keys() <= known.seconds.keys():
+            return known
+        standard = replace(known, seconds={**standard.seconds, **known.seconds})
+    _write(replace(state, standards={**state.standards, key: standard}), folder)
+    return standard
+
+
+def keep_spread(key: str, spread: CalibratedSpread, folder: Path | None = None) -> None:
+    """Takes the place of what was measured before."""
+    state = read_state(folder)
+    _write(replace(state, spreads={**state.spreads, key: spread}), folder)
+
+
+def _write(state: HostState, folder: Path | None) -> None:
+    file = (folder or state_folder()) / "host.json"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w") as written:
+            written.write(encode(state, indent=1) + "\n")
+        os.replace(name, file)  # noqa: PTH105
+    except OSError as error:
+        log.debug("what was learned about this host cannot be kept: %s", error)

@@ -24,6 +24,7 @@ from agentdyno.model.case import Case
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.registry.local import Target, load_target
 from agentdyno.workers.frames import Message
+from agentdyno.workers.reference import QUEUED, READING, References, run_queue_s
 from agentdyno.workers.serve import OperationFailed, Say, serve
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class _Work:
     def __init__(self) -> None:
         self._callee: Callee | None = None
         self._runner: asyncio.Runner | None = None
+        self._references = References(0.0)
 
     def load(self, message: Message, _say: Say) -> object:
         try:
@@ -50,6 +52,8 @@ class _Work:
             if self._callee.is_async:
                 self._resolved(_nothing())  # so that the first case does not pay for the event loop
             self._hook("start")
+            self._references = References(message.get("reference_s", 0.0))
+            self._references.begin()
         except DynoError:
             raise
         except BaseException as error:  # noqa: BLE001  (whatever it is, its owner must know)
@@ -60,7 +64,7 @@ class _Work:
         assert self._callee is not None
         case = from_plain(Case, message["case"])
         with recording() as recorder:
-            meter = _Meter()
+            meter = _Meter(self._references)
             try:
                 conversation = CaseTurns(self._callee, case, recorder)
                 while (call := conversation.next_call()) is not None:
@@ -109,11 +113,14 @@ async def _awaited(value: Awaitable[object]) -> object:
 
 
 class _Meter:
-    """Time, CPU time with that of children that have ended, and the peak of this process's resident memory."""
+    """Time, CPU time with that of children that have ended, and the peak of this process's resident memory; beside
+    them how long the references take now, and how long others kept this process waiting for a CPU."""
 
-    def __init__(self) -> None:
+    def __init__(self, references: References) -> None:
+        self._references = references
         with contextlib.suppress(OSError), open("/proc/self/clear_refs", "wb", buffering=0) as file:  # noqa: PTH123
             file.write(b"5")  # starts the peak anew
+        self._queued_s = run_queue_s()
         self._cpu_s = _cpu_s()
         self._started = time.perf_counter()
 
@@ -124,6 +131,19 @@ class _Meter:
         peak = _peak_rss_bytes()
         if peak is not None:
             recorder.readings.setdefault("peak_rss_bytes", float(peak))
+        self._refer(recorder, duration_s)
+
+    def _refer(self, recorder: Recorder, duration_s: float) -> None:
+        """Reads the references where it is time to: the case is over, and the next has not begun."""
+        queued_s = run_queue_s()
+        for name in [name for name in recorder.readings if name.startswith(READING)]:
+            del recorder.readings[name]  # nobody else has any to report
+        if not self._references.wanted:
+            return
+        recorder.readings.update(self._references.now())
+        if self._queued_s is not None and queued_s is not None:
+            recorder.readings[QUEUED] = queued_s - self._queued_s
+        self._references.worked(duration_s)
 
 
 def _cpu_s() -> float:
