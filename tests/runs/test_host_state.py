@@ -81,7 +81,7 @@ def test_a_calibrated_spread_is_kept_beside_the_standards(tmp_path: Path) -> Non
     spread = CalibratedSpread({"duration_s": 0.2}, 12, 5)
     keep_standard("py", FIRST, tmp_path)
     keep_spread("py", spread, tmp_path)
-    assert read_state(tmp_path) == HostState({"py": FIRST}, {"py": spread})
+    assert read_state(tmp_path) == HostState({"py": FIRST}, {}, {"py": spread})
 
 
 def test_a_damaged_state_is_as_none(tmp_path: Path) -> None:

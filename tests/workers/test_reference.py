@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator
 
@@ -106,7 +107,7 @@ def test_without_memory_there_is_no_reading_of_it(monkeypatch: pytest.MonkeyPatc
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no memory")
 
-    monkeypatch.setattr(reference.mmap, "mmap", refuse)
+    monkeypatch.setattr(mmap, "mmap", refuse)
     assert reference.memory_s() is None
 
 

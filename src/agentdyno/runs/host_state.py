@@ -49,9 +49,11 @@ class CalibratedSpread:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """``standards`` and ``spreads`` are by interpreter, as ``interpreter_key`` names it."""
+    """``standards`` and ``spreads`` are by interpreter, as ``interpreter_key`` names it; ``ways`` tells by subject
+    which reference its times are normalised by."""
 
     standards: Mapping[str, ReferenceStandard] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)
     spreads: Mapping[str, CalibratedSpread] = field(default_factory=dict)
 
 
@@ -118,6 +120,12 @@ def keep_standard(key: str, standard: ReferenceStandard, folder: Path | None = N
         standard = replace(known, seconds={**standard.seconds, **known.seconds})
     _write(replace(state, standards={**state.standards, key: standard}), folder)
     return standard
+
+
+def keep_ways(ways: Mapping[str, str], folder: Path | None = None) -> None:
+    """What was learned of these subjects; what was known before stays."""
+    state = read_state(folder)
+    _write(replace(state, ways={**ways, **state.ways}), folder)
 
 
 def keep_spread(key: str, spread: CalibratedSpread, folder: Path | None = None) -> None:

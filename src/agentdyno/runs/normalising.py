@@ -11,18 +11,19 @@ from agentdyno.findings.figures.normalised import (
     NORMALISED,
     QUEUE_SHARE,
     SPENT,
-    STANDARD,
     normalised_s,
+    standard,
     variant,
 )
 from agentdyno.findings.figures.summarise import summary_of
 from agentdyno.model import ArmResult, Metric, MetricSummary, Provenance, RunResult, Sample, known_metric
 from agentdyno.runs.host_state import HostState, ReferenceStandard, keep_standard, read_state
 from agentdyno.runs.place import now_ms
-from agentdyno.workers.reference import INTERPRETED, PROCESS, QUEUED, READING, REFERENCES
+from agentdyno.workers.reference import INTERPRETED, MEMORY, PROCESS, QUEUED, READING, REFERENCES
 from agentdyno.workers.reference import SPENT as SPENT_READING
 
-WAYS = (NONE, *REFERENCES)
+WAYS = (INTERPRETED, MEMORY, NONE)
+"""The usual one first: interpreted code is what most subjects are, and it was never much worse than another."""
 
 
 def interpreter_key(python: object = None, implementation: object = None) -> str:
@@ -39,7 +40,7 @@ class _Arm:
     spent_s: dict[float, float] = field(default_factory=dict)
     queued_s: float = 0.0
     worked_s: float = 0.0
-    standard_s: float | None = None
+    standards: dict[str, float] = field(default_factory=dict)
 
     def read(self, now: Mapping[str, float], told: Mapping[str, float]) -> None:
         self.spent_s[told.get(PROCESS, 0.0)] = told.get(SPENT_READING, 0.0)
@@ -102,8 +103,7 @@ class Normaliser:
             if value is not None:
                 found[way] = value
                 arm.ways[way].append(value)
-        if chosen in found:
-            arm.standard_s = 0.0 if chosen == NONE else standards[chosen]
+        arm.standards = standards
         return found.get(chosen)
 
     def _standards_of(self, arm_id: str, now: Mapping[str, float]) -> dict[str, float]:
@@ -132,10 +132,8 @@ class Normaliser:
             return arm
         simulated = any(item.provenance is Provenance.SIMULATED for item in arm.metrics.values())
         values = {f"{READING}{name}_s": numbers for name, numbers in seen.readings.items()}
-        values |= {
-            SPENT: [sum(seen.spent_s.values())],
-            STANDARD: [] if seen.standard_s is None else [seen.standard_s],
-        }
+        values[SPENT] = [sum(seen.spent_s.values())]
+        values |= {standard(name): [seconds] for name, seconds in seen.standards.items()}
         values[QUEUE_SHARE] = [seen.queued_s / seen.worked_s] if seen.worked_s > 0 else []
         if whole:
             values |= {variant(way): numbers for way, numbers in seen.ways.items()}

@@ -23,6 +23,7 @@ from agentdyno.runs.closing import run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
 from agentdyno.runs.kinds import kind_named
+from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording
@@ -162,7 +163,7 @@ class _Run(Generic[W]):
             rules = (*common.rules, *own)
             self._replay(rules, ended | self.place.begun.keys())
             schedule = Schedule(prepared.plan, executor, rules, ended, prepared.parallelism)
-            normaliser = Normaliser(observed=executor.facts.observed)
+            normaliser = Normaliser(known_ways(prepared.plan.arms), executor.facts.observed)
             interrupted = self._recording(normaliser).take(schedule, len(ended))
         given_up = common.given_up(prepared.plan)
         reason = INTERRUPTED if interrupted else schedule.stopped_because
@@ -186,6 +187,7 @@ class _Run(Generic[W]):
         closed = replace(closed, status=run_status(closed))
         write_result(closed, self.place.folder / "result.json")
         store.runs.finish(closed, folder=self.place.folder)
+        learn_ways(store, closed)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)
         self._raise_fatal(closed)
         return closed

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from agentdyno.model.result import ArmResult, MetricSummary
-
 NORMALISED = "duration_norm_s"
 NONE = "none"
 """In place of a reference: the time in the run queue is taken out, and the CPU time stays as it is."""
-STANDARD = "reference.standard_s"
-"""The standard of the reference that an arm's normalised times rest on; 0 where none was used."""
 SPENT = "reference.spent_s"
 """What the reference readings of an arm took, in all."""
 QUEUE_SHARE = "reference.queue_share"
@@ -35,13 +29,6 @@ def normalised_s(wall_s: float, cpu_s: float, queued_s: float, speed: float) -> 
     return max(0.0, wall_s - cpu_s - queued_s) + cpu_s * speed
 
 
-def standard_of(arm: ArmResult) -> float | None:
-    """The standard of an arm's normalised times, ``None`` without any: only those with an equal one compare."""
-    found: MetricSummary | None = arm.metrics.get(STANDARD)
-    return None if found is None or NORMALISED not in arm.metrics else found.median
-
-
-def medians_of(metrics: Mapping[str, MetricSummary], references: tuple[str, ...]) -> dict[str, float]:
-    """What each way of normalising made of a run, by reference; those that are missing are left out."""
-    found = {name: metrics.get(variant(name)) for name in references}
-    return {name: item.median for name, item in found.items() if item is not None and item.median is not None}
+def standard(reference: str) -> str:
+    """The metric of an arm that tells the standard of ``reference`` that its normalised times rest on."""
+    return f"reference.{reference}_standard_s"
