@@ -68,7 +68,7 @@ def test_readings_stay_within_the_budget_however_many_samples_there_are(monkeypa
         references.worked(0.001)
     assert references.now()[SPENT] <= budget_s(10.0, 0.3) + COST_S
     assert script.interpreted == pytest.approx(budget_s(10.0, 0.3) / COST_S, abs=2)
-    assert script.copied == -(-script.interpreted // 4)
+    assert script.copied == (script.interpreted + 5) // 8
 
 
 def test_what_is_known_is_the_median_of_the_latest_readings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +96,9 @@ def test_without_an_allowance_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -
 def test_real_readings_are_positive_seconds() -> None:
     references = References(0.3)
     references.begin()
+    assert "reference.memory" not in references.now()
+    for _ in range(3):
+        references.worked(100.0)
     now = references.now()
     assert now["reference.interpreted"] > 0
     assert now["reference.memory"] > 0
