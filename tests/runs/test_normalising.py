@@ -95,6 +95,18 @@ def test_the_first_run_sets_the_standard_of_the_host() -> None:
     assert kept.standards[KEY].source == "first run"
 
 
+@pytest.mark.parametrize(("queued_s", "warned"), [(0.003, True), (0.0005, False)])
+def test_a_run_from_which_others_took_the_cpu_says_so(make: Factory, queued_s: float, warned: bool) -> None:
+    normaliser = Kept(KNOWN).normaliser()
+    for _ in range(50):
+        normaliser.take(sample(**{**READ, "reference_queued_s": queued_s}))
+    closed = normaliser.added_to(make.result(arms=(ArmResult("a", "a", "a"),)), whole=True)
+    assert [(item.code, item.arm_id) for item in closed.warnings] == ([("disturbed", "a")] if warned else [])
+    if warned:
+        assert "30%" in closed.warnings[0].message
+        assert normaliser.added_to(closed, whole=True).warnings == closed.warnings
+
+
 def test_a_closed_arm_says_what_the_references_showed_and_cost(make: Factory) -> None:
     normaliser = Kept(KNOWN).normaliser()
     for spent_s in (0.01, 0.02):

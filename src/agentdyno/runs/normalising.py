@@ -16,12 +16,14 @@ from agentdyno.findings.figures.normalised import (
     variant,
 )
 from agentdyno.findings.figures.summarise import summary_of
-from agentdyno.model import ArmResult, Metric, MetricSummary, Provenance, RunResult, Sample, known_metric
+from agentdyno.model import ArmResult, Metric, MetricSummary, Provenance, RunResult, RunWarning, Sample, known_metric
 from agentdyno.runs.host_state import HostState, ReferenceStandard, keep_standard, read_state
 from agentdyno.runs.place import now_ms
 from agentdyno.workers.reference import INTERPRETED, MEMORY, PROCESS, QUEUED, READING, REFERENCES
 from agentdyno.workers.reference import SPENT as SPENT_READING
 
+QUEUED_SHARE, QUEUED_S = 0.1, 0.1
+"""Share of the samples' time, and seconds in all, that others may have the CPU before it is worth a warning."""
 WAYS = (INTERPRETED, MEMORY, NONE)
 """The usual one first: interpreted code is what most subjects are, and it was never much worse than another."""
 
@@ -122,9 +124,15 @@ class Normaliser:
     def added_to(self, result: RunResult, *, whole: bool) -> RunResult:
         """The closed run with what the references showed, arm by arm.
 
-        Where not the ``whole`` run passed by (it was resumed), what each way makes of it is not known.
+        Where not the ``whole`` run passed by (it was resumed), what each way makes of it is not known. Arms from
+        which others took the CPU count as disturbed, as those whose ``pressure`` readings say so.
         """
-        return replace(result, arms=tuple(self._added(arm, whole) for arm in result.arms))
+        told = {warning.arm_id for warning in result.warnings if warning.code == "disturbed"}
+        found = [
+            item for arm_id, arm in self._arms.items() if (item := _disturbed(arm_id, arm)) and arm_id not in told
+        ]
+        arms = tuple(self._added(arm, whole) for arm in result.arms)
+        return replace(result, arms=arms, warnings=(*result.warnings, *found))
 
     def _added(self, arm: ArmResult, whole: bool) -> ArmResult:
         seen = self._arms.get(arm.arm_id)
@@ -139,6 +147,17 @@ class Normaliser:
             values |= {variant(way): numbers for way, numbers in seen.ways.items()}
         made = {name: _summary(name, numbers, simulated) for name, numbers in values.items() if numbers}
         return replace(arm, metrics={**arm.metrics, **made})
+
+
+def _disturbed(arm_id: str, arm: _Arm) -> RunWarning | None:
+    if arm.queued_s < QUEUED_S or arm.queued_s <= QUEUED_SHARE * arm.worked_s:
+        return None
+    return RunWarning(
+        "disturbed",
+        f"others had the CPU for {arm.queued_s / arm.worked_s:.0%} of the time in which this was ready to run",
+        "Stop other work, or compare only what ran interleaved; normalised times leave that waiting out.",
+        arm_id,
+    )
 
 
 def _summary(name: str, values: list[float], simulated: bool) -> MetricSummary:
