@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from .properties import use_profiles
 from .suites import AGENT, Room
 
 use_profiles()
+_state = tempfile.TemporaryDirectory(prefix="dyno-state-")
+os.environ["XDG_STATE_HOME"] = _state.name  # what is remembered about this host is not for tests to write
 
 
 @pytest.fixture

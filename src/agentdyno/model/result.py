@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
-from agentdyno.model.sample import Sample
+from agentdyno.model.sample import LEFT_OUT, Sample
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 
@@ -79,7 +79,11 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The machine and the interpreter. No hostname, no user, and no variable outside a short list."""
+    """The machine and the interpreter. No hostname, no user, and no variable outside a short list.
+
+    ``machine_id`` is shared by machines that are alike; ``host_id`` is random and this one's own, "" where it is not
+    known.
+    """
 
     machine_id: str
     os: str
@@ -93,6 +97,7 @@ class Environment:
     packages: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, object] = field(default_factory=dict)
+    host_id: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

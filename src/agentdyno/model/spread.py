@@ -15,11 +15,19 @@ class QuantitySpread:
 
     ``degrees`` are its degrees of freedom: runs less subjects. ``source`` says whose runs they are: the subject's own
     earlier ones, all subjects' on this host, or those of ``dyno doctor --calibrate``.
+
+    A side may have been run more often than once: ``baseline_runs`` and ``candidate_runs`` count its runs that are
+    alike, and ``offset`` is what the logarithm of the ratio of the two compared runs has too much beside that of the
+    means over these. So log ratio - ``offset`` has the standard error ``log_sd`` * sqrt(1 / ``baseline_runs`` +
+    1 / ``candidate_runs``).
     """
 
     log_sd: float
     degrees: int
     source: SpreadSource
+    baseline_runs: int = 1
+    candidate_runs: int = 1
+    offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from agentdyno.instruments import cgroup, host
 from agentdyno.model.identity import digest
 from agentdyno.model.result import Environment, Vcs
+from agentdyno.runs.host_state import host_id
 from agentdyno.version import __version__
 
 VARIABLES = (
@@ -65,6 +66,7 @@ def capture_environment(root: Path = host.ROOT, variables: Mapping[str, str] | N
         packages=installed_packages(metadata.distributions()),
         variables=allowed_variables(given),
         details=_details(root, given),
+        host_id=host_id(),
     )
 
 

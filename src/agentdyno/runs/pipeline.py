@@ -23,6 +23,8 @@ from agentdyno.runs.closing import run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
 from agentdyno.runs.kinds import kind_named
+from agentdyno.runs.learning import known_ways, learn_ways
+from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording
 from agentdyno.runs.rules import CommonRules, given_up_warnings
@@ -161,7 +163,8 @@ class _Run(Generic[W]):
             rules = (*common.rules, *own)
             self._replay(rules, ended | self.place.begun.keys())
             schedule = Schedule(prepared.plan, executor, rules, ended, prepared.parallelism)
-            interrupted = self._recording().take(schedule, len(ended))
+            normaliser = Normaliser(known_ways(prepared.plan.arms), executor.facts.observed)
+            interrupted = self._recording(normaliser).take(schedule, len(ended))
         given_up = common.given_up(prepared.plan)
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if reason is None and given_up:
@@ -180,14 +183,16 @@ class _Run(Generic[W]):
         )
         outcome = Ended(facts, rules, self.place.folder, store, resumed=bool(done))
         closed = self.kind.close(header, prepared, outcome)
+        closed = normaliser.added_to(closed, whole=not done)
         closed = replace(closed, status=run_status(closed))
         write_result(closed, self.place.folder / "result.json")
         store.runs.finish(closed, folder=self.place.folder)
+        learn_ways(store, closed)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)
         self._raise_fatal(closed)
         return closed
 
-    def _recording(self) -> Recording:
+    def _recording(self, normaliser: Normaliser) -> Recording:
         return Recording(
             self.tools.kept_in,
             self.place.run_id,
@@ -196,6 +201,7 @@ class _Run(Generic[W]):
             self.tools.clock,
             self.prepared.shares_commits,
             self.prepared.on_sample,
+            normaliser.take,
         )
 
     def _replay(self, rules: tuple[StopRule, ...], recorded: set[str]) -> None:

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.errors import StoreError
@@ -27,7 +27,8 @@ QUICK_S = 0.005
 
 @dataclass(slots=True)
 class Recording:
-    """One run's way into the store. ``on_progress`` is called between samples, ``on_sample`` with each.
+    """One run's way into the store. ``on_progress`` is called between samples, ``on_sample`` with each as it is
+    stored, which is as ``normalise`` made it.
 
     Each sample is committed before the next trial begins, so that no more than the trials in flight are repeated
     after a crash. Only with ``shares_commits`` samples that come fast and cost nothing share a commit, which a thread
@@ -41,6 +42,7 @@ class Recording:
     clock: Callable[[], float] = time.monotonic
     shares_commits: bool = False
     on_sample: Callable[[Sample], None] = lambda _: None
+    normalise: Callable[[Sample], Sample] = lambda sample: sample
     _uncommitted: list[TrialStep] = field(default_factory=list)
     _writer: _Writer | None = None
     _tally: _Tally = field(default_factory=lambda: _Tally())
@@ -86,6 +88,8 @@ class Recording:
         return False
 
     def _take_in(self, step: TrialStep) -> None:
+        if step.sample is not None:
+            step = replace(step, sample=self.normalise(step.sample))
         self.record(step)
         if step.sample is not None:
             self.on_sample(step.sample)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from agentdyno.model import Calibration, Check, Level, Parameter, RunResult, RunStatus
@@ -146,6 +147,17 @@ def calibration(value: Calibration) -> Table:
         (Column("figure"), Column("value", wrap=True)),
         rows,
         ("Changes below the noise floor are never called better or worse on this machine.",),
+    )
+
+
+def run_spread(log_sd: Mapping[str, float], runs: int) -> Table:
+    """How far the figures of a short subject wander between runs on this host."""
+    rows = tuple((Cell(one_line(name)), Cell(percent(math.expm1(value)))) for name, value in log_sd.items())
+    return Table(
+        "Between runs",
+        (Column("figure"), Column("standard deviation", Align.RIGHT)),
+        rows,
+        (f"Medians of {runs} fresh processes that do the same. An agent's own runs tell more, once it has five.",),
     )
 
 

@@ -240,3 +240,24 @@ class ArmSeriesRow(NamedTuple):
     metrics: Mapping[str, ArmMetric]
     machine_id: str
     commit: str
+
+
+class RepeatRow(NamedTuple):
+    """One arm of a run that came to its planned end. ``suite`` is the store's own number of the suite's version.
+
+    ``commit`` ends in "+" where the tree was dirty. ``medians`` are by metric. What a kind of run lacks is "".
+    """
+
+    run_id: str
+    at: int
+    suite: str
+    python: str
+    commit: str
+    arm_id: str
+    experiment: str
+    params: Mapping[str, object]
+    benchmark: str
+    agent: str
+    side: str
+    planned: int
+    medians: Mapping[str, float]

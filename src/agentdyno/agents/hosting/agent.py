@@ -63,6 +63,8 @@ class HostedAgent:
         self.version = use.version or ""
         self.config: Mapping[str, object] = dict(use.config)
         self.paid = paid
+        self.reference_s = 0.0
+        """What all its processes together may always spend on reference readings; 0 is for none at all."""
         self._limits = limits or HostLimits()
         self._base_dir = str(Path(use.base_dir).resolve())
         found = target or parse_reference(use.uses, Path(self._base_dir))
@@ -173,6 +175,7 @@ class HostedAgent:
             "also_known": [],
             "config": to_plain(self.config),
             "base_dir": self._base_dir,
+            "reference_s": self.reference_s / self._limits.workers,
         }
 
     @property

@@ -11,8 +11,11 @@ from agentdyno.model.metric import reported_name
 from agentdyno.workers.clock_check import ClockCheck, cpu_clock, cpu_seconds_differ
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
+from agentdyno.workers.reference import SPENT
 
 _PINGS = 3
+_MOST_REFERENCE_S = 0.02
+"""No reading of the references takes longer, whatever the process says that it spent on one."""
 
 
 class TimedPeer:
@@ -27,6 +30,7 @@ class TimedPeer:
         self._cpu_s = cpu_clock(peer.pid)
         self._took_s = 0.0
         self._used_cpu_s: float | None = None
+        self._spent_s = 0.0
         self._beside = 1
 
     async def calibrate(self) -> None:
@@ -54,15 +58,24 @@ class TimedPeer:
     def checked(self, response: Response) -> Response:
         """The response with our figures in place of those that cannot be true; these are kept as reported."""
         told, size = response.readings, self.peer.message_bytes
+        ours_s = self._references_s(told.get(SPENT, self._spent_s))
         truth: dict[str, float] = {}
         duration_s, cpu_s = told.get("duration_s"), told.get("cpu_s")
         if duration_s is not None:
-            elapsed_s = self._check.elapsed_s(duration_s, self._took_s, message_bytes=size, in_flight=self._beside)
+            elapsed_s = self._check.elapsed_s(
+                duration_s, self._took_s - ours_s, message_bytes=size, in_flight=self._beside
+            )
             if elapsed_s is not None:
                 truth["duration_s"] = elapsed_s
-        if cpu_s is not None and self._used_cpu_s is not None and cpu_seconds_differ(cpu_s, self._used_cpu_s, size):
-            truth["cpu_s"] = self._used_cpu_s
+        used_s = None if self._used_cpu_s is None else self._used_cpu_s - ours_s
+        if cpu_s is not None and used_s is not None and cpu_seconds_differ(cpu_s, used_s, size):
+            truth["cpu_s"] = used_s
         if not truth:
             return response
         claims = {reported_name(name): told[name] for name in truth}
         return replace(response, readings={**claims, **told, **truth})
+
+    def _references_s(self, spent_s: float) -> float:
+        """Seconds of the last answer that went into a reading of the references, which is our work and not its."""
+        ours_s, self._spent_s = spent_s - self._spent_s, spent_s
+        return min(max(0.0, ours_s), _MOST_REFERENCE_S)

@@ -24,6 +24,7 @@ from agentdyno.model.case import Case
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.registry.local import Target, load_target
 from agentdyno.workers.frames import Message
+from agentdyno.workers.reference import QUEUED, References, run_queue_s
 from agentdyno.workers.serve import OperationFailed, Say, serve
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class _Work:
         self._callee: Callee | None = None
         self._runner: asyncio.Runner | None = None
         self._metering = _metering  # before the agent's code is there
+        self._references = References(0.0)
 
     def ping(self, _message: Message, _say: Say) -> object:
         """Nothing: how long that takes is what every answer takes beside the agent's own work."""
@@ -55,6 +57,8 @@ class _Work:
             if self._callee.is_async:
                 self._resolved(_nothing())  # so that the first case does not pay for the event loop
             self._hook("start")
+            self._references = References(message.get("reference_s", 0.0))
+            self._references.begin()
         except DynoError:
             raise
         except BaseException as error:  # noqa: BLE001  (whatever it is, its owner must know)
@@ -66,7 +70,7 @@ class _Work:
         case = from_plain(Case, message["case"])
         metering = self._metering
         with recording() as recorder:
-            stop = metering()
+            stop = metering(self._references)
             try:
                 conversation = CaseTurns(self._callee, case, recorder)
                 while (call := conversation.next_call()) is not None:
@@ -115,14 +119,17 @@ async def _awaited(value: Awaitable[object]) -> object:
 
 
 def _metering(
+    references: References,
     clock: Callable[[], float] = time.perf_counter,
     usage: Callable[[int], resource.struct_rusage] = resource.getrusage,
     open_file: Callable[..., BinaryIO] = open,
+    queued_s: Callable[[], float | None] = run_queue_s,
 ) -> Callable[[], dict[str, float]]:
     """Starts measuring; what it returns stops that and tells the readings.
 
-    Time, CPU time with that of children that have ended, and the peak of this process's resident memory. The clocks
-    are those from before the agent's code was loaded, which may put others into the modules they come from.
+    Time, CPU time with that of children that have ended, and the peak of this process's resident memory; where
+    ``references`` are wanted, how long they take now and how long others kept this process waiting for a CPU. The
+    clocks are those from before the agent's code was loaded, which may put others into the modules they come from.
     """
     own, children = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 
@@ -132,14 +139,21 @@ def _metering(
 
     def stop() -> dict[str, float]:
         readings = {"duration_s": clock() - started, "cpu_s": cpu_s() - cpu_before_s}
+        queued_after_s = queued_s() if references.wanted else None
         with contextlib.suppress(OSError), open_file("/proc/self/status", "rb") as file:
             for line in file:
                 if line.startswith(b"VmHWM:"):
                     readings["peak_rss_bytes"] = float(int(line.split()[1]) * 1024)
+        if references.wanted:
+            references.worked(readings["duration_s"])  # the case is over, and the next has not begun
+            readings.update(references.now())
+            if queued_before_s is not None and queued_after_s is not None:
+                readings[QUEUED] = queued_after_s - queued_before_s
         return readings
 
     with contextlib.suppress(OSError), open_file("/proc/self/clear_refs", "wb", buffering=0) as file:
         file.write(b"5")  # starts the peak anew
+    queued_before_s = queued_s() if references.wanted else None
     cpu_before_s = cpu_s()
     started = clock()
     return stop

@@ -18,7 +18,7 @@ from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 PERTURBS = "perturbs"
 """The key of a case's metadata that names the case it asks in another form."""
-_MEDIANS = ("duration_s", "ttft_s")
+_MEDIANS = ("duration_s", "duration_norm_s", "ttft_s")
 
 
 def record_of(result: RunResult, figures: Mapping[str, ArmFigures], agent: str) -> AgentRecord:

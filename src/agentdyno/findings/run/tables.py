@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from agentdyno.findings.figures.normalised import SPENT
 from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
@@ -150,6 +151,9 @@ def _summary_notes(result: RunResult) -> tuple[str, ...]:
         lines = [*lines[:8], f"{len(lines) - 8} more arms have outliers."]
     if result.overhead_s is not None:
         lines.append(f"The harness itself costs {show(result.overhead_s, 's')} per timed call.")
+    spent_s = sum(arm.metrics[SPENT].mean for arm in result.arms if SPENT in arm.metrics)
+    if spent_s > 0:
+        lines.append(f"Reference readings between samples took {show(spent_s, 's')} in all.")
     return tuple(lines)
 
 

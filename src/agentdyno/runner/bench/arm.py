@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import sys
 import time
@@ -35,6 +36,7 @@ from agentdyno.runner.bench.timing import (
     time_bare_calls,
     time_calls,
 )
+from agentdyno.workers.reference import QUEUED, References, run_queue_s
 
 if TYPE_CHECKING:
     import asyncio
@@ -79,6 +81,7 @@ class Bench:
         self._watching: tuple[Instrument, ...] = ()
         self._perturbing: dict[str, Instrument] = {}
         self._set_up = False
+        self._references = References(job.reference_s)
 
     def prepare(self, announce: Callable[[str], None] = lambda _: None) -> None:
         """Loads, sets up, warms up and calibrates; raises ``StageFailed`` naming the stage.
@@ -108,6 +111,7 @@ class Bench:
             one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
         if self.job.cpu is not None and tried and one_cpu and stay_on(self.job.cpu):
             self.cpu = self.job.cpu
+        self._references.begin()
         self.ready = True
 
     def execute(self, trial: Trial) -> Sample:
@@ -122,8 +126,9 @@ class Bench:
         try:
             with gc_policy(self.job.gc):
                 reset_peak()
-                switches = involuntary_switches()
+                switches, queued_s = involuntary_switches(), self._queued_s()
                 timing = self._watched(self._instruments_for(trial), raw, loops)
+                queued_s = self._queued_s() - queued_s
                 switches = involuntary_switches() - switches
                 memory = memory_use()
             readings = timing_readings(timing) | {"involuntary_switches": float(switches)}
@@ -138,6 +143,11 @@ class Bench:
             return make_sample(trial, status, started_at_ms, inner_loops=loops, failure=failure)
         if trial.phase is Phase.INSTRUMENTED:
             readings = {}  # a disturbed clock is no measurement
+        elif self.job.reference_s > 0:
+            numbers |= self._references.now()
+            if math.isfinite(queued_s):
+                numbers[QUEUED] = queued_s / loops
+            self._references.worked(timing.wall_ns / 1e9)
         return make_sample(
             trial,
             Status.OK,
@@ -229,6 +239,11 @@ class Bench:
         if trial.phase is Phase.INSTRUMENTED:
             return (self._perturbing[trial.instrument],)
         return self._watching
+
+    def _queued_s(self) -> float:
+        """Not a number where the system does not tell, or nobody wants to know."""
+        seconds = run_queue_s() if self.job.reference_s > 0 else None
+        return math.nan if seconds is None else seconds
 
     def _finish(self, result: Any) -> Any:
         return self._run(_awaiting(result)) if inspect.isawaitable(result) else result

@@ -49,6 +49,7 @@ class ArmJob:
     """Everything a process needs to execute trials of one arm.
 
     ``cpu`` is where it is kept if it turns out to use one CPU only; ``None`` leaves that to the system.
+    ``reference_s`` is what each process may always spend on reference readings; 0 is for none at all.
     """
 
     run_id: str
@@ -64,6 +65,7 @@ class ArmJob:
     artifacts_dir: str = ""
     limits: Limits = field(default_factory=Limits)
     launch: Launch = field(default_factory=Launch)
+    reference_s: float = 0.0
 
     def make_artifacts_dir(self) -> None:
         """Called before the first trial of the arm, and not earlier: a run that cannot begin leaves no folder."""

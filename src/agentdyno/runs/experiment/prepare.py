@@ -30,6 +30,7 @@ from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, 
 from agentdyno.runs.kind import Say
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
+from agentdyno.workers.reference import ALLOWANCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def prepare(
                 arms.append((arm, iterations))
                 jobs[arm.arm_id] = job
     plan = make_plan(spec, arms, perturbing)
+    jobs = _with_references(jobs, spec)
     warning = interleaving_warning(plan)
     return PreparedExperiment(
         spec=spec,
@@ -150,6 +152,12 @@ def _lane_arms(
         )
         found.append((arm, iterations, job))
     return found
+
+
+def _with_references(jobs: dict[str, ArmJob], spec: Spec) -> dict[str, ArmJob]:
+    """Each process gets its part of what a run may spend on reference readings in any case."""
+    each_s = ALLOWANCE_S / (len(jobs) * (spec.processes or 1))
+    return {arm_id: replace(job, reference_s=each_s) for arm_id, job in jobs.items()}
 
 
 def pinned_cpu(spec: Spec) -> int | None:

@@ -93,6 +93,7 @@ class SuiteKind:
     def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:  # noqa: ARG002
         from agentdyno.runner.executors.cases import CaseExecutor
 
+        prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
         return CaseExecutor(prepared.work.jobs, prepared.work.conduct, names, prepared.work.judges)
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
@@ -27,6 +28,7 @@ from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
+from agentdyno.workers.reference import ALLOWANCE_S
 
 KIND = "suite"
 
@@ -93,6 +95,13 @@ class PreparedSuite:
         per_call = self.expected.usd_per_call
         measured = sum(per_call[trial.arm_id] for trial in self.plan.trials)
         return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
+
+    def share_references(self) -> None:
+        """Agents whose processes are ours read references; together they may spend what a run may."""
+        agents = {id(job.agent): job.agent for job in self.jobs.values()}.values()
+        ours = [agent for agent in agents if isinstance(agent, HostedAgent)]
+        for agent in ours:
+            agent.reference_s = ALLOWANCE_S / len(ours)
 
     def observed(self, told: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
         """What the other side says it is, with where the agent's code stands in its history."""

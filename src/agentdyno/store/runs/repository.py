@@ -12,7 +12,7 @@ from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, 
 from agentdyno.model.codec import to_plain
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs import pages, queries, writes
+from agentdyno.store.runs import pages, queries, repeats, writes
 from agentdyno.store.runs import samples as sample_rows
 from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
@@ -56,6 +56,8 @@ class RunRepository(Repository):
     recorded = in_snapshot(queries.recorded)
     unfinished = in_snapshot(queries.unfinished)
     newest = in_snapshot(queries.newest_runs)
+    hosts = in_snapshot(repeats.hosts_of)
+    repeated = in_snapshot(repeats.repeated_arms)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
     find_samples = in_snapshot(sample_rows.find_samples)

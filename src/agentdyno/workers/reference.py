@@ -1,0 +1,163 @@
+"""How fast this host is at the moment: two short workloads, timed between samples in the process that measures.
+
+One is interpreted code, the other copies memory that the nearer caches do not hold. Both are timed in CPU seconds of
+the calling thread, so that waiting for a CPU does not count. Readings are taken on a budget: at most ``SHARE`` of the
+time that the samples take, or an allowance where that is more. Standard library only.
+"""
+
+from __future__ import annotations
+
+import mmap
+from contextlib import suppress
+from itertools import repeat
+from math import sqrt
+from os import O_RDONLY, close, getpid, read
+from os import open as open_file  # names of our own: what is measured may replace those of the module
+from time import perf_counter_ns, thread_time_ns
+
+INTERPRETED, MEMORY = "interpreted", "memory"
+REFERENCES = (INTERPRETED, MEMORY)
+SHARE = 0.02
+"""Of the samples' time."""
+ALLOWANCE_S = 0.3
+"""What a whole run may spend in any case; processes that take turns share it."""
+READING = "reference."
+"""How the names of readings begin that tell the runner about references; no sample is stored with one."""
+SPENT = f"{READING}spent_s"
+QUEUED = f"{READING}queued_s"
+PROCESS = f"{READING}process"
+RECENT = 5
+"""Readings of a reference whose median is its value now: one alone scatters by several percent."""
+
+_PAGE_BYTES = 2 << 20
+_MEMORY_BYTES = 2 * _PAGE_BYTES
+_EVERY = 8
+"""Readings of interpreted code for one of memory, which costs several times as much; short runs have none."""
+_SETTLE = 4
+"""Runs of the interpreted code before its first reading: the interpreter specialises it meanwhile."""
+_NUMBERS = tuple(range(64))
+_WORDS = tuple(f"w{number}" for number in _NUMBERS)
+
+
+class References:
+    """Takes readings of both references while samples are made.
+
+    ``begin`` before the first sample, ``worked`` after each; ``now`` tells what is known, as readings of a sample.
+    With an ``allowance_s`` of 0 nothing is ever read.
+    """
+
+    def __init__(self, allowance_s: float) -> None:
+        self._allowance_s = allowance_s
+        self._worked_s = self._spent_s = self._cost_s = 0.0
+        self._count = 0
+        self._recent: dict[str, list[float]] = {name: [] for name in REFERENCES}
+
+    @property
+    def wanted(self) -> bool:
+        return self._allowance_s > 0
+
+    def begin(self) -> None:
+        """The first readings, so that the first sample has some."""
+        if self.wanted:
+            for _ in range(_SETTLE):
+                _interpret()
+            self._read()
+
+    def worked(self, seconds: float) -> None:
+        """Another sample has taken ``seconds``: reads again where the budget allows it."""
+        if not self.wanted:
+            return
+        self._worked_s += seconds
+        if self._spent_s + self._cost_s <= budget_s(self._worked_s, self._allowance_s):
+            self._read()
+
+    def now(self) -> dict[str, float]:
+        """CPU seconds of each reference, the median of its latest readings, and what all of them have cost."""
+        found = {READING + name: sorted(recent)[len(recent) // 2] for name, recent in self._recent.items() if recent}
+        return {**found, SPENT: self._spent_s, PROCESS: float(getpid())}
+
+    def _read(self) -> None:
+        started = perf_counter_ns()
+        self._keep(INTERPRETED, interpreted_s())
+        if self._count % _EVERY == _EVERY // 4:
+            self._keep(MEMORY, memory_s())
+        self._count += 1
+        self._cost_s = (perf_counter_ns() - started) / 1e9
+        self._spent_s += self._cost_s
+
+    def _keep(self, name: str, seconds: float | None) -> None:
+        if seconds is not None:
+            self._recent[name] = [*self._recent[name][1 - RECENT :], seconds]
+
+
+def budget_s(worked_s: float, allowance_s: float) -> float:
+    """What may have been spent once samples have taken ``worked_s``.
+
+    Nobody knows how long a run will be. The allowance is used up with the square root of the time, so that short runs
+    have readings enough and long ones have them until their end; from there on it is ``SHARE`` of the time.
+    """
+    whole_s = allowance_s / SHARE
+    return allowance_s * sqrt(worked_s / whole_s) if worked_s < whole_s else SHARE * worked_s
+
+
+def interpreted_s() -> float:
+    """CPU seconds of a piece of ordinary Python: calls, a dict, text; the least of three, as what else happens on the
+    CPU can only add."""
+    least = 0
+    for _ in repeat(None, 3):
+        before = thread_time_ns()
+        _interpret()
+        took = thread_time_ns() - before
+        least = min(least or took, took)
+    return max(1, least) / 1e9
+
+
+def memory_s() -> float | None:
+    """CPU seconds of copying a few megabytes, the least of three; ``None`` where there is no memory for it.
+
+    The memory is mapped for this alone and given back at once: what the measured code holds and how its allocator
+    behaves stay as they are. Large pages, where there are any, make that twenty times as cheap.
+    """
+    try:
+        room = mmap.mmap(-1, 2 * _MEMORY_BYTES + _PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, ValueError, AttributeError):
+        return None
+    with suppress(OSError, AttributeError):
+        room.madvise(mmap.MADV_HUGEPAGE)
+    with room, memoryview(room) as view, view[:_MEMORY_BYTES] as first, view[-_MEMORY_BYTES:] as second:
+        first[:] = second  # the pages are made here
+        least = 0
+        for source, target in ((first, second), (second, first), (first, second)):
+            before = thread_time_ns()
+            target[:] = source
+            took = thread_time_ns() - before
+            least = min(least or took, took)
+    return max(1, least) / 1e9
+
+
+def run_queue_s() -> float | None:
+    """Seconds in which the calling thread was ready and others had the CPU; ``None`` where nobody counts them."""
+    try:
+        file = open_file("/proc/thread-self/schedstat", O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return int(read(file, 64).split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return None
+    finally:
+        close(file)
+
+
+def _interpret() -> int:
+    total = 0
+    for _ in repeat(None, 12):
+        table = {number: number for number in _NUMBERS}  # numbers, as texts hash differently in every process
+        for number in _NUMBERS:
+            total = _add(total, table[number])
+        total += len(",".join(_WORDS).split(","))
+    return total
+
+
+def _add(first: int, second: int) -> int:
+    return first + second

@@ -1,0 +1,177 @@
+"""What a store and its host know of the noise between runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agentdyno.findings.record.ask_spread import known_spread
+from agentdyno.model import ArmResult, RunResult, RunStatus
+from agentdyno.model.record import AgentRecord
+from agentdyno.model.spread import UNKNOWN_SPREAD
+from agentdyno.runs.host_state import CalibratedSpread, keep_spread, read_state
+from agentdyno.runs.learning import known_ways, learn_ways
+from agentdyno.runs.normalising import interpreter_key
+from agentdyno.store import Store
+
+from ...given_results import Factory
+from ...store.builders import ENVIRONMENT, run_id
+from ...store.suite_builders import SUITE, arm_of, suite_header
+from ..records import record
+
+HOST = "0123456789abcdef"
+NOTHING: Mapping[str, float] = {}
+BENCHMARKS = [item.benchmark_id for item in SUITE.benchmarks]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("DYNO_STATE", str(tmp_path / "state"))
+    with Store.open(tmp_path / "dyno.db") as opened:
+        yield opened
+
+
+class Runs:
+    """Stored runs of one agent each, with given medians."""
+
+    def __init__(self, store: Store, make: Factory) -> None:
+        self.store, self.make, self.count = store, make, 0
+        self.last: RunResult = suite_header()
+
+    def add(
+        self,
+        agent: str,
+        duration_s: float,
+        more: Mapping[str, float] = NOTHING,
+        *,
+        planned: int = 1,
+        host: str = HOST,
+    ) -> str:
+        self.count += 1
+        environment = replace(ENVIRONMENT, host_id=host)
+        started = replace(suite_header(), run_id=run_id(self.count), environment=environment)
+        arms = [arm_of(name, agent) for name in BENCHMARKS]
+        self.store.runs.begin(started, arms, {arm.arm_id: planned for arm in arms})
+        medians = {"duration_s": duration_s, **more}
+        metrics = {name: self.make.summary(name, [value]) for name, value in medians.items()}
+        closed = [
+            ArmResult(
+                arm.arm_id, arm.name, "suite", benchmark=arm.benchmark, agent=agent, planned=planned, metrics=metrics
+            )
+            for arm in arms
+        ]
+        self.last = replace(
+            started, arms=tuple(closed), status=RunStatus.COMPLETE, finished_at=started.started_at + 1
+        )
+        self.store.runs.finish(self.last)
+        return started.run_id
+
+    def several(self, agent: str, values: Sequence[float]) -> list[str]:
+        return [self.add(agent, value) for value in values]
+
+
+def of_run(agent: str, stored: str) -> AgentRecord:
+    """What an agent did in a stored run; only who and where matters here."""
+    name, _, version = agent.rpartition("@")
+    made = record(version, [], categories=dict.fromkeys(BENCHMARKS, "accuracy"))
+    benchmarks = tuple(replace(item, run_id=stored) for item in made.benchmarks)
+    return replace(made, agent=agent, name=name, benchmarks=benchmarks)
+
+
+@pytest.fixture
+def stored(store: Store, make: Factory) -> Runs:
+    return Runs(store, make)
+
+
+BEFORE = [1.0, 1.1, 0.9, 1.2, 1.05]
+
+
+def test_the_agents_own_runs_tell_first(stored: Runs) -> None:
+    before = stored.several("quick@1", BEFORE)
+    stored.several("other@1", [1.0, 9.0, 3.0, 5.0])
+    now = stored.add("quick@2", 1.4)
+    spread = known_spread(stored.store, of_run("quick@1", before[-1]), of_run("quick@2", now))
+    assert spread.host_id == HOST
+    found = spread.quantities["duration_s"]
+    assert (found.source, found.degrees, found.baseline_runs, found.candidate_runs) == ("own", 4, 5, 1)
+    assert found.log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))
+    assert math.log(1.4 / 1.05) - found.offset == pytest.approx(math.log(1.4) - np.mean(np.log(BEFORE)))
+    assert set(spread.quantities) == {"duration_s"}
+
+
+def test_without_runs_of_its_own_all_repeated_runs_of_the_host_tell(stored: Runs) -> None:
+    stored.several("other@1", [1.0, 1.3, 0.8])
+    stored.several("third@1", [5.0, 6.0, 4.0, 5.5])
+    before, now = stored.add("quick@1", 1.0), stored.add("quick@2", 1.4)
+    found = known_spread(stored.store, of_run("quick@1", before), of_run("quick@2", now)).quantities["duration_s"]
+    squares = 2 * np.var(np.log([1.0, 1.3, 0.8]), ddof=1) + 3 * np.var(np.log([5.0, 6.0, 4.0, 5.5]), ddof=1)
+    assert (found.source, found.degrees, found.baseline_runs) == ("pooled", 5, 1)
+    assert found.log_sd == pytest.approx(math.sqrt(squares / 5))
+
+
+def test_else_the_calibration_of_the_host_tells(stored: Runs) -> None:
+    before, now = stored.add("quick@1", 1.0, {"cpu_s": 0.5}), stored.add("quick@2", 1.4, {"cpu_s": 0.5})
+    sides = of_run("quick@1", before), of_run("quick@2", now)
+    assert known_spread(stored.store, *sides).quantities == {}
+    keep_spread(interpreter_key(), CalibratedSpread({"duration_s": 0.2}, 12, 1))
+    (found,) = known_spread(stored.store, *sides).quantities.values()
+    assert (found.source, found.degrees, found.log_sd) == ("calibrated", 11, 0.2)
+
+
+def test_runs_of_another_size_are_not_repeats_of_this_one(stored: Runs) -> None:
+    for value in BEFORE:
+        stored.add("quick@1", value, planned=7)
+    before, now = stored.several("quick@1", [1.0])[0], stored.add("quick@2", 1.4)
+    found = known_spread(stored.store, of_run("quick@1", before), of_run("quick@2", now)).quantities["duration_s"]
+    assert (found.source, found.baseline_runs) == ("pooled", 1)
+
+
+def test_nothing_is_known_across_hosts_or_without_one(stored: Runs) -> None:
+    before = stored.several("quick@1", BEFORE)[-1]
+    for host in ("", "fedcba9876543210"):
+        now = stored.add("quick@2", 1.4, host=host)
+        assert known_spread(stored.store, of_run("quick@1", before), of_run("quick@2", now)) == UNKNOWN_SPREAD
+    assert known_spread(None, of_run("quick@1", before), of_run("quick@2", before)) == UNKNOWN_SPREAD
+
+
+def normalised(value: float, standard_s: float = 1e-4) -> dict[str, float]:
+    return {
+        "duration_norm_s": value,
+        "normalised.interpreted_s": value,
+        "normalised.memory_s": 3.0,
+        "normalised.none_s": 3.0,
+        "reference.interpreted_standard_s": standard_s,
+        "reference.memory_standard_s": 2e-4,
+    }
+
+
+def test_normalised_times_have_a_spread_where_they_rest_on_one_standard(stored: Runs) -> None:
+    before = [stored.add("quick@1", value, normalised(1.0)) for value in BEFORE]
+    now = stored.add("quick@2", 1.4, normalised(1.3))
+    moved = stored.add("quick@3", 1.4, normalised(1.3, 5e-4))
+    found = known_spread(stored.store, of_run("quick@1", before[-1]), of_run("quick@2", now)).quantities
+    assert found["duration_norm_s"].log_sd == 0.005
+    assert found["duration_s"].log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))
+    across = known_spread(stored.store, of_run("quick@1", before[-1]), of_run("quick@3", moved)).quantities
+    assert "duration_norm_s" not in across
+
+
+def test_what_steadies_a_subject_is_learned_from_its_runs_and_kept(stored: Runs) -> None:
+    arms = [arm_of(BENCHMARKS[0], "quick@9"), arm_of(BENCHMARKS[0], "other@1")]
+    for value in (1.0, 1.4, 0.8, 1.3, 0.9):
+        stored.add("quick@1", value, normalised(value))
+        learn_ways(stored.store, stored.last)
+    assert known_ways(arms) == {}
+    stored.add("quick@1", 1.2, normalised(1.2))
+    learn_ways(stored.store, stored.last)
+    assert known_ways(arms) == {arms[0].arm_id: "memory"}
+    kept = read_state().ways
+    for value in (1.0, 1.4, 0.8):
+        stored.add("quick@1", value, {**normalised(1.0), "normalised.memory_s": value})
+        learn_ways(stored.store, stored.last)
+    assert read_state().ways == kept
