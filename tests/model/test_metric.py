@@ -18,6 +18,7 @@ from agentdyno.runner.bench.arm import timing_readings
 from agentdyno.runner.bench.timing import TimedCalls
 from agentdyno.sandbox.command import Completed
 from agentdyno.wire.timing import StreamTiming
+from agentdyno.workers.reference import References
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_name_tells_its_unit_and_only_known_metrics_have_a_direction(
 def test_every_name_that_the_bench_writes_itself_is_reserved() -> None:
     written = {
         *StreamTiming(1.0, 1.0, 1.0).readings(),
-        *_metering()(),
+        *_metering(References(0.3))(),
         *command_readings(Completed(0, b"", "")),
         *timing_readings(TimedCalls(1, 1, 1, None)),
         *(*SPENT, *TARGETED, "input_tokens", "output_tokens", "score", "rss_bytes", "involuntary_switches"),

@@ -85,7 +85,7 @@ async def answer(text):
     "our own meter found and replaced": """
 for item in gc.get_objects():
     if type(item).__name__ == "_Work" and hasattr(item, "_metering"):
-        item._metering = lambda: lambda: {"duration_s": 1e-6, "cpu_s": 0.0, "peak_rss_bytes": 1.0}
+        item._metering = lambda *_: lambda: {"duration_s": 1e-6, "cpu_s": 0.0, "peak_rss_bytes": 1.0}
 def answer(text):
     sleep(0.3)
     return "yes"
