@@ -133,7 +133,7 @@ def test_a_head_to_head_says_who_wins_and_by_how_much() -> None:
     assert "Winner: clerk@1.1: better in accuracy +9.4 points" in joined
     assert "time per case: not significant; about 140 more cases would decide" in joined
     assert "cost per success: cost_usd of clerk@1.1 is not known in 3 of 9 cases" in joined
-    assert "100 cases; p is after Holm's correction over 2 rows." in joined
+    assert "100 cases; p is after Holm's correction: accuracy over 1 row, the others over 1." in joined
     assert "From separate runs, not interleaved." in joined
     assert "Better accuracy by category: accuracy: clerk@1.1." in joined
     assert "Look first at the 2 cases that broke: facts/x1, sums/x1." in joined
@@ -173,7 +173,7 @@ def test_all_against_all_is_a_square_with_pairs_and_disagreements() -> None:
     assert "2 clerk@1.1 1 ✓ wins · -" in lines(text)
     joined = " ".join(text.split())
     assert "Winner: clerk@1.1: beats clerk@1.0; not told apart from the other 1." in joined
-    assert "Holm's correction over all 4 rows of all pairs together." in joined
+    assert "Holm's correction within the families of all 4 rows of all pairs together." in joined
     assert "facts/c01 0 100 -" in joined
     assert "c02" not in text
 

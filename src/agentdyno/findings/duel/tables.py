@@ -72,9 +72,13 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
         paired = f"Paired by case, {count(cases, 'case')}"
         if units < cases:
             paired += f" in {count(units, 'independent group')}"
-        notes.append(f"{paired}; p is after Holm's correction over {count(len(tested), 'row')}.")
+        notes.append(f"{paired}; p is after Holm's correction{_families(tested)}.")
     if not found.paired:
         notes.append("From separate runs, not interleaved.")
+    if any(row.level < 0.05 for row in tested):
+        notes.append(
+            "Rows of separate runs are held against the spread between runs, at 1 % and with 99 % intervals."
+        )
     won = [
         f"{category}: {names.get(winner, one_line(winner))}"
         for category, winner in found.category_winners.items()
@@ -83,6 +87,16 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
     if won:
         notes.append(f"Better accuracy by category: {', '.join(won)}.")
     return Table(duel_title(found), _ROW_COLUMNS, rows, tuple(notes))
+
+
+def _families(tested: Sequence[PairedRow]) -> str:
+    """Over how many rows accuracy and the others were corrected: `` (accuracy over 2 rows, the others over 5)``."""
+    critical = {row.family for row in tested if row.metric == "accuracy"}
+    others = {row.family for row in tested if row.metric != "accuracy"}
+    sizes = [max(found) for found in (critical, others) if found]
+    if len(sizes) < 2:
+        return f" over {count(sizes[0], 'row')}"
+    return f": accuracy over {count(sizes[0], 'row')}, the others over {sizes[1]}"
 
 
 def _row(row: PairedRow) -> tuple[Cell, ...]:
@@ -120,7 +134,9 @@ def _level(row: PairedRow, value: float | None) -> str:
 
 
 def _verdict(row: PairedRow) -> str:
-    return "not compared" if row.verdict is None else verdict_text(row.verdict)
+    if row.verdict is not None:
+        return verdict_text(row.verdict)
+    return "not compared" if row.change is None else "not judged"
 
 
 def _note(row: PairedRow) -> str:
@@ -230,7 +246,7 @@ def _pairs(found: AllAgainstAll, names: Mapping[str, str]) -> Table:
             )
         )
     tested = sum(row.adjusted_p is not None for item in found.duels for row in item.rows)
-    notes = (f"Holm's correction over all {count(tested, 'row')} of all pairs together.",)
+    notes = (f"Holm's correction within the families of all {count(tested, 'row')} of all pairs together.",)
     return Table("Pairs", columns, tuple(rows), notes)
 
 

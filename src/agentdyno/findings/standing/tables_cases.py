@@ -98,10 +98,12 @@ def duel_notes(found: HeadToHead) -> tuple[str, ...]:
     )
     if found.interval is not None:
         text += f" [{100 * found.interval[0]:+.0f}, {100 * found.interval[1]:+.0f}]"
-    p_value = (
-        "" if found.p_value is None else f"p = {found.p_value:.2g}, " if found.p_value >= 0.001 else "p < 0.001, "
-    )
-    notes = [f"{text}; {p_value}{found.method}."]
+    p_value = found.p_value if found.adjusted_p is None else found.adjusted_p
+    told = "" if p_value is None else f"p = {p_value:.2g}, " if p_value >= 0.001 else "p < 0.001, "
+    if told and found.family > 1:
+        told = f"{told.removesuffix(', ')} after correction over {found.family} rows, "
+    more = "" if found.more_cases is None else f"; about {count(found.more_cases, 'more case')} would decide"
+    notes = [f"{text}; {told}{found.method}{more}."]
     if found.detectable is not None:
         notes.append(f"This many cases show a difference from {100 * found.detectable:.0f} points on, 8 times in 10.")
     if found.clusters < found.cases:

@@ -1,0 +1,106 @@
+"""The same two deterministic agents through every command that judges two: the numbers must be the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from agentdyno.web.app import create_app
+from agentdyno.web.settings import ServiceSettings
+
+from ..command import Bench
+from .test_check import AGENT, SUITE
+
+WORKSPACE = "agents: {shouter: {use: agent.py@answer}}\nsuites: [suite.json]\n"
+FIGURES = ("baseline", "candidate", "change", "p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What every door says: rows of accuracy, the gate's row, and the reports around them."""
+
+    rows: dict[str, dict[str, Any]]
+    gate: dict[str, Any]
+    head_to_head: dict[str, Any]
+    regressions: dict[str, Any]
+    shown: str
+
+
+def accuracy(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(row for row in rows if row["metric"] == "accuracy" and not row["benchmark"])
+
+
+def judged(bench: Bench, broken: int) -> Judged:
+    """``broken`` of 24 cases, which passed in all three tries before, fail in all of them now."""
+    bench.write("agent.py", AGENT)
+    bench.write("prompt.txt", "0")
+    bench.write("suite.json", SUITE)
+    bench.write("dyno.yaml", WORKSPACE)
+    bench.write(".gitignore", ".dyno/\n.cache/\n__pycache__/\n")
+    bench.git("init", "-q", "-b", "main")
+    bench.git("add", ".")
+    bench.git("commit", "-qm", "first")
+    bench.write("prompt.txt", str(broken))
+    checked = bench.dyno("check", "--against", "main", "--json")
+    assert checked.code in (0, 1), checked.err
+    gate = next(row for row in checked.json[0]["rows"] if row["rule"]["metric"] == "accuracy")
+    (change,) = bench.dyno("changes", "--json").json["changes"]["rows"]
+    compared = bench.dyno("compare", "last", "--json").json
+    by_name = bench.dyno("compare", change["baseline"], change["agent"], "--json").json
+    with TestClient(
+        create_app(ServiceSettings(f"sqlite:///{bench.folder}/.dyno/dyno.db", bench.folder)),
+        base_url="http://127.0.0.1:8321",
+    ) as client:
+        body = {"agent_ids": [change["baseline"], change["agent"]], "suite_id": "shouting"}
+        asked = client.post("/benchmarks/compare", json=body)
+        assert asked.status_code == 200, asked.text
+        seen = client.get(f"/api/runs/{change['run_id']}")
+        assert seen.status_code == 200, seen.text
+    rows = {
+        "check": gate["row"],
+        "compare last": accuracy(compared["rows"]),
+        "compare A B": accuracy(by_name["rows"]),
+        "changes": change["accuracy"],
+        "API": accuracy(asked.json()["duel"]["rows"]),
+    }
+    return Judged(
+        rows,
+        gate,
+        seen.json()["standing"]["head_to_head"],
+        bench.dyno("history", "shouter", "--regressions", "--json").json,
+        bench.dyno("show", "last").out,
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "p_value", "verdict"), [(4, 2 / 2**4, "inconclusive"), (7, 2 / 2**7, "worse"), (8, 2 / 2**8, "worse")]
+)
+def test_every_command_says_the_same_of_the_same_two_agents(
+    loaded_bench: Bench, broken: int, p_value: float, verdict: str
+) -> None:
+    found = judged(loaded_bench, broken)
+    told = found.rows["compare last"]
+    assert told["p_value"] == pytest.approx(p_value)
+    assert told["verdict"] == verdict
+    assert (told["p_value"] < told["level"]) == (told["interval"][1] < 0)
+    for door, row in found.rows.items():
+        assert {name: row[name] for name in FIGURES} == {name: told[name] for name in FIGURES}, door
+    flips = found.head_to_head
+    same = ("p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
+    assert {name: flips[name] for name in same} == {name: told[name] for name in same}
+    assert (flips["baseline_mean"], flips["candidate_mean"]) == (told["baseline"], told["candidate"])
+    assert len(flips["broken"]) == broken
+    assert found.gate["p_worse"] == pytest.approx(told["adjusted_p"] / 2)
+    regressions = [item for item in found.regressions["regressions"] if item["metric"] == "accuracy"]
+    assert [item["p_value"] for item in regressions] == ([told["adjusted_p"]] if verdict == "worse" else [])
+    shown = " ".join(found.shown.split())
+    assert f"p = {p_value:.2g}, swap test exact" in shown
+    if verdict == "inconclusive":
+        needed = f"about {told['more_cases']} more cases would decide"
+        assert needed in found.gate["reason"]
+        assert needed in shown
+    else:
+        assert told["more_cases"] is None
