@@ -1,4 +1,5 @@
-"""Fixtures that every part of the suite may use, and the examples that property tests are tried with."""
+"""Fixtures that every part of the suite may use, the examples that property tests are tried with, and the marker
+``timed``."""
 
 from __future__ import annotations
 
@@ -14,8 +15,13 @@ from .given_results import Factory
 from .loaded_commands import Commands, LoadedBench
 from .properties import use_profiles
 from .suites import AGENT, Room
+from .timed import mark_timed
 
 use_profiles()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_timed(items)
 
 
 @pytest.fixture

@@ -12,10 +12,17 @@ from ..timed import is_timed
 from .clock_readings import ClockReadings
 from .source import ROOT
 
+OF_A_MODEL = {"tests/load/test_running.py": "its windows are those of a queue that is computed, without a clock"}
+"""Files whose durations nobody has measured, and why."""
+
 
 def _files() -> Iterator[Path]:
     for folder in (ROOT / "tests", *sorted((ROOT / "packages").glob("*/tests"))):
         yield from sorted(folder.rglob("*.py"))
+
+
+def _measures(path: Path) -> bool:
+    return is_timed(path) and str(path.relative_to(ROOT)) not in OF_A_MODEL
 
 
 def _bounded_above(tree: ast.Module, *, measuring: bool) -> list[ast.Assert]:
@@ -30,7 +37,7 @@ def test_no_assert_bounds_a_clock_reading_from_above() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node.test)}"
         for path in _files()
-        for node in _bounded_above(ast.parse(path.read_text()), measuring=is_timed(path))
+        for node in _bounded_above(ast.parse(path.read_text()), measuring=_measures(path))
     ]
     assert not found, "\n".join(found)
 
