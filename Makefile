@@ -1,13 +1,13 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-busy check dashboard format soak bench results clean
+.PHONY: help demo test test-busy test-repeat check dashboard format soak bench results clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
 BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py evaluate.py store.py calibration.py sequential.py gate.py api.py load.py breaking_point.py simulation.py)
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo:  ## Install, put agents on the comprehensive suite, print tables, write an HTML report (MODEL=none: no model)
 ifeq ($(MODEL),none)
@@ -28,6 +28,10 @@ test:  ## Install and run every test
 test-busy:  ## Every test, beside two processes that burn a core each
 	@scripts/for_tests.sh
 	@scripts/beside_busy.sh $(TESTS)
+
+test-repeat:  ## The tests that start processes or browsers or read a clock, N times beside busy processes (N=20)
+	@scripts/for_tests.sh
+	@scripts/repeat_timed.sh $(or $(N),20)
 
 check:  ## Lint, types and architecture
 	@scripts/install.sh dev

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent.parent / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 RUN_AXE = """async (rules) => {
     const only = rules.length > 0 ? {runOnly: rules} : {};
     const found = await axe.run(document, {resultTypes: ["violations"], ...only});

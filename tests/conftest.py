@@ -1,4 +1,5 @@
-"""Fixtures that every part of the suite may use, and the examples that property tests are tried with."""
+"""Fixtures that every part of the suite may use, the examples that property tests are tried with, and the marker
+``timed``."""
 
 from __future__ import annotations
 
@@ -16,10 +17,15 @@ from .given_results import Factory
 from .loaded_commands import Commands, LoadedBench
 from .properties import use_profiles
 from .suites import AGENT, Room
+from .timed import mark_timed
 
 use_profiles()
 _state = tempfile.TemporaryDirectory(prefix="dyno-state-")
 os.environ["XDG_STATE_HOME"] = _state.name  # what is remembered about this host is not for tests to write
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_timed(items)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from agentdyno.model.job import Scope
 from agentdyno.store import Execution, Store
 
 from .command import DYNO, Bench
+from .waiting import wait_until
 
 GIVEN = Path(__file__).with_name("given")
 DAY_MS = 86_400_000
@@ -154,15 +155,14 @@ class Service:
             return json.load(response)
 
     def _until_ready(self) -> None:
-        give_up = time.monotonic() + 30
-        while True:
-            try:
-                self.get("/ready")
-            except (urllib.error.URLError, ConnectionError):
-                assert time.monotonic() < give_up, (self.bench.folder / "serve.log").read_text()
-                time.sleep(0.02)
-            else:
-                return
+        wait_until(self._is_ready, (self.bench.folder / "serve.log").read_text)
+
+    def _is_ready(self) -> bool:
+        try:
+            self.get("/ready")
+        except (urllib.error.URLError, ConnectionError):
+            return False
+        return True
 
 
 @contextmanager

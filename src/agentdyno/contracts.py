@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class ExperimentContext:
     """What an experiment is told about the execution it is in.
 
-    ``rng`` is seeded anew for every trial; the same trial of every arm gets the same seed. ``artifacts_dir``
-    is a folder of this run for files worth keeping; what is in it when the run closes is listed in the result.
+    ``rng`` is seeded anew for every trial; the same trial of every arm gets the same seed. Where fast calls are timed
+    in a batch, it goes on from call to call, and what the first call returned is stored. ``artifacts_dir`` is a
+    folder of this run for files worth keeping; what is in it when the run closes is listed in the result.
     """
 
     run_id: str = ""

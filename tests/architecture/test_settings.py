@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentdyno.settings import all_settings
-
+from ..every_setting import all_settings
 from .source import Module, imported, modules
 
 # Packages that have other things of the same names: arguments of statistics, options of scorers and of servers,

@@ -294,7 +294,7 @@ def test_a_run_is_started_from_the_form_and_watched_to_its_end(browser: Browser,
         page.get_by_label("pause", exact=True).fill("0.1")
         page.get_by_role("button", name="Start the run").click()
         expect(page).to_have_url(re.compile("/(jobs|runs)/"))
-        expect(heading(page, re.compile("Support desk.*complete"))).to_be_visible(timeout=30_000)
+        expect(heading(page, re.compile("Support desk.*complete"))).to_be_visible()
         page.goto("/jobs")
         job = rows(page, "Jobs, newest first").first
         expect(job).to_contain_text("succeeded")

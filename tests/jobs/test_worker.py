@@ -28,22 +28,15 @@ from agentdyno.store.service.fenced import FencedStore, Superseded
 from agentdyno.store.service.repository import ServiceRepository
 
 from ..suites import Room
+from ..waiting import PATIENCE_S, wait_until
 from ..workbench.service import Service
 
 NEVER = threading.Event()
-PATIENCE_S = 60.0
 
 
 @pytest.fixture
 def service(room: Room) -> Service:
     return Service.made(room.folder, room.store)
-
-
-def wait_for(what: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + PATIENCE_S
-    while not what():
-        assert time.monotonic() < give_up, "it never happened"
-        time.sleep(0.02)
 
 
 def now_ms() -> int:
@@ -126,7 +119,7 @@ def when_it_hangs(service: Service, action: Callable[[], object]) -> None:
     """Does something while the agent ``slow`` is at the case that it does not answer."""
 
     def watch() -> None:
-        wait_for(lambda: "c2" in service.calls())
+        wait_until(lambda: "c2" in service.calls())
         action()
 
     threading.Thread(target=watch, daemon=True).start()
@@ -276,19 +269,19 @@ def test_the_heart_hears_of_cancelling_stopping_and_losing(service: Service) -> 
     heart.start()
     try:
         stopping.set()
-        wait_for(lambda: heart.why is StopReason.STOPPED)
+        wait_until(lambda: heart.why is StopReason.STOPPED)
         assert woken.wait(PATIENCE_S)
     finally:
         heart.close()
     service.store.service.cancel_job(job.job_id, now_ms())
     heart = Heartbeat(service.store.url, taken, 300, NEVER, lambda: None)
     heart.start()
-    wait_for(lambda: heart.why is StopReason.CANCELLED)
+    wait_until(lambda: heart.why is StopReason.CANCELLED)
     heart.close()
     other = replace(taken, attempt=taken.attempt + 1)
     heart = Heartbeat(service.store.url, other, 300, NEVER, lambda: None)
     heart.start()
-    wait_for(lambda: heart.why is StopReason.LOST)
+    wait_until(lambda: heart.why is StopReason.LOST)
     with pytest.raises(LeaseLost):
         heart.finish(JobStatus.SUCCEEDED)
     heart.close()
@@ -300,9 +293,9 @@ def test_a_pool_starts_dead_workers_again_and_ends_them_all(service: Service) ->
     with WorkerPool(service.store.url, service.folder, 1, 1000, environ) as pool:
         (first,) = pool.pids
         os.kill(first, signal.SIGKILL)
-        wait_for(lambda: pool.pids != [first])
+        wait_until(lambda: pool.pids != [first])
         (second,) = pool.pids
-        wait_for(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
+        wait_until(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
     assert not Path(f"/proc/{second}").exists()
 
 
@@ -318,9 +311,9 @@ def test_workers_end_with_a_parent_that_is_killed(service: Service) -> None:
     ) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        wait_for(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
+        wait_until(lambda: service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED)
         parent.kill()
-    wait_for(lambda: not _alive(child))
+    wait_until(lambda: not _alive(child))
 
 
 def _alive(pid: int) -> bool:

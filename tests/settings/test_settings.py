@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib import import_module
+
 import pytest
 
-from agentdyno.settings import all_settings, settings_of
+import agentdyno.settings
+from agentdyno.settings import settings_of
 from agentdyno.settings.run import PROCESSES, SEED
 from agentdyno.settings.setting import BENCHMARK, CHECK, JOB, LOAD, SPEC, SUITE, Setting
 from agentdyno.settings.suite import EPOCHS
+
+from ..every_setting import all_settings
 
 
 @pytest.mark.parametrize(
@@ -22,6 +29,20 @@ def test_a_default_is_a_value_of_its_setting(setting: Setting[object]) -> None:
 def test_a_scope_has_one_setting_of_a_name(scope: str) -> None:
     names = [setting.form_key for setting in settings_of(frozenset({scope}))]
     assert len(names) == len(set(names))
+
+
+def test_a_module_that_is_only_loaded_for_some_scopes_has_no_settings_of_others() -> None:
+    for home, only in agentdyno.settings._HOMES.items():
+        defined = vars(import_module(f"agentdyno.settings.{home}")).values()
+        scopes = frozenset[str]().union(*(value.scopes for value in defined if isinstance(value, Setting)))
+        assert only is None or only == scopes, f"say in settings/__init__.py that {home} has {sorted(scopes)}"
+
+
+def test_options_of_dyno_run_load_nothing_of_loads_and_services() -> None:
+    code = "import sys, agentdyno.cli.bench.run; print(*(name for name in sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "agentdyno.settings.suite" in told
+    assert {"agentdyno.settings.load", "agentdyno.settings.service", "urllib.request"} & set(told) == set()
 
 
 def test_every_setting_is_described() -> None:

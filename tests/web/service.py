@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +17,8 @@ from agentdyno.model.job import Scope
 from agentdyno.store import Store
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import ServiceSettings
+
+from ..waiting import wait_until
 
 NOW = 1_750_000_000_000
 WORKSPACE = """
@@ -82,11 +83,7 @@ def _copy_store(path: Path) -> None:
 
 def until(true: Callable[[], object]) -> None:
     """Waits for what another thread does."""
-    for _ in range(5_000):
-        if true():
-            return
-        threading.Event().wait(0.002)
-    raise AssertionError("it did not come about within 10 s")
+    wait_until(true, pause_s=0.002)
 
 
 def bearer(secret: str) -> dict[str, str]:

@@ -25,7 +25,6 @@ def finish(
     """Prints the result, writes the reports asked for, and says where everything is."""
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.runs.place import run_folder
-    from agentdyno.workbench.reporting import write_reports
 
     findings = findings_for(result, store, tolerance)
     report = Report((result,), findings)
@@ -34,8 +33,11 @@ def finish(
         shared.print_json(result)
     else:
         shared.print_tables(report)
-    for path in write_reports(report, formats, folder):
-        shared.say(f"Wrote {shown(path)}")
+    if formats:
+        from agentdyno.workbench.reporting import write_reports
+
+        for path in write_reports(report, formats, folder):
+            shared.say(f"Wrote {shown(path)}")
     shared.say(f"Result: {shown(folder / 'result.json')}")
     if not as_json and not formats:
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")

@@ -33,6 +33,20 @@ def json_option(function: F) -> F:
     )
 
 
+def server_option(function: F) -> F:
+    """``--server`` and the key for it."""
+    from pathlib import Path
+
+    key = click.option(
+        "--key-file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="With --server: a file with the key. [default: the variable DYNO_KEY]",
+    )
+    return key(
+        click.option("--server", metavar="URL", help="A service (`dyno serve`) instead of this machine.")(function)
+    )
+
+
 def store_url(store: str | None) -> str:
     from pathlib import Path
 

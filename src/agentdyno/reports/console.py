@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
-from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS, LOAD
 from agentdyno.findings.standing.model import SuiteStanding
@@ -82,6 +81,8 @@ def _print_report(console: Console, report: Report) -> None:
             _line(console)
         _print_tables(console, section.tables)
     for comparison in report.findings.comparisons:
+        from agentdyno.findings.comparison import tables as comparison_tables
+
         _print_tables(
             console, (comparison_tables.comparison(comparison), comparison_tables.unjudged(comparison, brief=True))
         )

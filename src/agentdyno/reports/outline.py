@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
-from agentdyno.findings.comparison.tables import comparison_title, tally
 from agentdyno.findings.run.tables import LOAD, arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
@@ -59,6 +58,8 @@ def headlines(report: Report) -> tuple[Headline, ...]:
 
 
 def compared(value: Comparison) -> Headline:
+    from agentdyno.findings.comparison.tables import comparison_title, tally
+
     verdict = value.verdict
     ground = "paired" if value.paired else "unpaired"
     text = f"{comparison_title(value)}: {tally(value)} ({ground})."

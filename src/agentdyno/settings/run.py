@@ -23,6 +23,7 @@ from agentdyno.settings.setting import (
 MAX_SECONDS = 2_000_000
 """About 23 days: the longest wait that the system's polling calls take."""
 MAX_ITERATIONS = 1_000_000
+MAX_TRIALS = 1_000_000
 MAX_MEBIBYTES = 10**9
 EVERY_CHOICE = SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     )
     from agentdyno.specs.experiment.plan import (
         MAX_LIVE_ARMS,
-        MAX_TRIALS,
         interleaving_warning,
         make_plan,
         plan_groups,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "MAX_COMBINATIONS": "experiment.sweep",
     "MAX_LIVE_ARMS": "experiment.plan",
-    "MAX_TRIALS": "experiment.plan",
     "Dataset": "dataset.dataset",
     "LoadedSuite": "suite.load",
     "SettingChanges": "changes",
@@ -83,7 +81,6 @@ _HOMES = {
 __all__ = [
     "MAX_COMBINATIONS",
     "MAX_LIVE_ARMS",
-    "MAX_TRIALS",
     "Dataset",
     "LoadedSuite",
     "SettingChanges",

@@ -135,7 +135,7 @@ class TestOutput:
         large[::4096] = b"x" * len(large[::4096])
         result = answer(command(place, "cat"), "x")
         assert 0 < result.readings["peak_rss_bytes"] < 40 << 20
-        assert 0 <= result.readings["cpu_s"] < 30
+        assert result.readings["cpu_s"] >= 0
         assert result.readings["duration_s"] > 0
         del large
 

@@ -88,7 +88,7 @@ class TestAnswers:
         assert isinstance(big, Response)
         assert isinstance(small, Response)
         assert big.readings["peak_rss_bytes"] - small.readings["peak_rss_bytes"] > 80 << 20
-        assert 0 < big.readings["cpu_s"] < 60
+        assert big.readings["cpu_s"] > 0
         assert min(big.readings["duration_s"], small.readings["duration_s"]) > 0
 
     def test_children_that_have_ended_count_as_cpu_time(self, place: Place) -> None:

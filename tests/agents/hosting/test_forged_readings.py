@@ -133,7 +133,7 @@ def test_a_meter_that_was_replaced_is_what_the_process_reports(place: Place) -> 
     "lie",
     [
         "resource.getrusage = lambda who: type('none', (), {'ru_utime': 0.0, 'ru_stime': 0.0})",
-        "[setattr(item, '_metering', lambda: lambda: {'duration_s': 1e-6, 'cpu_s': 0.0})"
+        "[setattr(item, '_metering', lambda *_: lambda: {'duration_s': 1e-6, 'cpu_s': 0.0})"
         " for item in gc.get_objects() if type(item).__name__ == '_Work']",
     ],
     ids=["getrusage replaced", "our own meter found and replaced"],

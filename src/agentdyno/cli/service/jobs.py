@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentdyno.cli.service.remote import RemoteService, server_option
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
+from agentdyno.cli.service.remote import RemoteService
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, server_option, store_option
 
 if TYPE_CHECKING:
     from agentdyno.model.job import Job

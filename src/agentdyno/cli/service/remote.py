@@ -10,17 +10,13 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
-
-import click
 
 from agentdyno.errors import DynoError, RunError, SpecError
 
 if TYPE_CHECKING:
     from agentdyno.model.job import Job
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 VARIABLE = "DYNO_KEY"
 TIMEOUT_S = 30.0
@@ -32,20 +28,6 @@ _AWAY = frozenset({429, 502, 503, 504})
 
 class ServiceAway(RunError):
     """The service cannot be reached, or asks to be left alone for a while."""
-
-
-def key_option(function: F) -> F:
-    return click.option(
-        "--key-file",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="With --server: a file with the key. [default: the variable DYNO_KEY]",
-    )(function)
-
-
-def server_option(function: F) -> F:
-    return key_option(
-        click.option("--server", metavar="URL", help="A service (`dyno serve`) instead of this machine.")(function)
-    )
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -29,8 +29,8 @@ class BenchmarkResult:
     """Figures over ``iterations`` timings, in milliseconds per call.
 
     ``throughput`` is calls per second at the mean, ``memory_mb`` the peak resident memory of this process meanwhile
-    in MB, ``metadata`` what the function's last call returned, if a dict. Awaiting the result gives it back, so that
-    ``await my_benchmark()`` works for plain functions too.
+    in MB, ``metadata`` what the function returned in the last timing, if a dict. Awaiting the result gives it back,
+    so that ``await my_benchmark()`` works for plain functions too.
     """
 
     name: str

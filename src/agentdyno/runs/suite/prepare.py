@@ -25,7 +25,6 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
-from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S
@@ -252,6 +251,8 @@ def _sides(
 ) -> tuple[list[Entrant], Spec, tuple[RunWarning, ...]]:
     """All entrants, with their sides where the run has two; the settings say how a resume finds them again."""
     if settings.against is not None:
+        from agentdyno.runs.suite.sides import Unchanged, two_sides, unchanged_warnings
+
         found = two_sides(candidates, settings.against, workspace, Path.cwd(), say)
         if not found.entrants:
             raise Unchanged(found)

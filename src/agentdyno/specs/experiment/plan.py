@@ -12,11 +12,11 @@ from agentdyno.model.identity import canonical_json, derive_seed
 from agentdyno.model.plan import Arm, Phase, Plan, Trial
 from agentdyno.model.result import RunWarning
 from agentdyno.model.spec import Isolation, Iterations, Order, Spec
+from agentdyno.settings.run import MAX_TRIALS
 from agentdyno.specs.experiment.arms import distinct_names
 
 MAX_LIVE_ARMS = 32
 """Arms that are interleaved with each other when each keeps a process alive."""
-MAX_TRIALS = 1_000_000
 
 
 def make_plan(spec: Spec, arms: Sequence[tuple[Arm, Iterations]], instruments: Sequence[str]) -> Plan:

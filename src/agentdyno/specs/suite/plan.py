@@ -12,8 +12,8 @@ from agentdyno.errors import SpecError
 from agentdyno.model.identity import derive_seed, suite_arm_id
 from agentdyno.model.plan import Arm, Phase, Plan, Trial
 from agentdyno.model.suite import AgentUse, Benchmark, Suite
+from agentdyno.settings.run import MAX_TRIALS
 from agentdyno.settings.suite import SUITE_WARMUP
-from agentdyno.specs.experiment.plan import MAX_TRIALS
 
 
 def plan_suite(
