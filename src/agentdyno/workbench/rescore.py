@@ -178,8 +178,7 @@ def _judged(store: Store, before: RunResult, arms: dict[str, Arm], jury: _Jury, 
 
 async def _again(sample: Sample, case: Case, jury: _Jury, benchmark: Benchmark) -> Sample:
     judgement = await jury.markings[benchmark.benchmark_id](case, answer_of(sample))
-    main = judgement.scores.get("score")
-    status = Status.FAILED if main is not None and main < benchmark.rubric.pass_threshold else Status.OK
+    status = judgement.status(benchmark.rubric.pass_threshold)
     details = {**sample.details, "scoring": jury.redact(list(judgement.scoring))}
     details.pop("judge_cost_usd", None)
     if judgement.cost_usd != 0.0:

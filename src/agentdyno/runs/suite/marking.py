@@ -10,6 +10,7 @@ from agentdyno.contracts import Agent, Scorer
 from agentdyno.errors import SpecError
 from agentdyno.model import Benchmark, Case, Response, Score, ScorerUse
 from agentdyno.model.codec import to_plain
+from agentdyno.model.scoring import RAISED, problem_code
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.scorers.adapt import make_scorer
@@ -26,7 +27,11 @@ class Marking:
 
     async def __call__(self, case: Case, response: Response) -> CaseJudgement:
         given = [(use, await scorer.score(case, response)) for use, scorer in self.scorers]
-        return CaseJudgement(combine(given), tuple(_said(use, score) for use, score in given), _cost(given))
+        said = tuple(_said(use, score) for use, score in given)
+        raised = any(
+            problem_code(item) == RAISED for (use, _), item in zip(given, said, strict=True) if use.weight > 0
+        )
+        return CaseJudgement(combine(given), said, _cost(given), raised)
 
 
 def marking_for(benchmark: Benchmark, base_dir: Path, judges: Judges, prices: PriceBook | None = None) -> Marking:
