@@ -14,7 +14,7 @@ from agentdyno.model.case import Score
 from agentdyno.model.scoring import RAISED, UNSCORABLE
 from agentdyno.scorers.answer import shortened
 
-MOST_OF_MESSAGE = 500
+MOST_OF_MESSAGE = 240
 """Characters of an exception's message that are kept."""
 _PACKAGE = Path(__file__).parents[1]
 _INSTALLED = ("site-packages", "dist-packages")

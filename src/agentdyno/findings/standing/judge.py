@@ -20,13 +20,14 @@ from agentdyno.findings.figures.dimensions import (
 )
 from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
-from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
 from agentdyno.findings.standing.model import (
     AgentStanding,
     ArmStanding,
     FailedCase,
     Foresight,
     ScoreEstimate,
+    ScorerTrouble,
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
@@ -70,6 +71,9 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         head_to_head=None
         if pair is None
         else head_to_head(contender(result, taken, pair[0]), contender(result, taken, pair[1])),
+        scorers=tuple(
+            item for arm in arms if arm.arm_id in taken for item in scorer_troubles(arm, taken[arm.arm_id])
+        ),
     )
 
 
@@ -102,6 +106,28 @@ def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
                 why=remark.why,
             )
         )
+    return found
+
+
+def scorer_troubles(arm: ArmResult, figures: ArmFigures) -> list[ScorerTrouble]:
+    """The scorers that could not judge every answer of the arm."""
+    found = []
+    for tally in figures.scorers.values():
+        cases = figures.in_order(tally.raised_on.keys() | tally.silent_on.keys())
+        if tally.raised or tally.silent:
+            found.append(
+                ScorerTrouble(
+                    benchmark=figures.benchmark.benchmark_id,
+                    agent=arm.agent or arm.name,
+                    scorer=tally.scorer,
+                    answers=tally.answers,
+                    raised=tally.raised,
+                    unscored=tally.silent,
+                    why=shorten(tally.why_raised or tally.why_silent),
+                    cases=tuple(cases[:MOST_CASES]),
+                    cases_total=len(cases),
+                )
+            )
     return found
 
 
