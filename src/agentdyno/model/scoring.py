@@ -13,6 +13,9 @@ RAISED = "scorer_raised"
 UNSCORABLE = "unscorable"
 """The scorer raised ``Unscorable``: it has no verdict about this answer."""
 
+SCORER_BROKEN = "scorer-broken"
+"""The warning of a run in which a scorer raised on every answer of every agent."""
+
 
 def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:
     """What each scorer said, with its place in the rubric; items that were too long to keep whole are left out."""
