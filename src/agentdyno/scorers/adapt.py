@@ -19,7 +19,6 @@ from agentdyno.registry.describe import signature_of
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_target, parse_reference
 from agentdyno.scorers.outcome import as_score
-from agentdyno.scorers.raised import raised_score
 
 GIVEN = ("output", "target", "input", "case", "response")
 """Parameters of a function that are what it judges; any other is an option."""
@@ -83,6 +82,8 @@ class _Guarded:
                 result = await result
             return as_score(result, self.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001
+            from agentdyno.scorers.raised import raised_score  # most runs need none of it
+
             return raised_score(error, self.name, _file_of(self.scorer), self.base_dir)
 
 

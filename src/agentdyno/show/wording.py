@@ -24,7 +24,6 @@ _LABELS = {
     "cost_usd": "cost",
     "total_tokens": "tokens",
     "error_rate": "error rate",
-    "unscored": "without a score",
     "failure_rate": "failure rate",
     "pass_rate": "pass rate",
     "pass_hat_3": "pass^3",
