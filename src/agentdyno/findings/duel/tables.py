@@ -73,6 +73,8 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
         if units < cases:
             paired += f" in {count(units, 'independent group')}"
         notes.append(f"{paired}; p is after Holm's correction over {count(len(tested), 'row')}.")
+    if found.flips.cases or found.flips.unpaired:
+        notes.append(_accuracy_note(found))
     if not found.paired:
         notes.append("From separate runs, not interleaved.")
     won = [
@@ -83,6 +85,13 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
     if won:
         notes.append(f"Better accuracy by category: {', '.join(won)}.")
     return Table(duel_title(found), _ROW_COLUMNS, rows, tuple(notes))
+
+
+def _accuracy_note(found: Duel) -> str:
+    cases = count(found.flips.cases + found.flips.unpaired, "case")
+    if not found.flips.unpaired:
+        return f"Accuracy is of {cases}."
+    return f"Accuracy is of {found.flips.cases:,} of {cases}: the others lack a score or an equal on a side."
 
 
 def _row(row: PairedRow) -> tuple[Cell, ...]:
