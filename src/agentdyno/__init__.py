@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Report,
         Reporter,
         Scorer,
+        Unscorable,
     )
     from agentdyno.errors import (
         DynoError,
@@ -97,6 +98,7 @@ _HOMES = {
         "Report",
         "Reporter",
         "Scorer",
+        "Unscorable",
     ),
     "agentdyno.errors": (
         "DynoError",
@@ -203,6 +205,7 @@ __all__ = [
     "SpecError",
     "StoreError",
     "Suite",
+    "Unscorable",
     "Usage",
     "Verdict",
     "__version__",

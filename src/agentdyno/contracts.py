@@ -158,8 +158,19 @@ class CaseFailed(Exception):
         self.output_tail = output_tail
 
 
+class Unscorable(Exception):
+    """A scorer raises it where it has no verdict about an answer, and says why.
+
+    The answer then has no value from this scorer, which is counted and shown. Any other exception of a scorer gives
+    the answer 0.
+    """
+
+
 class Scorer(Protocol):
-    """Judges an answer. ``check`` says beforehand why a case cannot be judged (a target of the wrong type)."""
+    """Judges an answer. ``check`` says beforehand why a case cannot be judged (a target of the wrong type).
+
+    ``score`` raises ``Unscorable`` where it has no verdict about an answer.
+    """
 
     def check(self, case: Case) -> str | None: ...
 

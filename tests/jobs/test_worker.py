@@ -97,6 +97,19 @@ def test_a_mistake_that_would_be_the_same_every_time_ends_the_job_at_once(servic
     assert "OPENAI_API_KEY is not set" in done.error
 
 
+def test_a_scorer_that_raises_on_every_answer_fails_the_job_and_keeps_the_answers(service: Service) -> None:
+    (service.folder / "judge.py").write_text("def valid(output):\n    return output.missing\n")
+    text = (service.folder / "suite.yaml").read_text()
+    (service.folder / "suite.yaml").write_text(text.replace("scorer: exact", "scorer: judge.py@valid"))
+    job = service.submit()
+    service.worker().work(NEVER, once=True)
+    done = service.store.service.job(job.job_id)
+    assert (done.status, done.attempt, done.failures) == (JobStatus.FAILED, 1, 1), "it is not tried again"
+    assert "scorer judge.py@valid raised AttributeError" in done.error
+    assert "(judge.py:2) on all 6 answers of all agents" in done.error
+    assert len(service.store.runs.load(done.run_id).arms[0].samples) == 6
+
+
 def test_what_nobody_expected_fails_the_attempt_and_is_tried_again(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

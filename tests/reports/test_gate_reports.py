@@ -135,11 +135,12 @@ def test_junit_has_one_case_per_rule_and_fails_only_what_blocks() -> None:
     (suite,) = root
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == (
         "first suite: mine@1 → mine@2",
-        "6",
+        "7",
         "1",
     )
     cases = {item.get("name"): item for item in suite.findall("testcase")}
-    assert list(cases) == ["accuracy", "error_rate", "reliability", "duration_s", "cost_usd", "total_tokens"]
+    judged = ["accuracy", "error_rate", "unscored", "reliability", "duration_s", "cost_usd", "total_tokens"]
+    assert list(cases) == judged
     failure = cases["accuracy"].find("failure")
     assert failure is not None
     assert (failure.get("message") or "").startswith("accuracy: worse by 32.0 points, 2.0 points are allowed")

@@ -11,7 +11,7 @@ export type {
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Leaderboard, LeaderboardEntry, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
   Opportunity, PairedRow, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
-  ScoreEstimate, Session, Severity, StaleAgent, StressItems, StressReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
+  ScoreEstimate, ScorerTrouble, Session, Severity, StaleAgent, StressItems, StressReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
 
 export type {

@@ -765,8 +765,9 @@ export interface components {
             };
         };
         /**
-         * @description Failures that are alike: their status, ``Failure.kind`` ("" for a wrong answer) and their message, what varies
-         *     in it left out. ``example`` is the first of them as it was; ``cases`` are the first few it met.
+         * @description Failures that are alike: their status, ``Failure.kind`` ("" for a wrong answer, "scorer" for an answer on which
+         *     a scorer raised) and their message, what varies in it left out. ``example`` is the first of them as it was;
+         *     ``cases`` are the first few it met.
          */
         ErrorClass: {
             /** @default [] */
@@ -1921,6 +1922,25 @@ export interface components {
             ] | null;
             value: number | null;
         };
+        /**
+         * @description A scorer that could not judge all answers of an agent in a benchmark.
+         *
+         *     Of ``answers`` it raised on ``raised``, which count as 0, and had no verdict about ``unscored``. ``cases`` are the
+         *     first few of these, ``cases_total`` counts them all; ``why`` is what was said of the first.
+         */
+        ScorerTrouble: {
+            agent: string;
+            answers: number;
+            benchmark: string;
+            /** @default [] */
+            cases: string[];
+            /** @default 0 */
+            cases_total: number;
+            raised: number;
+            scorer: string;
+            unscored: number;
+            why: string;
+        };
         /** @description A scorer by name (or ``file.py@name``) with its options and its weight in the case's score. */
         ScorerUse: {
             name: string;
@@ -2121,7 +2141,8 @@ export interface components {
         /**
          * @description Everything concluded about one run of a suite; ``agents`` are in the order of their overall score.
          *
-         *     ``failed`` holds the first failed cases of each arm, ``failed_total`` counts them all.
+         *     ``failed`` holds the first failed cases of each arm, ``failed_total`` counts them all. ``scorers`` are those that
+         *     raised or had no verdict.
          */
         SuiteStanding: {
             agents: components["schemas"]["AgentStanding"][];
@@ -2133,6 +2154,8 @@ export interface components {
             failed_total: number;
             head_to_head: components["schemas"]["HeadToHead"] | null;
             run_id: string;
+            /** @default [] */
+            scorers: components["schemas"]["ScorerTrouble"][];
         };
         SuiteSummary: {
             benchmarks: number;
@@ -2336,6 +2359,7 @@ export type SampleRow = components['schemas']['SampleRow'];
 export type ScenarioReport = components['schemas']['ScenarioReport'];
 export type Scope = components['schemas']['Scope'];
 export type ScoreEstimate = components['schemas']['ScoreEstimate'];
+export type ScorerTrouble = components['schemas']['ScorerTrouble'];
 export type ScorerUse = components['schemas']['ScorerUse'];
 export type SelfCheck = components['schemas']['SelfCheck'];
 export type Session = components['schemas']['Session'];

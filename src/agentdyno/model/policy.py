@@ -29,6 +29,7 @@ class GateRule:
 DEFAULT_RULES = (
     GateRule("accuracy", Tier.CRITICAL, 0.02),
     GateRule("error_rate", Tier.CRITICAL, 0.02),
+    GateRule("unscored", Tier.CRITICAL, 0.0),
     GateRule("reliability", Tier.SUPPORTING, 0.05),
     GateRule("duration_s", Tier.SUPPORTING, 0.10),
     GateRule("cost_usd", Tier.SUPPORTING, 0.10),
@@ -37,6 +38,7 @@ DEFAULT_RULES = (
 AGENT_METRICS = (
     "accuracy",
     "error_rate",
+    "unscored",
     "reliability",
     "pass_hat_3",
     "speed",

@@ -50,8 +50,9 @@ class CaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorClass:
-    """Failures that are alike: their status, ``Failure.kind`` ("" for a wrong answer) and their message, what varies
-    in it left out. ``example`` is the first of them as it was; ``cases`` are the first few it met."""
+    """Failures that are alike: their status, ``Failure.kind`` ("" for a wrong answer, "scorer" for an answer on which
+    a scorer raised) and their message, what varies in it left out. ``example`` is the first of them as it was;
+    ``cases`` are the first few it met."""
 
     status: str
     kind: str

@@ -9,6 +9,7 @@ from enum import StrEnum
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
 from agentdyno.model.sample import LEFT_OUT, Sample
+from agentdyno.model.scoring import SCORER_BROKEN
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 
@@ -185,3 +186,8 @@ class RunResult:
     workspace: str = "default"
     origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
+
+    @property
+    def misjudged(self) -> bool:
+        """Whether a scorer raised on every answer of every agent: the answers are kept, the scores say nothing."""
+        return any(warning.code == SCORER_BROKEN for warning in self.warnings)

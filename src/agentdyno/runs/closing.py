@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from agentdyno.errors import SpecError
 from agentdyno.findings.figures.summarise import status_counts, summarise
 from agentdyno.findings.run.judge_cautions import cautions
 from agentdyno.model import (
@@ -23,6 +24,7 @@ from agentdyno.model import (
     RunWarning,
     Status,
 )
+from agentdyno.model.scoring import SCORER_BROKEN
 
 
 def close_result(
@@ -67,8 +69,18 @@ def labelled(metrics: Mapping[str, MetricSummary], *, simulated: bool) -> Mappin
     return {name: replace(item, provenance=Provenance.SIMULATED) for name, item in metrics.items()}
 
 
+def refuse_misjudged(closed: RunResult) -> None:
+    """Raises ``SpecError`` for a run in which a scorer judged nothing, once all that was answered is safe."""
+    for warning in closed.warnings:
+        if warning.code == SCORER_BROKEN:
+            raise SpecError(warning.message, where=f"run {closed.run_id[:13]}", remedy=warning.remedy)
+
+
 def run_status(result: RunResult) -> RunStatus:
-    """``failed`` without any usable sample, ``partial`` when planned samples are missing, else ``complete``."""
+    """``failed`` without any usable sample, and where a scorer judged nothing; ``partial`` when planned samples are
+    missing, else ``complete``."""
+    if result.misjudged:
+        return RunStatus.FAILED
     counts = Counter[str]()
     for arm in result.arms:
         counts.update(arm.statuses)

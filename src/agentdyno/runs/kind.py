@@ -20,6 +20,7 @@ from agentdyno.settings.run import PARALLELISM
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
+    from agentdyno.model.record import AgentRecord
     from agentdyno.runner.executor import Executor, Facts
     from agentdyno.runs.lineup import Named
     from agentdyno.runs.place import Place
@@ -70,12 +71,14 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    ``compared_with`` are results that the run will be held against.
     """
 
     agents: tuple[Named, ...] = ()
     max_cost_usd: float | None = None
     cache: AnswerCache | None = None
     patience_s: float = 120.0
+    compared_with: tuple[AgentRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
 from agentdyno.runner.executor import Executor
 from agentdyno.runner.schedule import Schedule
-from agentdyno.runs.closing import run_status, teardown_warnings
+from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
 from agentdyno.runs.kinds import kind_named
@@ -190,6 +190,7 @@ class _Run(Generic[W]):
         learn_ways(store, closed)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)
         self._raise_fatal(closed)
+        refuse_misjudged(closed)
         return closed
 
     def _recording(self, normaliser: Normaliser) -> Recording:

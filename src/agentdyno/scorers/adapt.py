@@ -18,7 +18,7 @@ from agentdyno.registry import register_scorer
 from agentdyno.registry.describe import signature_of
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_target, parse_reference
-from agentdyno.scorers.outcome import as_score, failed_score
+from agentdyno.scorers.outcome import as_score
 
 GIVEN = ("output", "target", "input", "case", "response")
 """Parameters of a function that are what it judges; any other is an option."""
@@ -38,17 +38,18 @@ def make_scorer(
     ``module:attr``: a class with ``score``, an object of one, or a function. ``judge_for`` gives the agent that a
     model-graded scorer names, ``prices`` what its calls cost. Raises ``SpecError`` or ``PluginError``.
     """
-    reference = parse_reference(use.name, Path(base_dir))
+    folder = Path(base_dir).absolute()
+    reference = parse_reference(use.name, folder)
     found = load("scorers", use.name) if reference is None else load_target("scorers", reference)
     options = dict(use.options)
     if isinstance(found, type):
-        return _Guarded(use.name, _build(found, use.name, options, judge_for, prices))
+        return _Guarded(use.name, _build(found, use.name, options, judge_for, prices), folder)
     if callable(getattr(found, "score", None)):
         if options:
             raise SpecError("it takes no options: it is already built", where=_where(use.name))
-        return _Guarded(use.name, found)
+        return _Guarded(use.name, found, folder)
     if callable(found):
-        return _Guarded(use.name, _function(found, use.name, options))
+        return _Guarded(use.name, _function(found, use.name, options), folder)
     raise PluginError(
         f"{type(found).__name__} cannot judge",
         where=_where(use.name),
@@ -58,10 +59,11 @@ def make_scorer(
 
 @dataclass(frozen=True, slots=True)
 class _Guarded:
-    """Whatever the scorer does wrong is that sample's unknown score."""
+    """What the scorer raises is the 0 of that answer; what it returns that is no score leaves the score unknown."""
 
     name: str
     scorer: Any
+    base_dir: Path
 
     def check(self, case: Case) -> str | None:
         check = getattr(self.scorer, "check", None)
@@ -80,7 +82,18 @@ class _Guarded:
                 result = await result
             return as_score(result, self.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            return failed_score(error, self.name)
+            from agentdyno.scorers.raised import raised_score  # most runs need none of it
+
+            return raised_score(error, self.name, _file_of(self.scorer), self.base_dir)
+
+
+def _file_of(judging: object) -> str:
+    """Where a scorer is defined; "" where that cannot be told."""
+    code = judging.function if isinstance(judging, _Function) else type(judging)
+    try:
+        return inspect.getsourcefile(inspect.unwrap(code)) or ""
+    except (TypeError, ValueError, OSError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,10 @@ class ModelGraded:
                 if attempt + 1 < self.attempts:
                     await asyncio.sleep(_PAUSE_S if failure.retry_after_s is None else failure.retry_after_s)
                 continue
+            except Exception as error:  # noqa: BLE001  (the judge's own mistake, and none of the answer)
+                explanation = f"the judge did not answer: {type(error).__name__}: {shortened(str(error), 500)}"
+                details["problem"] = {"code": "judge_failed", "message": explanation}
+                break
             bill.add(answer)
             reply = as_text(answer.output)
             values = read_verdict(reply, names, self.scale)

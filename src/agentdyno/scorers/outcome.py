@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from pathlib import Path
 
 from agentdyno.model.case import Score
 from agentdyno.model.codec import to_plain
@@ -15,7 +13,6 @@ from agentdyno.scorers.answer import shortened
 
 LONGEST_EXPLANATION = 4_000
 _ROUNDING = 1e-9
-_OWN = str(Path(__file__).parent)
 
 
 def as_score(result: object, name: str) -> Score:
@@ -33,19 +30,6 @@ def as_score(result: object, name: str) -> Score:
     if result is None:
         return Score({"correctness": None}, f"{name} did not judge")
     return _checked({"correctness": result}, name, Score({}))
-
-
-def failed_score(error: BaseException, name: str) -> Score:
-    """The score of a scorer that raised: unknown, with the error and its place."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = next((frame for frame in reversed(frames) if not frame.filename.startswith(_OWN)), None)
-    place = place or (frames[-1] if frames else None)
-    where = f" at {Path(place.filename).name}:{place.lineno}" if place else ""
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
-    said = f"the scorer {name} failed{where}: {message}"[:LONGEST_EXPLANATION]
-    return Score(
-        {"correctness": None}, said, {"error": message, "problem": {"code": "scorer_failed", "message": said}}
-    )
 
 
 def _checked(values: Mapping[str, object], name: str, given: Score) -> Score:

@@ -112,7 +112,8 @@ class SuiteCheck:
                 missing.append(entrant)
             else:
                 known[entrant.label] = found
-        runs = self._measure(missing) if missing else ()
+        held_against = tuple(baselines[entrant.label] for entrant in missing)
+        runs = self._measure(missing, held_against) if missing else ()
         for result in runs:
             known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
         by_run = {result.run_id: result for result in runs}
@@ -130,9 +131,9 @@ class SuiteCheck:
             return None
         return record if _is_whole(record, self.loaded.suite) and _same_code(entrant, record) else None
 
-    def _measure(self, entrants: Sequence[Entrant]) -> tuple[RunResult, ...]:
+    def _measure(self, entrants: Sequence[Entrant], baselines: tuple[AgentRecord, ...]) -> tuple[RunResult, ...]:
         named = tuple(entrant.target if entrant.target is not None else entrant.use for entrant in entrants)
-        tools = replace(self.tools, choices=replace(self.tools.choices, agents=named))
+        tools = replace(self.tools, choices=replace(self.tools.choices, agents=named, compared_with=baselines))
         kind, request = kind_named(SUITE), suite_request(self.loaded)
         with kind.prepare(request, tools) as prepared, self.running(prepared, tools) as chosen:
             return (start(kind, prepared, chosen),)

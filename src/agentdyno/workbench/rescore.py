@@ -17,8 +17,6 @@ from agentdyno.model import (
     ArmResult,
     Benchmark,
     Case,
-    Event,
-    Response,
     RunResult,
     RunStatus,
     RunWarning,
@@ -26,21 +24,19 @@ from agentdyno.model import (
     ScorerUse,
     Status,
     Suite,
-    Usage,
     Workspace,
 )
-from agentdyno.model.codec import from_plain
 from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
-from agentdyno.runs.closing import run_status
+from agentdyno.runs.closing import refuse_misjudged, run_status
 from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import Maker
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.runs.suite.closing import close_run
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
-from agentdyno.runs.suite.marking import Marking, marking_for
+from agentdyno.runs.suite.marking import Marking, marking_for, stored_answer
 from agentdyno.store import Store
 
 COMMIT_EVERY = 500
@@ -72,7 +68,10 @@ def rescore(
     scorers: Sequence[ScorerUse] = (),
     say: Say = lambda _: None,
 ) -> Rescored:
-    """A new run with the answers of an old one and new judgements; the old run stays as it is."""
+    """A new run with the answers of an old one and new judgements; the old run stays as it is.
+
+    Raises ``SpecError`` where a scorer raised on every answer.
+    """
     before = store.runs.load(run_id, samples=False)
     if before.suite is None:
         raise SpecError("it measured an experiment; there are no answers to judge", where=f"run {run_id[:13]}")
@@ -113,6 +112,7 @@ def _record(store: Store, before: RunResult, suite: Suite, jury: _Jury) -> Resco
     closed = replace(closed, status=run_status(closed))
     write_result(closed, folder / "result.json")
     store.runs.finish(closed, folder=folder)
+    refuse_misjudged(closed)
     return Rescored(closed, *tally)
 
 
@@ -177,28 +177,10 @@ def _judged(store: Store, before: RunResult, arms: dict[str, Arm], jury: _Jury, 
 
 
 async def _again(sample: Sample, case: Case, jury: _Jury, benchmark: Benchmark) -> Sample:
-    judgement = await jury.markings[benchmark.benchmark_id](case, answer_of(sample))
-    main = judgement.scores.get("score")
-    status = Status.FAILED if main is not None and main < benchmark.rubric.pass_threshold else Status.OK
+    judgement = await jury.markings[benchmark.benchmark_id](case, stored_answer(sample))
+    status = judgement.status(benchmark.rubric.pass_threshold)
     details = {**sample.details, "scoring": jury.redact(list(judgement.scoring))}
     details.pop("judge_cost_usd", None)
     if judgement.cost_usd != 0.0:
         details["judge_cost_usd"] = judgement.cost_usd
     return replace(sample, status=status, scores=judgement.scores, details=details)
-
-
-def answer_of(sample: Sample) -> Response:
-    """The response as far as it was kept."""
-    events = sample.details.get("events")
-    tokens = {name: int(value) for name, value in sample.usage.items()}
-    observed = sample.details.get("observed")
-    model = sample.details.get("model")
-    return Response(
-        output=sample.output,
-        usage=from_plain(Usage, tokens) if tokens else None,
-        cost=sample.readings.get("cost_usd"),
-        events=tuple(from_plain(Event, event) for event in events) if isinstance(events, list) else (),
-        observed=observed if isinstance(observed, dict) else {},
-        model=model if isinstance(model, str) else None,
-        simulated=sample.details.get("simulated") is True,
-    )

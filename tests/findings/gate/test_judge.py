@@ -12,7 +12,7 @@ from agentdyno.findings.gate.judge import judge_gate
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy, GateRule, Tier
-from agentdyno.model.record import AgentRecord
+from agentdyno.model.record import AgentRecord, ErrorClass
 from agentdyno.model.spread import QuantitySpread, RunSpread
 
 from ..gate_records import case, drawn, record
@@ -36,7 +36,7 @@ def test_an_agent_against_itself_passes() -> None:
     report = judge_gate(steady(), steady(), POLICY)
     assert report.verdict is GateVerdict.PASS
     assert set(verdicts(report).values()) == {"PASS"}
-    assert report.summary == "none of 5 judged metrics is worse"
+    assert report.summary == "none of 6 judged metrics is worse"
     assert (report.broken, report.fixed) == ((), ())
     assert report.paired
     assert (report.baseline, report.candidate, report.suite) == ("mine@1 (baseline)", "mine@1", "first suite")
@@ -75,7 +75,7 @@ def test_fixed_cases_are_named_too() -> None:
     report = judge_gate(with_broken(12), steady(agent="mine@3"), POLICY)
     assert report.verdict is GateVerdict.PASS
     assert report.fixed == tuple(CaseKey("facts", f"c{i:02}") for i in range(12))
-    assert report.rows[0].reason == "better by 30.0 points"
+    assert report.rows[0].reason == "better by 30.0 points; of 40 cases"
 
 
 def test_slower_by_half_in_another_run_is_judged_by_what_runs_do_there() -> None:
@@ -123,6 +123,48 @@ def test_errors_block_by_their_rate_though_what_is_left_is_right() -> None:
     assert verdicts(report)["error_rate"] == "BLOCK"
     assert verdicts(report)["accuracy"] == "PASS"
     assert len(report.broken) == 15
+
+
+def unjudged(count: int, of: int = 30, agent: str = "mine@2") -> AgentRecord:
+    """An agent that answers everything, and of whose answers some have no verdict."""
+    cases = [case(f"c{i:02}") for i in range(of)]
+    silent = [replace(item, scored=0, passed=0, score=None, statuses={"ok": 5}) for item in cases[:count]]
+    return record([*silent, *cases[count:]], agent)
+
+
+def test_more_cases_without_a_score_than_the_baseline_has_block() -> None:
+    report = judge_gate(steady(30), unjudged(10), POLICY)
+    assert report.verdict is GateVerdict.BLOCK
+    found = verdicts(report)
+    assert (found["accuracy"], found["error_rate"], found["unscored"]) == ("PASS", "PASS", "BLOCK")
+    row = next(row for row in report.rows if row.rule.metric == "unscored")
+    assert (row.row.baseline, row.row.cases) == (0.0, 30)
+    assert row.row.candidate == pytest.approx(1 / 3)
+    assert not row.row.higher_is_better
+    assert report.rows[0].reason.endswith("; scored 20 of 30 cases on both sides")
+    assert report.summary.startswith("unscored 0.000 → 0.333 is worse by 33.3 points")
+
+
+def test_one_case_without_a_score_leaves_it_open_and_fewer_than_before_pass() -> None:
+    one = judge_gate(steady(30), unjudged(1), POLICY)
+    assert (one.verdict, verdicts(one)["unscored"]) == (GateVerdict.INCONCLUSIVE, "INCONCLUSIVE")
+    fewer = judge_gate(unjudged(10), unjudged(2, agent="mine@3"), POLICY)
+    assert verdicts(fewer)["unscored"] == "PASS"
+    assert judge_gate(unjudged(10), unjudged(10), POLICY).verdict is GateVerdict.PASS
+
+
+def test_a_scorer_that_raised_is_named_with_how_often_and_where() -> None:
+    said = "scorer s.py@valid raised KeyError: 'x' (s.py:4)"
+    raised = ErrorClass(
+        "failed", "scorer", "scorer s.py@valid raised KeyError", 50, said, ("c00", "c01", "c02", "c03")
+    )
+    candidate = with_broken(10)
+    candidate = replace(candidate, benchmarks=(replace(candidate.benchmarks[0], errors=(raised,)),))
+    (warning,) = judge_gate(steady(), candidate, POLICY).warnings
+    assert warning.code == "scorer-raised"
+    assert warning.message == (
+        f"{candidate.agent}: {said} on 50 of 200 answers in facts, each of which counts as 0: c00, c01, c02"
+    )
 
 
 def test_benchmarks_explain_and_do_not_decide() -> None:

@@ -85,7 +85,7 @@ def test_a_partial_overall_says_what_is_missing() -> None:
     few = comprehensive(epochs=2)
     table = agents(standing_of(few))
     assert all(row[1].text.endswith("*") for row in table.rows)
-    assert "reliability needs 3 epochs" in table.notes[1]
+    assert "reliability needs 3 epochs" in table.notes[2]
     assert all(row[6].text == "-" for row in table.rows)
 
 
@@ -105,7 +105,7 @@ def test_cases_without_a_score_are_counted_in_the_matrix() -> None:
     run = close_suite(suite_result(two, arm("x@1", "facts", samples), arm("x@1", "sums", samples)))
     table = matrix(standing_of(run))
     assert table is not None
-    assert table.rows[0][2].text == "100 21–100 (1 of 2)"
+    assert table.rows[0][2].text == "100 21–100 (scored 1 of 2)"
 
 
 def test_time_and_money_by_hand() -> None:

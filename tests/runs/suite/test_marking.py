@@ -10,7 +10,7 @@ import pytest
 
 from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, SpecError
-from agentdyno.model import Benchmark, Case, Price, Response, Rubric, ScorerUse, Usage
+from agentdyno.model import Benchmark, Case, Price, Response, Rubric, ScorerUse, Status, Usage
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.runs.suite.marking import marking_for
@@ -88,3 +88,44 @@ def test_without_scorers_there_is_no_opinion() -> None:
 def test_a_scorer_that_is_not_there_is_told(use: ScorerUse, words: str, tmp_path: Path) -> None:
     with pytest.raises(DynoError, match=words):
         marking_for(Benchmark("b", CASES, rubric=Rubric((use,))), tmp_path, nobody)
+
+
+RAISING = """from agentdyno import Unscorable
+
+def strict(output):
+    return 1 / 0
+
+def unsure(output):
+    raise Unscorable("no")
+"""
+
+
+def judged_in(folder: Path, *scorers: ScorerUse, output: object = "Yes") -> CaseJudgement:
+    (folder / "raising.py").write_text(RAISING)
+    marking = marking_for(Benchmark("b", CASES, rubric=Rubric(scorers)), folder, nobody)
+
+    async def judged() -> CaseJudgement:
+        return await marking(CASES[0], Response(output))
+
+    return asyncio.run(judged())
+
+
+def test_where_one_scorer_raises_the_verdicts_of_the_others_stay(tmp_path: Path) -> None:
+    judgement = judged_in(tmp_path, ScorerUse("exact", 3.0), ScorerUse("raising.py@strict", 1.0))
+    assert judgement.scores == {"score": 0.75, "correctness": 0.75}
+    assert [said["values"] for said in judgement.scoring] == [{"correctness": 1.0}, {"correctness": 0.0}]
+    assert "raised ZeroDivisionError: division by zero (raising.py:4)" in str(judgement.scoring[1]["explanation"])
+    assert judgement.status(0.5) is Status.FAILED, "whatever the others say: one of the judges could not judge"
+
+
+def test_a_scorer_that_does_not_count_may_raise_and_the_answer_still_pass(tmp_path: Path) -> None:
+    judgement = judged_in(tmp_path, ScorerUse("exact"), ScorerUse("raising.py@strict", 0.0))
+    assert judgement.scores["score"] == 1.0
+    assert judgement.status(0.5) is Status.OK
+
+
+def test_no_verdict_of_one_scorer_leaves_the_score_unknown_and_the_other_values_as_they_are(tmp_path: Path) -> None:
+    judgement = judged_in(tmp_path, ScorerUse("token_f1"), ScorerUse("raising.py@unsure"))
+    assert judgement.scores["score"] is None
+    assert judgement.scores["completeness"] == 1.0
+    assert judgement.status(0.5) is Status.OK

@@ -82,6 +82,7 @@ def test_every_key_is_read(home: Path) -> None:
     assert found.gate == GatePolicy(
         rules=(
             GateRule("error_rate", Tier.CRITICAL, 0.02),
+            GateRule("unscored", Tier.CRITICAL, 0.0),
             GateRule("accuracy", Tier.CRITICAL, 0.03),
             GateRule("pass_hat_3", Tier.CRITICAL, 0.05),
             GateRule("duration_s", Tier.SUPPORTING, 0.2),

@@ -73,6 +73,8 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
         if units < cases:
             paired += f" in {count(units, 'independent group')}"
         notes.append(f"{paired}; p is after Holm's correction{_families(tested)}.")
+    if found.flips.cases or found.flips.unpaired:
+        notes.append(_accuracy_note(found))
     if not found.paired:
         notes.append("From separate runs, not interleaved.")
     if any(row.level < 0.05 for row in tested):
@@ -97,6 +99,13 @@ def _families(tested: Sequence[PairedRow]) -> str:
     if len(sizes) < 2:
         return f" over {count(sizes[0], 'row')}"
     return f": accuracy over {count(sizes[0], 'row')}, the others over {sizes[1]}"
+
+
+def _accuracy_note(found: Duel) -> str:
+    cases = count(found.flips.cases + found.flips.unpaired, "case")
+    if not found.flips.unpaired:
+        return f"Accuracy is of {cases}."
+    return f"Accuracy is of {found.flips.cases:,} of {cases}: the others lack a score or an equal on a side."
 
 
 def _row(row: PairedRow) -> tuple[Cell, ...]:

@@ -25,6 +25,7 @@ _NAMES = {
     "cpu_s": "CPU time per success",
     "peak_rss_bytes": "memory per success",
     "error_rate": "error rate",
+    "unscored": "cases without a score",
     "pass_hat_3": "three tries in a row",
 }
 _LISTED = 5

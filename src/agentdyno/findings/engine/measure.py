@@ -27,6 +27,7 @@ QUANTITIES = (
     "cpu_s",
     "peak_rss_bytes",
     "error_rate",
+    "unscored",
     "pass_hat_3",
 )
 METRICS = (*DIMENSIONS, OVERALL, *QUANTITIES)
@@ -36,7 +37,7 @@ SHORTEST_S = 0.001
 """Times of agents below this are not compared: each side runs in a process of its own, and where that happens to lie
 in memory makes a larger difference than its code."""
 _TIMES = {"speed": "duration_s", "duration_s": "duration_s", "ttft_s": "ttft_s"}
-_SHARES = ("reliability", "error_rate", "pass_hat_3")
+_SHARES = ("reliability", "error_rate", "unscored", "pass_hat_3")
 _PLAIN = ("accuracy", OVERALL, *_SHARES)
 _NEEDS_NO_SCORE = ("speed", "duration_s", "ttft_s", "error_rate")
 
@@ -146,7 +147,7 @@ def _too_short(pairing: Pairing, quantity: str) -> bool:
 
 
 def _refused(metric: str, benchmark: str, reason: str) -> PairedRow:
-    higher = metric in _PLAIN and metric != "error_rate"
+    higher = metric in _PLAIN and metric not in ("error_rate", "unscored")
     quantity = {"accuracy": "score", "speed": "duration_s", "cost": "cost_usd"}.get(metric, metric)
     unit = "ratio" if metric in (*_PLAIN, "efficiency") else known_metric(quantity).unit
     return PairedRow(metric, benchmark, quantity, unit, higher, metric not in _PLAIN, None, None, reason=reason)

@@ -65,15 +65,17 @@ def measure_per_success(
 
 
 def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
-    """``reliability``, ``pass_hat_3`` or ``error_rate``: shares, compared by their difference."""
+    """``reliability``, ``pass_hat_3``, ``error_rate`` or ``unscored``: shares, compared by their difference."""
     seed, tolerance = options.seed, options.tolerance
     limits = VerdictLimits.plain(tolerance, SAME_WITHIN)
     row = _row(metric, benchmark, [metric], relative=False)
     sides = pairing.first, pairing.second
     enough = ~np.isnan(sides[0].lasting) & ~np.isnan(sides[1].lasting)
-    if metric == "error_rate":
-        columns = [np.stack([side.errors, side.tries], axis=1) for side in sides]
-        own = [side.errors / side.tries for side in sides]
+    if metric in ("error_rate", "unscored"):
+        # An error is one of an execution; a case has a score or has none.
+        parts = [(side.errors, side.tries) if metric == "error_rate" else side.unscored for side in sides]
+        columns = [np.stack(part, axis=1) for part in parts]
+        own = [part[0] / part[1] for part in parts]
         totals = SideTotals(columns[0], columns[1], share_of, (own[0], own[1]), pairing.clusters, (1,))
         return measure_totals(row, totals, limits, seed)
     if not enough.any():
@@ -226,7 +228,7 @@ def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -
     )
 
 
-_SHARES = ("reliability", "pass_hat_3", "error_rate")
+_SHARES = ("reliability", "pass_hat_3", "error_rate", "unscored")
 
 
 def _as_index(row: PairedRow) -> PairedRow:

@@ -42,6 +42,11 @@ class PairedSide:
             _column([pass_hat_k(case.tries, case.passed, RELIABLE_TRIES) for case in cases]),
         )
 
+    @property
+    def unscored(self) -> tuple[Numbers, Numbers]:
+        """Per case 1 where it has no score, and 1: a case counts once, however often it was tried."""
+        return np.isnan(self.score).astype(np.float64), np.ones(len(self.cases))
+
     def used(self, name: str) -> Numbers:
         """Per execution of each case; negative readings are no readings."""
         values = _column([case.used.get(name) for case in self.cases])

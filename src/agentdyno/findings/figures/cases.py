@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.findings.figures.scorer_tallies import ScorerTally, tally_scorers, with_raised
 from agentdyno.findings.figures.traces import Remarks
 from agentdyno.model import Benchmark, CaseFigures, FailureKind, Phase, Reducer, Rubric, Sample, Status
 from agentdyno.stats import bca, clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
@@ -66,7 +67,8 @@ class ArmFigures:
     """What an agent did in one benchmark. ``add`` its samples in any order; memory does not grow with outputs.
 
     Warm-ups and cancelled samples do not count. Readings of usable samples are kept as bare numbers (``values``, with
-    the position of the case in ``owners``). A timeout or a passed limit scores 0, an error nothing.
+    the position of the case in ``owners``). A timeout or a passed limit scores 0, an error nothing. ``scorers`` tells
+    how each scorer fared, by its place in the rubric.
     """
 
     benchmark: Benchmark
@@ -79,6 +81,7 @@ class ArmFigures:
     judge_cost_usd: float | None = 0.0
     remarks: Remarks = field(default_factory=Remarks)
     positions: dict[str, int] = field(default_factory=dict)
+    scorers: dict[int, ScorerTally] = field(default_factory=dict)
 
     @classmethod
     def of(cls, benchmark: Benchmark, samples: Iterable[Sample], *, prints: bool = True) -> ArmFigures:
@@ -102,6 +105,7 @@ class ArmFigures:
         tally.count(sample, score, passed)
         if sample.usable:
             self._add_named(sample)
+            tally_scorers(self.scorers, sample)
         if not sample.details.get("cached"):
             self._add_readings(sample, tally)
         self._add_judging(sample)
@@ -143,6 +147,10 @@ class ArmFigures:
         """The score of every case that was tried, in the order in which they were met."""
         return {case_id: tally.score(self.benchmark.rubric) for case_id, tally in self.tallies.items()}
 
+    def in_order(self, cases: Container[str]) -> list[str]:
+        """Those of the benchmark's cases, in its order."""
+        return [case.id for case in self.benchmark.cases if case.id in cases]
+
     def clusters(self) -> dict[str, str]:
         """What each case counts as one with: its group, else itself."""
         groups = {case.id: case.group for case in self.benchmark.cases}
@@ -183,8 +191,9 @@ class ArmFigures:
 
     def named_means(self) -> dict[str, list[float]]:
         """Per further score (correctness, completeness…), the mean of each case that has it."""
+        cells_of = with_raised(self.named, self.scorers)
         return {
-            name: [total / number for total, number in cells.values()] for name, cells in sorted(self.named.items())
+            name: [total / number for total, number in cells.values()] for name, cells in sorted(cells_of.items())
         }
 
 

@@ -12,6 +12,7 @@ from agentdyno.findings.figures.claims import Claims
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import ErrorClass
+from agentdyno.model.scoring import raised_reasons, scoring_items
 
 MOST_REMEMBERED = 50
 """Failed cases of an arm that are remembered with what was answered."""
@@ -101,11 +102,8 @@ class Remarks:
 def _why(sample: Sample) -> str:
     if sample.failure is not None:
         return shorten(sample.failure.message)
-    scoring = sample.details.get("scoring")
-    for item in scoring if isinstance(scoring, (list, tuple)) else ():
-        if isinstance(item, Mapping) and item.get("explanation"):
-            return shorten(str(item["explanation"]))
-    return ""
+    told = [str(item["explanation"]) for _, item in scoring_items(sample.details) if item.get("explanation")]
+    return shorten(next(iter([*raised_reasons(sample.details), *told]), ""))
 
 
 def as_text(value: object) -> str:
@@ -125,6 +123,8 @@ MOST_CLASSES = 50
 MOST_CASES = 5
 NOT_JUDGED = "not judged"
 """The class of an answer that came and that no scorer could judge."""
+SCORER = "scorer"
+"""The kind of the classes of answers on which a scorer raised; their messages name it."""
 _LONGEST = 200
 _VARYING = re.compile(
     # A code says what happened: 404 and 503 are not alike.
@@ -152,17 +152,23 @@ Classes = dict[tuple[str, str, str], ErrorTally]
 
 
 def count_error(classes: Classes, sample: Sample) -> None:
-    """Adds an execution that did not pass; wrong answers are one class, what nobody could judge is another."""
+    """Adds an execution that did not pass.
+
+    Wrong answers are one class, what nobody could judge is another, and so is each way in which a scorer raised.
+    """
     failure = sample.failure
-    kind = failure.kind.value if failure is not None else ""
+    raised = raised_reasons(sample.details) if failure is None and sample.status is Status.FAILED else []
     if failure is not None:
+        kind, example = failure.kind.value, failure.message[:_LONGEST]
         message = message_class(failure.message)
+    elif raised:
+        kind, example, message = SCORER, shorten(raised[0]), message_class(raised[0])
     else:
-        message = NOT_JUDGED if sample.status is Status.OK else ""
+        kind, example, message = "", "", NOT_JUDGED if sample.status is Status.OK else ""
     key = (sample.status.value, kind, message)
     if key not in classes and len(classes) >= MOST_CLASSES:
         key = (sample.status.value, "", "other")
-    tally = classes.setdefault(key, ErrorTally(example=failure.message[:_LONGEST] if failure is not None else ""))
+    tally = classes.setdefault(key, ErrorTally(example=example))
     tally.count += 1
     if len(tally.cases) < MOST_CASES and sample.case_id not in tally.cases:
         tally.cases.append(sample.case_id)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.figures.traces import SCORER
 from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
 from agentdyno.model.case import CaseKey
@@ -18,6 +22,8 @@ from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 EXPLAINING = ("accuracy", "error_rate")
 """Shown per benchmark; these rows do not decide."""
+_MOST_NAMED = 3
+"""Cases that a warning names."""
 _TIMES = ("speed", "duration_s", "ttft_s", "cpu_s", "efficiency", "overall")
 
 
@@ -39,7 +45,9 @@ def judge_gate(
     rules = [rule for rule in policy.rules if rule.metric in AGENT_METRICS]
     judged = judgement(baseline, candidate, policy, spread)
     pairs = [(rule, judged.row(rule.metric)) for rule in rules]
-    rows = judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
+    rows = tuple(
+        _of_cases(row, pairing) for row in judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
+    )
     explaining = [metric for metric in EXPLAINING if policy.rule(metric) is not None]
     benchmark_rows = tuple(
         judged.parts[benchmark, metric]
@@ -61,7 +69,7 @@ def judge_gate(
         fixed=fixed,
         policy=policy,
         paired=pairing.same_run,
-        warnings=_warnings(pairing, rows),
+        warnings=(*_raising(baseline), *_raising(candidate), *_warnings(pairing, rows)),
     )
 
 
@@ -121,6 +129,36 @@ def _silent(pairing: Pairing) -> str:
     if not answered or any(case.errors < case.tries for case in pairing.second.cases):
         return ""
     return f"all {tries:,} executions ended in errors"
+
+
+def _of_cases(row: GateRow, pairing: Pairing) -> GateRow:
+    """The row of the accuracy with what it is of: all cases, or those that have a score on both sides."""
+    if row.rule.metric != "accuracy":
+        return row
+    cases = len(pairing.keys)
+    scored = int((~np.isnan(pairing.first.score) & ~np.isnan(pairing.second.score)).sum())
+    told = f"of {cases:,} cases" if scored == cases else f"scored {scored:,} of {cases:,} cases on both sides"
+    return replace(row, reason="; ".join(filter(None, (row.reason, told))))
+
+
+def _raising(record: AgentRecord) -> list[RunWarning]:
+    """Which scorers raised on answers of the agent, why, and how often."""
+    found = []
+    for item in record.benchmarks:
+        tries = sum(case.tries for case in record.cases if case.benchmark == item.benchmark_id)
+        for error in item.errors:
+            if error.kind != SCORER:
+                continue
+            what = f"{error.example or error.message} on {error.count:,} of {tries:,} answers in {item.benchmark_id}"
+            cases = ", ".join(error.cases[:_MOST_NAMED])
+            found.append(
+                RunWarning(
+                    "scorer-raised",
+                    f"{record.agent}: {what}, each of which counts as 0: {cases}",
+                    "Let it return 0 for what it cannot read, or raise Unscorable where the answer is not to blame.",
+                )
+            )
+    return found
 
 
 def _labels(baseline: AgentRecord, candidate: AgentRecord) -> tuple[str, str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _MOST_BROKEN = 50
-_ANSWERING = ("accuracy", "error_rate", "reliability", "pass_hat_3", "overall")
+_ANSWERING = ("accuracy", "error_rate", "unscored", "reliability", "pass_hat_3", "overall")
 
 
 def gate_junit(reports: Sequence[GateReport]) -> str:

@@ -162,6 +162,8 @@ def _first_failure(arm: ArmResult) -> str:
     return lines[0][:120] if lines else "no message"
 
 
+_MOST_NAMED = 3
+"""Cases that a warning names."""
 _ENOUGH_ALIKE = 5
 """Answers from which two versions that give the same ones are worth a word."""
 
@@ -183,7 +185,6 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
     counted = figures.figures()
     why = f" (first: {figures.remarks.first_failure})" if figures.remarks.first_failure else ""
     errors = figures.statuses[Status.ERROR.value]
-    show = "`dyno show last` lists the errors; `dyno resume RUN --retry-errors` runs those cases again."
     if not counted.samples:
         yield RunWarning("no-answers", "no case was answered", "`dyno resume RUN` runs what is missing.", arm.arm_id)
     elif errors == counted.samples:
@@ -197,13 +198,9 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
         message = f"none of {counted.samples} executions passed{why}"
         yield RunWarning("all-failed", message, "Check the scorer and the targets: `dyno show last`.", arm.arm_id)
     elif counted.scored < len(figures.tallies):
-        message = f"scored {counted.scored} of {counted.cases} cases; {errors} executions ended in an error{why}"
-        yield RunWarning("unscored", message, show, arm.arm_id)
+        yield _unscored(arm, figures, why)
     yield from _claims(arm, figures.remarks.claims)
-    if figures.remarks.unscored:
-        message = f"{figures.remarks.unscored} answers could not be judged"
-        remedy = "`dyno rescore last` judges the stored answers again."
-        yield RunWarning("not-judged", message, remedy, arm.arm_id)
+    yield from _scorer_cautions(arm, figures)
     if len(figures.remarks.models) > 1:
         models = ", ".join(name for name, _ in figures.remarks.models.most_common(3))
         yield RunWarning(
@@ -212,6 +209,55 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
             "Name an exact version of the model, so that the run measures one thing.",
             arm.arm_id,
         )
+
+
+def _unscored(arm: ArmResult, figures: ArmFigures, why: str) -> RunWarning:
+    counted, errors = figures.figures(), figures.statuses[Status.ERROR.value]
+    remedies = []
+    reasons = []
+    if errors:
+        reasons.append(f"{_times(errors, 'execution')} ended in an error{why}")
+        remedies.append("`dyno show last` lists the errors; `dyno resume RUN --retry-errors` runs those cases again.")
+    if figures.remarks.unscored:
+        reasons.append(f"{_times(figures.remarks.unscored, 'answer')} could not be judged")
+        remedies.append("Accuracy is of the cases with a score alone.")
+    message = f"scored {counted.scored} of {counted.cases} cases: {', '.join(reasons) or 'the others have no score'}"
+    return RunWarning("unscored", message, " ".join(remedies), arm.arm_id)
+
+
+def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning]:
+    """What scorers raised on, and what they left without a verdict, each scorer by its name."""
+    for tally in figures.scorers.values():
+        if tally.raised:
+            share, cases = f"{tally.raised:,} of {_times(tally.answers, 'answer')}", figures.in_order(tally.raised_on)
+            yield RunWarning(
+                "scorer-raised",
+                f"{tally.why_raised} on {share}, each of which counts as 0: {_named(cases)}",
+                "Let it return 0 for what it cannot read, or raise Unscorable where the answer is not to blame; "
+                "`dyno rescore last` judges the stored answers again.",
+                arm.arm_id,
+            )
+    if figures.remarks.unscored:
+        silent = [item for item in figures.scorers.values() if item.silent]
+        told = "; ".join(f"{item.scorer} {item.silent:,} ({item.why_silent or 'no reason given'})" for item in silent)
+        yield RunWarning(
+            "not-judged",
+            f"{_times(figures.remarks.unscored, 'answer')} could not be judged" + (f": {told}" if told else ""),
+            "`dyno rescore last` judges the stored answers again.",
+            arm.arm_id,
+        )
+
+
+def _times(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _named(cases: Sequence[str]) -> str:
+    """The first few cases by name."""
+    left = len(cases) - _MOST_NAMED
+    return f"{'case' if len(cases) == 1 else 'cases'} {', '.join(cases[:_MOST_NAMED])}" + (
+        f" and {left:,} more" if left > 0 else ""
+    )
 
 
 def _simulated(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]) -> Iterator[RunWarning]:

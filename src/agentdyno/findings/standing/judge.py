@@ -23,7 +23,7 @@ from agentdyno.findings.figures.dimensions import (
 )
 from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
-from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
 from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.standing.model import (
     AgentStanding,
@@ -32,6 +32,7 @@ from agentdyno.findings.standing.model import (
     Foresight,
     HeadToHead,
     ScoreEstimate,
+    ScorerTrouble,
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
@@ -73,6 +74,9 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         failed=tuple(failed),
         failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
         head_to_head=None if pair is None else _head_to_head(result, taken, pair),
+        scorers=tuple(
+            item for arm in arms if arm.arm_id in taken for item in scorer_troubles(arm, taken[arm.arm_id])
+        ),
     )
 
 
@@ -104,6 +108,28 @@ def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
                 why=remark.why,
             )
         )
+    return found
+
+
+def scorer_troubles(arm: ArmResult, figures: ArmFigures) -> list[ScorerTrouble]:
+    """The scorers that could not judge every answer of the arm."""
+    found = []
+    for tally in figures.scorers.values():
+        cases = figures.in_order(tally.raised_on.keys() | tally.silent_on.keys())
+        if tally.raised or tally.silent:
+            found.append(
+                ScorerTrouble(
+                    benchmark=figures.benchmark.benchmark_id,
+                    agent=arm.agent or arm.name,
+                    scorer=tally.scorer,
+                    answers=tally.answers,
+                    raised=tally.raised,
+                    unscored=tally.silent,
+                    why=shorten(tally.why_raised or tally.why_silent),
+                    cases=tuple(cases[:MOST_CASES]),
+                    cases_total=len(cases),
+                )
+            )
     return found
 
 

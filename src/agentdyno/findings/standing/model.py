@@ -87,6 +87,25 @@ class FailedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorerTrouble:
+    """A scorer that could not judge all answers of an agent in a benchmark.
+
+    Of ``answers`` it raised on ``raised``, which count as 0, and had no verdict about ``unscored``. ``cases`` are the
+    first few of these, ``cases_total`` counts them all; ``why`` is what was said of the first.
+    """
+
+    benchmark: str
+    agent: str
+    scorer: str
+    answers: int
+    raised: int
+    unscored: int
+    why: str
+    cases: tuple[str, ...] = ()
+    cases_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class HeadToHead:
     """Two agents on the same cases, the unit being the case.
 
@@ -128,7 +147,8 @@ class HeadToHead:
 class SuiteStanding:
     """Everything concluded about one run of a suite; ``agents`` are in the order of their overall score.
 
-    ``failed`` holds the first failed cases of each arm, ``failed_total`` counts them all.
+    ``failed`` holds the first failed cases of each arm, ``failed_total`` counts them all. ``scorers`` are those that
+    raised or had no verdict.
     """
 
     run_id: str
@@ -138,6 +158,7 @@ class SuiteStanding:
     failed: tuple[FailedCase, ...] = ()
     failed_total: int = 0
     head_to_head: HeadToHead | None = None
+    scorers: tuple[ScorerTrouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS
 from agentdyno.findings.run.tables import failures
 from agentdyno.findings.standing.model import AgentStanding, ScoreEstimate, SuiteStanding
-from agentdyno.findings.standing.tables_cases import duel, failed
-from agentdyno.findings.standing.tables_labels import agent_labels, points
+from agentdyno.findings.standing.tables_cases import duel, failed, scorers
+from agentdyno.findings.standing.tables_labels import agent_labels, of_cases, points
 from agentdyno.model import RunResult, Status
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, one_line, show
+from agentdyno.show.wording import NOTHING, count, one_line, show
 
 _ENDED = (Status.ERROR, Status.TIMEOUT, Status.LIMIT, Status.CANCELLED)
 
@@ -36,6 +36,8 @@ def agents(standing: SuiteStanding) -> Table:
 def _agent_notes(standing: SuiteStanding) -> tuple[str, ...]:
     weights = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in WEIGHTS.items())
     notes = [f"Points of 100 with their 95 % interval. Overall: {weights}."]
+    if standing.agents:
+        notes.append(_accuracy_note(standing))
     missing = [name for name in DIMENSIONS if any(name in agent.missing for agent in standing.agents)]
     if missing:
         why = {"accuracy": "a score of some case", "speed": "", "reliability": "3 epochs"}
@@ -45,6 +47,15 @@ def _agent_notes(standing: SuiteStanding) -> tuple[str, ...]:
     if any(agent.simulated for agent in standing.agents):
         notes.append("Simulated: from a simulated model, no measurement of a real one.")
     return tuple(notes)
+
+
+def _accuracy_note(standing: SuiteStanding) -> str:
+    """What the accuracies are of: all cases, and where some have no score, how many have one."""
+    labels = agent_labels(standing)
+    cases = max(agent.cases for agent in standing.agents)
+    short = [agent for agent in standing.agents if agent.scored < agent.cases]
+    told = [f"{labels[agent.agent]} {of_cases(agent.scored, agent.cases)}" for agent in short]
+    return f"Accuracy is of {count(cases, 'case')}" + (f"; {'; '.join(told)}." if told else ".")
 
 
 def matrix(standing: SuiteStanding) -> Table | None:
@@ -62,11 +73,11 @@ def matrix(standing: SuiteStanding) -> Table | None:
         row = [Cell(one_line(name)), Cell(str(most))]
         for arm in found:
             estimate = arm.scores.get("accuracy") if arm is not None else None
-            short = "" if arm is None or arm.scored >= arm.cases else f" ({arm.scored} of {arm.cases})"
+            short = "" if arm is None or arm.scored >= arm.cases else f" ({of_cases(arm.scored, arm.cases)})"
             row.append(Cell(points(estimate) + short, _tone(estimate)))
         rows.append(tuple(row))
     unscored = any(arm.scored < arm.cases for arm in standing.arms)
-    notes = ("In brackets: cases that have a score, of all; an error is no wrong answer.",) if unscored else ()
+    notes = ("Scored n of N: the others have no score; an error is no wrong answer.",) if unscored else ()
     return Table("Accuracy by benchmark", tuple(columns), tuple(rows), notes)
 
 
@@ -136,6 +147,7 @@ def suite_tables(
         spending(standing),
         duel(standing),
         failed(standing, run, most_failed),
+        scorers(standing),
         errors(result),
     )
     return tuple(table for table in found if table is not None)

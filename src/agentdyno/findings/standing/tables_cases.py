@@ -54,6 +54,44 @@ def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
     return Table("Failed cases", columns, rows, notes)
 
 
+def scorers(standing: SuiteStanding) -> Table | None:
+    """Scorers that raised or had no verdict: how often, why, and where; nothing where all could judge."""
+    if not standing.scorers:
+        return None
+    labels = agent_labels(standing)
+    several = len(standing.benchmarks) > 1
+    columns = (
+        Column("scorer", wrap=True),
+        Column("agent", wrap=True),
+        Column("raised", Align.RIGHT),
+        Column("no verdict", Align.RIGHT),
+        Column("answers", Align.RIGHT),
+        Column("cases", wrap=True, priority=1),
+        Column("why", wrap=True, below=True),
+    )
+    rows = []
+    for item in standing.scorers:
+        left = item.cases_total - len(item.cases)
+        agent = labels.get(item.agent, one_line(item.agent))
+        rows.append(
+            (
+                Cell(one_line(item.scorer)),
+                Cell(f"{agent} in {one_line(item.benchmark)}" if several else agent),
+                Cell(f"{item.raised:,}", Tone.BAD if item.raised else Tone.MUTED),
+                Cell(f"{item.unscored:,}", Tone.WARN if item.unscored else Tone.MUTED),
+                Cell(f"{item.answers:,}"),
+                Cell(", ".join(map(one_line, item.cases)) + (f" and {left:,} more" if left else "")),
+                Cell(one_line(item.why, 300), Tone.MUTED),
+            )
+        )
+    notes = []
+    if any(item.raised for item in standing.scorers):
+        notes.append("An answer on which a scorer raised has 0 from it and is failed.")
+    if any(item.unscored for item in standing.scorers):
+        notes.append("No verdict is no value: an answer that needs it has no score.")
+    return Table("Scorers that could not judge", columns, tuple(rows), tuple(notes))
+
+
 def shell_word(text: str) -> str:
     """The text as one word of a command line."""
     import shlex
@@ -94,7 +132,7 @@ def duel_notes(found: HeadToHead) -> tuple[str, ...]:
         return ()
     text = (
         f"{verdict_text(found.verdict)}: accuracy {_hundred(found.baseline_mean)} → {_hundred(found.candidate_mean)} "
-        f"on {count(found.cases, 'case')}, {100 * found.difference:+.0f} points"
+        f"on {_share_of_cases(found)}, {100 * found.difference:+.0f} points"
     )
     if found.interval is not None:
         text += f" [{100 * found.interval[0]:+.0f}, {100 * found.interval[1]:+.0f}]"
@@ -113,6 +151,12 @@ def duel_notes(found: HeadToHead) -> tuple[str, ...]:
     if not found.same_run:
         notes.append("From two runs, not interleaved: what changed in between looks like the agents' difference.")
     return tuple(notes)
+
+
+def _share_of_cases(found: HeadToHead) -> str:
+    if not found.unpaired:
+        return count(found.cases, "case")
+    return f"{found.cases:,} of {count(found.cases + found.unpaired, 'case')}"
 
 
 def _hundred(value: float | None) -> str:

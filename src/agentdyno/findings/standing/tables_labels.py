@@ -57,6 +57,11 @@ def points(estimate: ScoreEstimate | None) -> str:
     return f"{text} {between}" if between and between != f"{text}–{text}" else text
 
 
+def of_cases(scored: int, cases: int) -> str:
+    """What an accuracy is of: ``of 30``, or ``scored 20 of 30`` where the others have no score."""
+    return f"of {cases:,}" if scored >= cases else f"scored {scored:,} of {cases:,}"
+
+
 def range_text(estimate: ScoreEstimate) -> str:
     """``71–93``: an interval in points of 100, or nothing."""
     if estimate.interval is None:

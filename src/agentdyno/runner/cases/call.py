@@ -139,12 +139,20 @@ DEFAULT_TIME_LIMIT_S = CASE_TIME_LIMIT.default
 class CaseJudgement:
     """``scores`` by name, with ``score`` the one that decides; ``scoring`` what each scorer said.
 
-    ``cost_usd`` is what judging itself cost; ``None`` where that is unknown.
+    ``cost_usd`` is what judging itself cost; ``None`` where that is unknown. ``raised`` where a scorer that counts
+    could not cope with the answer.
     """
 
     scores: Mapping[str, float | None]
     scoring: tuple[Mapping[str, object], ...] = ()
     cost_usd: float | None = 0.0
+    raised: bool = False
+
+    def status(self, pass_threshold: float) -> Status:
+        """``failed`` below the threshold, and where a scorer raised, whatever the others say."""
+        main = self.scores.get("score")
+        wrong = self.raised or (main is not None and main < pass_threshold)
+        return Status.FAILED if wrong else Status.OK
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,8 @@ def make_case_sample(
     scores: Mapping[str, float | None] = {}
     if judgement is not None:
         scores = judgement.scores
-        main = scores.get("score")
-        if status is Status.OK and main is not None and main < job.pass_threshold:
-            status = Status.FAILED
+        if status is Status.OK:
+            status = judgement.status(job.pass_threshold)
     elif status in (Status.TIMEOUT, Status.LIMIT):
         scores = {"score": 0.0}
     usage = {} if response is None or response.usage is None else _usage(response)

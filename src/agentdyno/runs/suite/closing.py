@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import close_suite
 from agentdyno.model import ArmResult, RunResult, Sample, Suite
+from agentdyno.runs.suite.broken import Baselines, broken_warnings
 from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
@@ -47,10 +48,12 @@ def close_run(
     *,
     observed: Mapping[str, Mapping[str, object]],
     collected: Collected | None = None,
+    baselines: Baselines | None = None,
 ) -> RunResult:
     """``header`` with the arms of the stored run, their figures, scores and warnings; the status stays.
 
-    ``collected`` has seen every sample of the run; without it they are read from the store, once.
+    ``collected`` has seen every sample of the run; without it they are read from the store, once. ``baselines`` are
+    what the run is to be held against: a scorer that copes with their answers is not broken.
     """
     stored = store.runs.load(header.run_id, samples=False)
     suite = header.suite
@@ -63,7 +66,9 @@ def close_run(
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
-    return close_suite(replace(header, arms=arms), collected.figures)
+    closed = close_suite(replace(header, arms=arms), collected.figures)
+    broken = broken_warnings(header, collected.figures, store, baselines)
+    return replace(closed, warnings=(*broken, *closed.warnings))
 
 
 def _without_events(sample: Sample) -> Sample:

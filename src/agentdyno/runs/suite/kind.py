@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
-from agentdyno.model import Plan, RunResult, Side, Suite
+from agentdyno.model import Plan, RunResult, Sample, Side, Suite
 from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
 
 if TYPE_CHECKING:
@@ -69,9 +69,16 @@ class SuiteKind:
 
     @contextmanager
     def prepare(self, request: RunRequest, tools: Tools) -> Iterator[Prepared[PreparedSuite]]:
+        from agentdyno.runs.suite.broken import EarlyWarning
         from agentdyno.runs.suite.prepare import preparing
 
+        early = EarlyWarning(tools.say)
         with preparing(request, tools) as ready:
+
+            def take(sample: Sample) -> None:
+                ready.collected.add(sample)
+                early.add(sample)
+
             yield Prepared(
                 request=replace(request, spec=ready.settings),
                 plan=ready.plan,
@@ -87,7 +94,7 @@ class SuiteKind:
                 announced=Announced("", ready.calls, ready.expected_usd, ready.expected.unpriced),
                 parallelism=ready.conduct.concurrency,
                 shares_commits=True,
-                on_sample=ready.collected.add,
+                on_sample=take,
             )
 
     def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:  # noqa: ARG002
@@ -134,6 +141,7 @@ class SuiteKind:
             replace(header, stopped_because=reason, pricing=pricing),
             observed=work.observed(ended.facts.observed),
             collected=None if ended.resumed else work.collected,
+            baselines=work.baselines,
         )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from agentdyno.contracts import Agent, Scorer
 from agentdyno.errors import SpecError
-from agentdyno.model import Benchmark, Case, Response, Score, ScorerUse
-from agentdyno.model.codec import to_plain
+from agentdyno.model import Benchmark, Case, Event, Response, Sample, Score, ScorerUse, Usage
+from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.scoring import RAISED, problem_code
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.scorers.adapt import make_scorer
@@ -26,7 +27,11 @@ class Marking:
 
     async def __call__(self, case: Case, response: Response) -> CaseJudgement:
         given = [(use, await scorer.score(case, response)) for use, scorer in self.scorers]
-        return CaseJudgement(combine(given), tuple(_said(use, score) for use, score in given), _cost(given))
+        said = tuple(_said(use, score) for use, score in given)
+        raised = any(
+            problem_code(item) == RAISED for (use, _), item in zip(given, said, strict=True) if use.weight > 0
+        )
+        return CaseJudgement(combine(given), said, _cost(given), raised)
 
 
 def marking_for(benchmark: Benchmark, base_dir: Path, judges: Judges, prices: PriceBook | None = None) -> Marking:
@@ -68,3 +73,20 @@ def _cost(given: Sequence[tuple[ScorerUse, Score]]) -> float | None:
             return None
         total += score.cost or 0.0
     return total
+
+
+def stored_answer(sample: Sample) -> Response:
+    """The response behind a sample, as far as it was kept."""
+    events = sample.details.get("events")
+    tokens = {name: int(value) for name, value in sample.usage.items()}
+    observed = sample.details.get("observed")
+    model = sample.details.get("model")
+    return Response(
+        output=sample.output,
+        usage=from_plain(Usage, tokens) if tokens else None,
+        cost=sample.readings.get("cost_usd"),
+        events=tuple(from_plain(Event, event) for event in events) if isinstance(events, list) else (),
+        observed=observed if isinstance(observed, dict) else {},
+        model=model if isinstance(model, str) else None,
+        simulated=sample.details.get("simulated") is True,
+    )

@@ -21,6 +21,7 @@ from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer
+from agentdyno.runs.suite.broken import Baselines
 from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
@@ -70,6 +71,7 @@ class PreparedSuite:
     workspace: Workspace
     collected: Collected
     warnings: tuple[RunWarning, ...] = ()
+    baselines: Baselines | None = None
 
     @property
     def rates(self) -> dict[str, object]:
@@ -171,6 +173,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             workspace=workspace,
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=warnings,
+            baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
         )
 
 

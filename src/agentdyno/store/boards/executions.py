@@ -137,7 +137,9 @@ def _recorded(session: DatabaseSession, key: int, arm: ArmResult, result: RunRes
     ).one()
     recorded, usable, attempts, first, last, cpu_s, marked = counted
     totals_only = not recorded and arm.case_figures is not None and arm.case_figures.scored > 0
-    if (recorded or totals_only) and recorded >= arm.planned:
+    if result.misjudged:
+        status = "failed"
+    elif (recorded or totals_only) and recorded >= arm.planned:
         status = "success"
     else:
         status = "partial" if usable else "failed"

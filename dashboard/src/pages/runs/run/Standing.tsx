@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { AgentStanding, ArmStanding, HeadToHead, SuiteStanding } from "../../../api/answers";
+import type { AgentStanding, ArmStanding, HeadToHead, ScorerTrouble, SuiteStanding } from "../../../api/answers";
 import { Delta, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
 import { count, duration, money, number, percent, plural, points } from "../../../format";
@@ -61,7 +61,7 @@ function agentColumns(runId: string): Column<AgentStanding>[] {
     {
       key: "scored",
       label: "Scored",
-      title: "Cases with a score; those that ended with an error have none",
+      title: "Cases with a score, which the accuracy is of; errors and answers without a verdict have none",
       align: "right",
       render: (row) => <span className="score-cell">{`${count(row.scored)} of ${count(row.cases)}`}</span>,
     },
@@ -120,7 +120,9 @@ function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined
         <strong>
           {duel.baseline} → {duel.candidate}
         </strong>
-        : accuracy {points(duel.baseline_mean, 0)} → {points(duel.candidate_mean, 0)} on {plural(duel.cases, "case")},{" "}
+        : accuracy {points(duel.baseline_mean, 0)} → {points(duel.candidate_mean, 0)} on{" "}
+        {duel.unpaired > 0 ? `${count(duel.cases)} of ` : ""}
+        {plural(duel.cases + duel.unpaired, "case")},{" "}
         <Delta change={duel.difference} interval={duel.interval} relative={false} verdict={duel.verdict} />
         {duel.p_value !== null && `; p = ${number(duel.p_value, 2)}, ${duel.method}`}.
       </p>
@@ -137,17 +139,36 @@ function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined
   );
 }
 
-/** Without the columns that say nothing of any agent here: a run without tokens needs no column of them,
- * and one whose cases all have a score none that counts them. */
+/** Without the columns that say nothing of any agent here: a run without tokens needs no column of them. */
 function telling(columns: Column<AgentStanding>[], rows: readonly AgentStanding[]): Column<AgentStanding>[] {
   const may = new Set(["ttft", "tokens", "cost", "per-success"]);
   const says = (column: Column<AgentStanding>, row: AgentStanding): boolean =>
     (column.value?.(row) ?? null) !== null || (column.key === "cost" && (row.known_cost_usd ?? 0) > 0);
-  return columns.filter((column) => {
-    if (column.key === "scored") return rows.some((row) => row.scored < row.cases);
-    return !may.has(column.key) || rows.some((row) => says(column, row));
-  });
+  return columns.filter((column) => !may.has(column.key) || rows.some((row) => says(column, row)));
 }
+
+const TROUBLES: Column<ScorerTrouble>[] = [
+  { key: "scorer", label: "Scorer", value: (row) => row.scorer, render: (row) => row.scorer },
+  { key: "agent", label: "Agent", value: (row) => row.agent, render: (row) => row.agent },
+  { key: "benchmark", label: "Benchmark", value: (row) => row.benchmark, render: (row) => row.benchmark },
+  {
+    key: "raised",
+    label: "Raised",
+    title: "Answers on which the scorer raised: each has 0 from it and is failed",
+    align: "right",
+    value: (row) => row.raised,
+    render: (row) => `${count(row.raised)} of ${count(row.answers)}`,
+  },
+  {
+    key: "unscored",
+    label: "No verdict",
+    title: "Answers about which the scorer said nothing",
+    align: "right",
+    value: (row) => row.unscored,
+    render: (row) => `${count(row.unscored)} of ${count(row.answers)}`,
+  },
+  { key: "why", label: "Why", render: (row) => row.why },
+];
 
 /** Where the agents of a suite's run stand. */
 export function Standing({ standing, suiteId }: { standing: SuiteStanding; suiteId: string | undefined }): ReactElement {
@@ -160,6 +181,15 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
         rows={standing.agents}
         rowKey={(row) => row.agent}
       />
+      {standing.scorers.length > 0 && (
+        <Table
+          caption="Scorers that could not judge"
+          columns={TROUBLES}
+          rows={standing.scorers}
+          rowKey={(row) => `${row.benchmark} ${row.agent} ${row.scorer}`}
+          sortParam="scorers"
+        />
+      )}
       {standing.head_to_head && <Duel duel={standing.head_to_head} suiteId={suiteId} />}
       <details>
         <summary>By benchmark ({standing.benchmarks.length})</summary>

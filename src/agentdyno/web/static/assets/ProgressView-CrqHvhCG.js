@@ -1,4 +1,8 @@
+<<<<<<<< HEAD:src/agentdyno/web/static/assets/ProgressView-CrqHvhCG.js
 import{E as e,S as t,g as n,k as r,w as i}from"./index-DRzChwWn.js";import{_ as a,f as o,h as s,m as c}from"./components-mG4oWiPG.js";/* empty css               */import{t as l}from"./Facts-B9mg4ebN.js";var u=r();function d(e){let t=`message`,n=[];for(let r of e.split(`
+========
+import{E as e,S as t,g as n,k as r,w as i}from"./index-DwedDiAf.js";import{_ as a,f as o,h as s,m as c}from"./components-CJx01TL3.js";/* empty css               */import{t as l}from"./Facts-DIqw6GrJ.js";var u=r();function d(e){let t=`message`,n=[];for(let r of e.split(`
+>>>>>>>> v-scorers:src/agentdyno/web/static/assets/ProgressView-tis9O8Rd.js
 `))r.startsWith(`event:`)?t=r.slice(6).trim():r.startsWith(`data:`)&&n.push(r.slice(5).trimStart());return n.length>0?{event:t,data:n.join(`
 `)}:null}async function f(e,t,n){let r=(await i(e,{signal:n,headers:{Accept:`text/event-stream`}})).body?.getReader();if(!r)return!0;let a=new TextDecoder,o=``;try{for(;;){let{value:e,done:n}=await r.read();if(n)return!0;o+=a.decode(e,{stream:!0}).replaceAll(`\r`,``);let i=o.split(`
 
