@@ -70,12 +70,14 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    ``rules`` end a run, or some of its trials, earlier than its own rules do.
     """
 
     agents: tuple[Named, ...] = ()
     max_cost_usd: float | None = None
     cache: AnswerCache | None = None
     patience_s: float = 120.0
+    rules: tuple[StopRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
