@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentdyno.store import Store
 
 
+_ROUNDING = 1e-9
 DECIDED = "decided:"
 """How the reason begins for which a run with ``--until-decided`` ends."""
 
@@ -44,15 +45,37 @@ def finish(
     elif result.stopped_because:
         again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
         shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}{again}")
+    for sentence in below_minimum(result, findings):
+        shared.say(sentence)
     return findings
 
 
+def below_minimum(result: RunResult, findings: Findings) -> list[str]:
+    """A sentence for each agent whose accuracy is below what the suite asks for (``fail_under``), or is not known."""
+    from agentdyno.findings.standing.model import SuiteFindings
+
+    least = None if result.suite is None else result.suite.fail_under
+    if least is None or not isinstance(findings, SuiteFindings):
+        return []
+    told = []
+    for agent in (item for standing in findings.standings for item in standing.agents):
+        accuracy = agent.scores["accuracy"].value
+        if accuracy is None:
+            told.append(f"The accuracy of {agent.agent} is not known, at least {least:g} is asked for (fail_under).")
+        elif accuracy < least - _ROUNDING:
+            asked = f"at least {least:g} is asked for (fail_under)"
+            told.append(f"The accuracy of {agent.agent} is {accuracy:.3f}, {asked}.")
+    return told
+
+
 def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool) -> int:
-    """Interrupted, no usable sample, then the verdicts when gating."""
+    """Interrupted, no usable sample, too small an accuracy, then the verdicts when gating."""
     if result.stopped_because == "interrupted":
         return shared.INTERRUPTED
     if any(not (arm.statuses.get(Status.OK) or arm.statuses.get(Status.FAILED)) for arm in result.arms):
         return shared.NO_SAMPLE
+    if below_minimum(result, findings):
+        return shared.WORSE
     if gate and findings.comparisons:
         return max((gate_code(item, strict=strict) for item in findings.comparisons), key=_severity)
     return shared.PASS
