@@ -27,13 +27,14 @@ from agentdyno.findings.change.model import (
     ChangeRow,
     ChangeVerdict,
 )
-from agentdyno.findings.change.words import more_cases_of, summary_text
+from agentdyno.findings.change.words import facts_first, more_cases_of, summary_text
 from agentdyno.findings.duel.judge import suite_rows
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.judge import judge_family
 from agentdyno.findings.engine.measure import measure
 from agentdyno.findings.engine.pairing import pair_records
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of, severity_of
+from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.gate.judge import changed_cases
 from agentdyno.findings.history.judge import history_regressions
@@ -78,6 +79,7 @@ class Judged:
     severity: Severity | None = None
     metric: str = "accuracy"
     reliability: PairedRow | None = None
+    steady_broken: tuple[CaseKey, ...] = ()
 
 
 def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0) -> Judged:
@@ -98,9 +100,11 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0
     verdict = verdict_of(deciding)
     telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
     broken, fixed = changed_cases(pairing)
+    steady = steady_breaks(pairing)
+    flips = len(broken) - len(steady), len(fixed)
     return Judged(
         verdict=verdict,
-        summary=summary_text(verdict, deciding, telling, (len(broken), len(fixed)), pairing),
+        summary=facts_first(steady, summary_text(verdict, deciding, telling, flips, pairing)),
         rows=(rows[0], rows[1], rows[2]),
         error_rate=errors[0] if errors else None,
         broken=tuple(item.key for item in broken),
@@ -110,6 +114,7 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, *, seed: int = 0
         severity=_severity(telling[0]) if verdict == WORSE else None,
         metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
         reliability=lasting if lasting.verdict is not None else None,
+        steady_broken=steady,
     )
 
 

@@ -14,6 +14,7 @@ from agentdyno.findings.engine.flips import record_flips
 from agentdyno.findings.engine.judge import ALPHA, Measured, judge_family
 from agentdyno.findings.engine.measure import measure
 from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
@@ -245,6 +246,8 @@ def conclude(meeting: Meeting, rows: Sequence[PairedRow], benchmark_rows: Sequen
         warnings=duel_cautions(pairing),
         baseline_runs=_runs(pairing.baseline),
         candidate_runs=_runs(pairing.candidate),
+        steady_broken=steady_breaks(pairing),
+        steady_fixed=steady_repairs(pairing),
     )
 
 
