@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,23 +13,32 @@ from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
 
 if TYPE_CHECKING:
+    from agentdyno.findings.standing.model import HeldCase
     from agentdyno.store import Store
 
 
-_ROUNDING = 1e-9
 DECIDED = "decided:"
 """How the reason begins for which a run with ``--until-decided`` ends."""
 
 
 def finish(
-    result: RunResult, store: Store | None, formats: Sequence[str], tolerance: float, *, as_json: bool
+    result: RunResult,
+    store: Store | None,
+    formats: Sequence[str],
+    tolerance: float,
+    *,
+    as_json: bool,
+    held: tuple[HeldCase, ...] = (),
 ) -> Findings:
-    """Prints the result, writes the reports asked for, and says where everything is."""
+    """Prints the result, writes the reports asked for, says where everything is; ``held`` cases are quarantined."""
     from agentdyno.findings.run.ask import findings_for
+    from agentdyno.findings.standing.model import SuiteFindings
     from agentdyno.runs.place import run_folder
     from agentdyno.workbench.reporting import write_reports
 
     findings = findings_for(result, store, tolerance)
+    if held and isinstance(findings, SuiteFindings):
+        findings = replace(findings, held=held)
     report = Report((result,), findings)
     folder = run_folder(result.spec, result.run_id)
     if as_json:
@@ -53,19 +63,12 @@ def finish(
 def below_minimum(result: RunResult, findings: Findings) -> list[str]:
     """A sentence for each agent whose accuracy is below what the suite asks for (``fail_under``), or is not known."""
     from agentdyno.findings.standing.model import SuiteFindings
+    from agentdyno.findings.standing.words import all_too_small
 
-    least = None if result.suite is None else result.suite.fail_under
-    if least is None or not isinstance(findings, SuiteFindings):
+    if result.suite is None or not isinstance(findings, SuiteFindings):
         return []
-    told = []
-    for agent in (item for standing in findings.standings for item in standing.agents):
-        accuracy = agent.scores["accuracy"].value
-        if accuracy is None:
-            told.append(f"The accuracy of {agent.agent} is not known, at least {least:g} is asked for (fail_under).")
-        elif accuracy < least - _ROUNDING:
-            asked = f"at least {least:g} is asked for (fail_under)"
-            told.append(f"The accuracy of {agent.agent} is {accuracy:.3f}, {asked}.")
-    return told
+    agents = [agent for standing in findings.standings for agent in standing.agents]
+    return all_too_small(agents, result.suite.fail_under)
 
 
 def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool) -> int:

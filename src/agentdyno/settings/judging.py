@@ -61,8 +61,8 @@ MAX_BROKEN = Setting(
 )
 PASS_RATE = Setting(
     "pass_rate",
-    ("number",),
-    default=0.8,
+    ("number", "null"),
+    default=None,
     minimum=0.5,
     maximum=0.99,
     example=0.8,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from ...command import Bench
@@ -162,3 +164,20 @@ def test_an_accuracy_means_nothing_for_an_experiment_and_is_a_share(bench: Bench
     bench.write("bench.py", "def nothing():\n    return 1\n")
     foreign = bench.dyno("run", "bench.py@nothing", "--fail-under", "0.9")
     assert (foreign.code, "--fail-under means nothing for an experiment" in foreign.err) == (2, True)
+
+
+def test_junit_of_a_run_has_a_test_per_case_and_one_for_what_is_asked_of_the_whole(bench: Bench) -> None:
+    held = "\ngate: {quarantine: [{case: d, reason: the target is wrong, until: 2999-12-31}]}\n"
+    bench.write("dyno.yaml", WORKSPACE + held)
+    done = bench.dyno("run", "--agent", "shouter", "--agent", "lazy", "--fail-under", "0.7", "--format", "junit")
+    assert done.code == 1
+    (suite,) = ElementTree.fromstring(next(bench.folder.rglob("junit.xml")).read_text())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("10", "4", "2")
+    told = {
+        (case.get("name") or "").partition("@")[0]: case.find("failure") is not None
+        for case in suite.findall("testcase")
+        if (case.get("classname") or "").startswith("run.")
+    }
+    assert told == {"fail_under: shouter": False, "fail_under: lazy": True}
+    skipped = [found.get("message") for found in suite.iter("skipped")]
+    assert skipped == ["quarantined until 2999-12-31: the target is wrong; 0 of 3 executions passed, score 0.000"] * 2

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from agentdyno.findings.standing.model import HeldCase
 from agentdyno.model.case import Case, CaseKey
 from agentdyno.model.policy import CasePolicy, Quarantine
 from agentdyno.model.record import AgentRecord
@@ -55,6 +56,12 @@ def tags_of(case: Case) -> tuple[str, ...]:
     """The tags in a case's metadata."""
     found = case.metadata.get(TAGS, ())
     return (found,) if isinstance(found, str) else tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
+
+
+def held_cases(policy: CasePolicy, suite: Suite, today: str) -> tuple[HeldCase, ...]:
+    """The quarantined cases of a suite with their reasons."""
+    found = name_cases(policy, asked_cases(suite), today).quarantined if policy.quarantine else {}
+    return tuple(HeldCase(key, f"quarantined until {item.until}: {item.reason}") for key, item in found.items())
 
 
 def words_of(policy: CasePolicy) -> list[tuple[str, str]]:
