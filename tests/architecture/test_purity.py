@@ -14,7 +14,7 @@ PURE_IMPORTS = frozenset(
     {
         *("__future__", "math", "re", "statistics", "collections", "dataclasses", "functools", "itertools", "enum"),
         *("typing", "numpy", "random", "bisect", "operator", "fractions", "heapq", "string", "textwrap", "json"),
-        *("abc", "array", "copy", "difflib", "hashlib", "types"),
+        *("abc", "array", "copy", "difflib", "fnmatch", "hashlib", "types"),
     }
 )
 PURE_PARTS = ("errors", "model", "settings", "stats", "findings/judge", "findings/model")

@@ -56,7 +56,10 @@ def test_a_change_that_breaks_cases_is_blocked_and_the_cases_are_named(repositor
     assert accuracy["row"]["candidate"] == pytest.approx(15 / 24)
     assert (accuracy["exceeded"], accuracy["significant"]) == (True, True)
     junit = ElementTree.fromstring((repository.folder / "j.xml").read_text())
-    assert [case.get("name") for case in junit.iter("testcase") if case.find("failure") is not None] == ["accuracy"]
+    failed = [case.get("name") for case in junit.iter("testcase") if case.find("failure") is not None]
+    assert failed == ["accuracy", *(f"case-{i:02d}" for i in range(1, 9))]
+    skipped = [case.get("name") for case in junit.iter("testcase") if case.find("skipped") is not None]
+    assert skipped == ["case-00"], "it failed before, too"
     comment = (repository.folder / "c.md").read_text()
     assert "BLOCK" in comment
     assert "case-05" in comment

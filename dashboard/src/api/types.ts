@@ -463,7 +463,8 @@ export interface components {
          *     ``evidence`` says what the verdict rests on: ``cases`` that both versions answered, the ``history`` of the agent
          *     where there is no baseline to set it against case by case, or "" where there is neither. ``finding`` is what the
          *     history shows, ``None`` unless the evidence is that. ``reliability`` is a row as the others, ``None`` where it
-         *     does not compare (it takes three tries of a case).
+         *     does not compare (it takes three tries of a case). ``steady_broken`` cases were seen to be right in every try of
+         *     the baseline and wrong in every one now.
          */
         ChangeRow: {
             accuracy: components["schemas"]["PairedRow"] | null;
@@ -507,6 +508,8 @@ export interface components {
             /** @default  */
             since: string;
             spark: components["schemas"]["History"] | null;
+            /** @default [] */
+            steady_broken: components["schemas"]["CaseKey"][];
             suite_id: string;
             suite_name: string;
             summary: string;
@@ -700,6 +703,8 @@ export interface components {
          *     ``None``, and ``why`` says why in either case. ``category_winners`` gives per category of benchmarks the agent
          *     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
          *     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
+         *     ``steady_broken`` cases were seen to be right in every try of the baseline and wrong in every one of the
+         *     candidate, ``steady_fixed`` ones the other way round.
          */
         Duel: {
             baseline: string;
@@ -723,6 +728,10 @@ export interface components {
             /** @default [] */
             recommendations: string[];
             rows: components["schemas"]["PairedRow"][];
+            /** @default [] */
+            steady_broken: components["schemas"]["CaseKey"][];
+            /** @default [] */
+            steady_fixed: components["schemas"]["CaseKey"][];
             suite: string;
             /** @default [] */
             warnings: components["schemas"]["RunWarning"][];
@@ -2091,7 +2100,8 @@ export interface components {
          * @description Many benchmarks for agents; its id follows from its name unless given.
          *
          *     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
-         *     said: 3 calls for an agent that costs nothing, none for others.
+         *     said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
+         *     which a run of it is a success.
          */
         Suite: {
             /** @default [] */
@@ -2112,6 +2122,7 @@ export interface components {
             description: string;
             /** @default 5 */
             epochs: number;
+            fail_under: number | null;
             /** @default [] */
             imports: string[];
             name: string;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
 
 if TYPE_CHECKING:
+    from agentdyno.findings.standing.model import HeldCase
     from agentdyno.store import Store
 
 
@@ -20,13 +22,22 @@ DECIDED = "decided:"
 
 
 def finish(
-    result: RunResult, store: Store | None, formats: Sequence[str], tolerance: float, *, as_json: bool
+    result: RunResult,
+    store: Store | None,
+    formats: Sequence[str],
+    tolerance: float,
+    *,
+    as_json: bool,
+    held: tuple[HeldCase, ...] = (),
 ) -> Findings:
-    """Prints the result, writes the reports asked for, and says where everything is."""
+    """Prints the result, writes the reports asked for, says where everything is; ``held`` cases are quarantined."""
     from agentdyno.findings.run.ask import findings_for
+    from agentdyno.findings.standing.model import SuiteFindings
     from agentdyno.runs.place import run_folder
 
     findings = findings_for(result, store, tolerance)
+    if held and isinstance(findings, SuiteFindings):
+        findings = replace(findings, held=held)
     report = Report((result,), findings)
     folder = run_folder(result.spec, result.run_id)
     if as_json:
@@ -46,15 +57,30 @@ def finish(
     elif result.stopped_because:
         again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
         shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}{again}")
+    for sentence in below_minimum(result, findings):
+        shared.say(sentence)
     return findings
 
 
+def below_minimum(result: RunResult, findings: Findings) -> list[str]:
+    """A sentence for each agent whose accuracy is below what the suite asks for (``fail_under``), or is not known."""
+    from agentdyno.findings.standing.model import SuiteFindings
+    from agentdyno.findings.standing.words import all_too_small
+
+    if result.suite is None or not isinstance(findings, SuiteFindings):
+        return []
+    agents = [agent for standing in findings.standings for agent in standing.agents]
+    return all_too_small(agents, result.suite.fail_under)
+
+
 def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool) -> int:
-    """Interrupted, no usable sample, then the verdicts when gating."""
+    """Interrupted, no usable sample, too small an accuracy, then the verdicts when gating."""
     if result.stopped_because == "interrupted":
         return shared.INTERRUPTED
     if any(not (arm.statuses.get(Status.OK) or arm.statuses.get(Status.FAILED)) for arm in result.arms):
         return shared.NO_SAMPLE
+    if below_minimum(result, findings):
+        return shared.WORSE
     if gate and findings.comparisons:
         return max((gate_code(item, strict=strict) for item in findings.comparisons), key=_severity)
     return shared.PASS

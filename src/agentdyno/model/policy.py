@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from agentdyno.settings.judging import ALPHA
@@ -55,13 +56,43 @@ AGENT_METRICS = (
 """What a gate can judge agents by; rules for other metrics are for experiments."""
 
 
+MINIMUM_METRICS = ("accuracy", "reliability", "pass_hat_3", "overall")
+"""Scores in 0..1 that a gate can ask a least value of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """Cases that do not block for a while. ``case`` is an id, a tag or a pattern, ``until`` the last day (ISO)."""
+
+    case: str
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class CasePolicy:
+    """What is asked of single cases, and of what was seen: facts about these cases, whatever others would do.
+
+    ``minimum`` gives the least value by metric. ``must_pass`` names cases that have to be right in every try, by id,
+    tag or pattern. ``max_broken`` is how many cases may break steadily. ``pass_rate`` is the share of its tries in
+    which each case has to be right. ``None`` and empty ask for nothing.
+    """
+
+    minimum: Mapping[str, float] = field(default_factory=dict)
+    must_pass: tuple[str, ...] = ()
+    max_broken: int | None = None
+    pass_rate: float | None = None
+    quarantine: tuple[Quarantine, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
     """``gate:`` of dyno.yaml. ``against`` is the default baseline: a git revision, a file, or AGENT@VERSION.
 
     ``alpha`` is of the two-sided tests, over all critical metrics together; only changes for the worse block, so that
     an agent set against itself is blocked at most once in 2 / ``alpha`` times. ``own_tiers`` and ``own_tolerances``
-    name the metrics whose tier and tolerance the user wrote; those of the others are defaults.
+    name the metrics whose tier and tolerance the user wrote; those of the others are defaults. ``cases`` is what is
+    asked of single cases; by default nothing.
     """
 
     rules: tuple[GateRule, ...] = DEFAULT_RULES
@@ -69,6 +100,7 @@ class GatePolicy:
     against: str | None = None
     own_tiers: tuple[str, ...] = ()
     own_tolerances: tuple[str, ...] = ()
+    cases: CasePolicy = field(default_factory=CasePolicy)
 
     def rule(self, metric: str) -> GateRule | None:
         return next((rule for rule in self.rules if rule.metric == metric), None)

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from agentdyno.model.case import Case
 from agentdyno.model.identity import digest
-from agentdyno.settings.judging import PASS_THRESHOLD, K
+from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
 
 
@@ -156,7 +156,8 @@ class Suite:
     """Many benchmarks for agents; its id follows from its name unless given.
 
     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
-    said: 3 calls for an agent that costs nothing, none for others.
+    said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
+    which a run of it is a success.
     """
 
     name: str
@@ -176,6 +177,7 @@ class Suite:
     imports: tuple[str, ...] = ()
     base_dir: str = "."
     source: str = ""
+    fail_under: float | None = FAIL_UNDER.default
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "benchmarks", tuple(self.benchmarks))

@@ -6,14 +6,8 @@ import re
 import shlex
 
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
-from agentdyno.findings.gate.tables import (
-    change_words,
-    gate_sides,
-    limit_words,
-    rule_name,
-    score_words,
-    verdict_words,
-)
+from agentdyno.findings.gate.tables import change_words, gate_sides, limit_words, rule_name, verdict_words
+from agentdyno.findings.gate.tables_cases import SIGNS, broken_title, right_words
 from agentdyno.reports.markdown import escape
 from agentdyno.show.wording import count, one_line, show
 
@@ -57,11 +51,17 @@ def _blocks(report: GateReport) -> list[str]:
         f"## {sign} {report.verdict.value}: {escape(one_line(report.candidate, 200))} {words}{suite}",
         f"{escape(one_line(report.summary, 1000))}.",
     ]
-    blocks.append(_table(report))
+    if report.broken:
+        blocks.append(_fold(broken_title(report), _cases(report)))
+    if report.policies:
+        blocks.append(_policies(report))
+    if report.rows or not report.policies:
+        blocks.append(_table(report))
     if report.benchmark_rows:
         blocks.append(_fold("Per benchmark (explains, does not decide)", _benchmarks(report)))
-    if report.broken:
-        blocks.append(_fold(f"{count(len(report.broken), 'broken case')}, the worst first", _cases(report)))
+    if report.quarantined:
+        title = f"{count(len(report.quarantined), 'quarantined case')}, not judged"
+        blocks.append(_fold(title, _quarantined(report)))
     notes = [row for row in report.rows if row.reason][:_MOST_ROWS]
     if notes:
         lines = [f"- {escape(rule_name(row))}: {escape(one_line(row.reason, 400))}" for row in notes]
@@ -94,6 +94,31 @@ def _table(report: GateReport) -> str:
     return "\n".join(lines)
 
 
+def _policies(report: GateReport) -> str:
+    """The rules about cases, each with its sentence: which one blocks has to be read at once."""
+    lines = ["| rule | asked | found | verdict | |", "| --- | --- | --- | --- | --- |"]
+    for row in report.policies[:_MOST_ROWS]:
+        verdict = escape(SIGNS[row.verdict])
+        cells = [
+            escape(row.rule),
+            escape(row.asked),
+            escape(row.found),
+            f"**{verdict}**" if row.verdict is GateVerdict.BLOCK else verdict,
+            escape(one_line(row.reason, 400)),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _quarantined(report: GateReport) -> str:
+    lines = ["| case | until | reason |", "| --- | --- | --- |"]
+    for item in report.quarantined[:_MOST_BROKEN]:
+        name = escape(one_line(f"{item.key.benchmark}/{item.key.case_id}", 200))
+        lines.append(f"| {name} | {item.until} | {escape(one_line(item.reason, 300))} |")
+    left = len(report.quarantined) - _MOST_BROKEN
+    return "\n".join([*lines, *(["", f"{left} more."] if left > 0 else [])])
+
+
 def _benchmarks(report: GateReport) -> str:
     lines = [
         "| benchmark | metric | baseline | candidate | change | cases |",
@@ -107,7 +132,7 @@ def _benchmarks(report: GateReport) -> str:
 
 
 def _cases(report: GateReport) -> str:
-    lines = ["| case | score | want | got |", "| --- | --- | --- | --- |"]
+    lines = ["| case | right | want | got |", "| --- | --- | --- | --- |"]
     lines += [_case(item) for item in report.broken[:_MOST_BROKEN]]
     notes = []
     if len(report.broken) > _MOST_BROKEN:
@@ -121,7 +146,7 @@ def _case(item: BrokenCase) -> str:
     got = item.got if not item.why else f"{item.got} ({item.why})" if item.got else item.why
     cells = [
         escape(one_line(f"{item.key.benchmark}/{item.key.case_id}", 200)),
-        score_words(item),
+        right_words(item),
         escape(one_line(item.want, 200)),
         escape(one_line(got, 300)),
     ]

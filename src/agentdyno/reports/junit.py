@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.comparison.tables import compared_arm, comparison_title, ground, note
 from agentdyno.findings.run.tables import arm_name, failure_samples, has_usable, planned, problems, statuses
+from agentdyno.findings.standing.model import HeldCase, SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_junit import case_outcomes
 from agentdyno.findings.standing.tables_labels import is_suite
+from agentdyno.findings.standing.words import too_small
 from agentdyno.model import ArmComparison, ArmResult, Comparison, MetricComparison, RunResult, Status, Verdict
 from agentdyno.reports.files import write_text
 from agentdyno.show.wording import (
@@ -50,13 +52,14 @@ class JunitReporter:
 def render_junit(report: Report) -> str:
     """One suite per run with a case per arm, and one suite per comparison with a case per judged metric.
 
-    The run of a suite of agents has a case per agent and case.
+    The run of a suite of agents has a case per agent and case, quarantined ones skipped; before them one per agent
+    where the suite asks for an accuracy.
     """
     from xml.etree import ElementTree
 
     root = ElementTree.Element("testsuites", name="agentdyno")
     for result in report.results:
-        cases = _answers(result) if is_suite(result) else [_arm_case(result, arm) for arm in result.arms]
+        cases = _of_suite(result, report) if is_suite(result) else [_arm_case(result, arm) for arm in result.arms]
         _suite(root, result.name, cases, result.run_id)
     for comparison in report.findings.comparisons:
         _suite(root, comparison_title(comparison), _comparison_cases(comparison), "")
@@ -74,7 +77,7 @@ def _suite(root: Element, name: str, cases: list[Element], run_id: str) -> None:
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
         errors=str(sum(case.find("error") is not None for case in cases)),
-        skipped="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
     )
     if run_id:
         SubElement(SubElement(suite, "properties"), "property", name="run_id", value=one_line(run_id))
@@ -118,9 +121,29 @@ def _arm_case(result: RunResult, arm: ArmResult) -> Element:
     return case
 
 
-def _answers(result: RunResult) -> list[Element]:
+def _of_suite(result: RunResult, report: Report) -> list[Element]:
+    findings = report.findings
+    held = findings.held if isinstance(findings, SuiteFindings) else ()
+    standings = findings.standings if isinstance(findings, SuiteFindings) else ()
+    own = [standing for standing in standings if standing.run_id == result.run_id]
+    return [*_minima(result, own), *_answers(result, held)]
+
+
+def _minima(result: RunResult, standings: Sequence[SuiteStanding]) -> Iterable[Element]:
+    """What the suite asks of every agent as a whole."""
+    least = None if result.suite is None else result.suite.fail_under
+    if least is None:
+        return
+    for agent in (item for standing in standings for item in standing.agents):
+        case, told = _case(f"run.{result.name}", f"fail_under: {agent.agent}"), too_small(agent, least)
+        if told:
+            _child(case, "failure", told, told, "fail_under")
+        yield case
+
+
+def _answers(result: RunResult, held: Sequence[HeldCase]) -> list[Element]:
     cases = []
-    for outcome in case_outcomes(result):
+    for outcome in case_outcomes(result, held):
         case = _case(outcome.group, outcome.name, outcome.time_s)
         if outcome.tag:
             _child(case, outcome.tag, outcome.text, outcome.message, outcome.kind)

@@ -71,7 +71,8 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
-    ``compared_with`` are results that the run will be held against.
+    ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
+    earlier than its own rules do.
     """
 
     agents: tuple[Named, ...] = ()
@@ -79,6 +80,7 @@ class Choices:
     cache: AnswerCache | None = None
     patience_s: float = 120.0
     compared_with: tuple[AgentRecord, ...] = ()
+    rules: tuple[StopRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

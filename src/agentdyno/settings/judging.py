@@ -6,8 +6,10 @@ from agentdyno.settings.setting import (
     CHECK,
     GATE,
     LOAD_CHOICE,
+    REQUIRE,
     RUBRIC,
     SPEC_CHOICE,
+    SUITE,
     SUITE_CHOICE,
     Setting,
     Wording,
@@ -45,6 +47,43 @@ ALPHA = Setting(
     description="Level of the two-sided tests over all critical metrics together; half of it is the chance "
     "to block although nothing is worse",
     scopes=GATE,
+)
+MAX_BROKEN = Setting(
+    "max_broken",
+    ("integer", "null"),
+    default=None,
+    minimum=0,
+    maximum=100_000,
+    example=0,
+    description="Cases that may break: right in every try of the baseline and wrong in every one now, with at "
+    "least 3 tries a side",
+    scopes=GATE,
+)
+PASS_RATE = Setting(
+    "pass_rate",
+    ("number", "null"),
+    default=None,
+    minimum=0.5,
+    maximum=0.99,
+    example=0.8,
+    description="Share of its tries in which every single case has to be right; cases in doubt are tried again",
+    scopes=REQUIRE,
+)
+MOST_REPEATS = 20
+"""Tries of a case in doubt beyond those that every case has."""
+FAIL_UNDER = Setting(
+    "fail_under",
+    ("number", "null"),
+    default=None,
+    above=0,
+    maximum=1,
+    option="--fail-under",
+    metavar="ACCURACY",
+    shows_maximum=True,
+    example=0.9,
+    description="Accuracy, 0 to 1, below which the run ends with exit code 1, when all is stored and shown",
+    help="Suites: exit 1 where an agent's accuracy is below it.",
+    scopes=SUITE,
 )
 TOLERANCE = Setting(
     "tolerance",

@@ -30,6 +30,8 @@ LOAD_FILE = frozenset({"load file"})
 """Beside ``load:`` in a load file."""
 PROMPT_WORDS = frozenset({"prompt words"})
 GATE = frozenset({"gate"})
+REQUIRE = frozenset({"require"})
+"""Under ``require:`` of a gate."""
 # What a service takes with a job, and the commands that take settings of several files:
 JOB = frozenset({"job"})
 CHECK = frozenset({"check"})

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+from agentdyno.contracts import StopRule
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
 from agentdyno.findings.baseline.ask import find_baseline
 from agentdyno.findings.baseline.ask_file import read_baseline
-from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
+from agentdyno.findings.gate.judge import CaseKnowledge, judge_gate
+from agentdyno.findings.gate.judge_cases import expired_rows
+from agentdyno.findings.gate.judge_names import NamedCases
+from agentdyno.findings.gate.judge_rules import overall_verdict
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict, PolicyRow
+from agentdyno.findings.gate.words import case_names, deciding_words
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.standing.judge import failed_cases
@@ -20,14 +26,17 @@ from agentdyno.model import RunResult, RunWarning, Suite, Workspace
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
+from agentdyno.runner.rules.settling import SETTLED
 from agentdyno.runs.kind import Prepared, Tools
 from agentdyno.runs.kinds import SUITE, kind_named
 from agentdyno.runs.lineup import Entrant
 from agentdyno.runs.pipeline import start
 from agentdyno.runs.suite.prepare import PreparedSuite, candidates_of, suite_request
 from agentdyno.runs.suite.sides import Unchanged, names_agent
+from agentdyno.settings.judging import MOST_REPEATS
 from agentdyno.specs import LoadedSuite, epochs_of
 from agentdyno.store import Store
+from agentdyno.workbench.check_cases import find_named, repeats_of, settling_rule, stored_repeats
 
 Running = Callable[[Prepared[PreparedSuite], Tools], AbstractContextManager[Tools]]
 """Is asked before anything is spent, and may refuse by raising; gives the tools to run with."""
@@ -50,7 +59,8 @@ class Checked:
 class SuiteCheck:
     """Checks one suite. ``running`` is entered for each prepared run; ``rerun`` measures what is known again.
 
-    ``against`` is what the user names; the policy's counts where it is ``None``.
+    ``against`` is what the user names; the policy's counts where it is ``None``. ``today`` is an ISO date, for what
+    holds until a day. ``named`` are the cases that the policy speaks of, looked up before anything is run.
     """
 
     loaded: LoadedSuite
@@ -59,6 +69,8 @@ class SuiteCheck:
     against: str | None = None
     rerun: bool = False
     policy: GatePolicy = field(default_factory=GatePolicy)
+    today: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+    named: NamedCases = field(init=False, default_factory=NamedCases)
 
     @property
     def store(self) -> Store:
@@ -70,6 +82,7 @@ class SuiteCheck:
 
     def check(self) -> Checked:
         """Every agent against its baseline."""
+        self.named = find_named(self.policy.cases, self.loaded.suite, self.workspace, self.today)
         against = self.against or self.policy.against
         records = _baseline_file(against)
         if records is not None:
@@ -91,9 +104,11 @@ class SuiteCheck:
         except Unchanged as same:
             return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
         records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
-        reports = [self._judge(records[old], records[new], [result]) for old, new in pairs]
+        entrants = {item.label: item for item in prepared.work.entrants.values()}
+        found = [self._judge(records[old], records[new], [result], entrants[new]) for old, new in pairs]
         left_out = [warning for warning in prepared.warnings if warning.code == "unchanged"]
-        return Checked(tuple(replace(item, warnings=(*item.warnings, *left_out)) for item in reports), (result,))
+        reports = tuple(replace(item.reports[0], warnings=(*item.reports[0].warnings, *left_out)) for item in found)
+        return Checked(reports, (result, *(run for item in found for run in item.runs)))
 
     def _against_records(self, baseline_of: Callable[[Entrant], AgentRecord]) -> Checked:
         """Candidates from the store, those that are not there measured now."""
@@ -105,7 +120,7 @@ class SuiteCheck:
         for entrant in entrants:
             baseline = baselines[entrant.label]
             if not self.rerun and _is_baseline_itself(entrant, baseline, self.loaded):
-                reports[entrant.label] = _unchanged(entrant.label, baseline.agent, self)
+                reports[entrant.label] = _unchanged(entrant.label, baseline.agent, self, baseline)
                 continue
             found = None if self.rerun else self._measured(entrant)
             if found is None:
@@ -117,9 +132,12 @@ class SuiteCheck:
         for result in runs:
             known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
         by_run = {result.run_id: result for result in runs}
+        by_label = {entrant.label: entrant for entrant in entrants}
         for label, record in known.items():
             own = [by_run.get(run) or self.store.runs.load(run, samples=False) for run in record.run_ids]
-            reports[label] = self._judge(baselines[label], record, own)
+            found_here = self._judge(baselines[label], record, own, by_label[label])
+            reports[label] = found_here.reports[0]
+            runs = (*runs, *found_here.runs)
         reused = tuple(run for record in known.values() for run in record.run_ids if run not in by_run)
         return Checked(tuple(reports[entrant.label] for entrant in entrants), runs, tuple(dict.fromkeys(reused)))
 
@@ -132,11 +150,21 @@ class SuiteCheck:
         return record if _is_whole(record, self.loaded.suite) and _same_code(entrant, record) else None
 
     def _measure(self, entrants: Sequence[Entrant], baselines: tuple[AgentRecord, ...]) -> tuple[RunResult, ...]:
+        return (self._measure_part(self.loaded, entrants, baselines),)
+
+    def _measure_part(
+        self,
+        loaded: LoadedSuite,
+        entrants: Sequence[Entrant],
+        baselines: tuple[AgentRecord, ...] = (),
+        rules: tuple[StopRule, ...] = (),
+    ) -> RunResult:
         named = tuple(entrant.target if entrant.target is not None else entrant.use for entrant in entrants)
-        tools = replace(self.tools, choices=replace(self.tools.choices, agents=named, compared_with=baselines))
-        kind, request = kind_named(SUITE), suite_request(self.loaded)
+        choices = replace(self.tools.choices, agents=named, compared_with=baselines, rules=rules)
+        tools = replace(self.tools, choices=choices)
+        kind, request = kind_named(SUITE), suite_request(loaded)
         with kind.prepare(request, tools) as prepared, self.running(prepared, tools) as chosen:
-            return (start(kind, prepared, chosen),)
+            return start(kind, prepared, chosen)
 
     def _stored(self, against: str) -> AgentRecord | None:
         """Results of an agent of the store; ``None`` where the text names none, or one that can be measured here.
@@ -176,11 +204,44 @@ class SuiteCheck:
             )
         return found
 
-    def _judge(self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult]) -> GateReport:
+    def _judge(
+        self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult], entrant: Entrant
+    ) -> Checked:
+        """One report, and the runs that cases in doubt took."""
+        known = CaseKnowledge(self.named, stored_repeats(self.store, candidate) if self._repeats else {})
+        report = self._judged(baseline, candidate, results, known)
+        cut = any(result.stopped_because for result in results)
+        if not report.open_cases or cut:
+            return Checked((report,))
+        run = self._repeat(candidate, report, known, entrant)
+        known = replace(known, repeats=stored_repeats(self.store, candidate))
+        return Checked((self._judged(baseline, candidate, [*results, run], known),), (run,))
+
+    @property
+    def _repeats(self) -> bool:
+        return self.policy.cases.pass_rate is not None
+
+    def _repeat(
+        self, candidate: AgentRecord, report: GateReport, known: CaseKnowledge, entrant: Entrant
+    ) -> RunResult:
+        """Tries the cases in doubt again, each until it is decided; every answer is stored as it comes."""
+        again, policy = report.open_cases, self.policy
+        each = "It is" if len(again) == 1 else "Each is"
+        self.tools.say(f"In doubt: {case_names(again)}. {each} tried again, at most {MOST_REPEATS} times.")
+        done = sum(item.tries for item in known.repeats.values())
+        part = repeats_of(self.loaded, candidate, again, done)
+        rule = settling_rule(candidate, policy, again, known.repeats)
+        return self._measure_part(part, [entrant], rules=(rule,))
+
+    def _judged(
+        self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult], known: CaseKnowledge
+    ) -> GateReport:
+        results = [result for result in results if not _is_settled(result)]
         early = next((result.stopped_because for result in results if result.stopped_because), None)
         stopped = (RunWarning("stopped", f"the run stopped early: {early}"),) if early else ()
         try:
-            report = judge_gate(baseline, candidate, self.policy, known_spread(self.store, baseline, candidate))
+            spread = known_spread(self.store, baseline, candidate)
+            report = judge_gate(baseline, candidate, self.policy, spread, known=known)
         except NotComparable as error:
             if not early:
                 raise
@@ -263,8 +324,33 @@ def _is_whole(record: AgentRecord, suite: Suite) -> bool:
     )
 
 
-def _unchanged(label: str, baseline: str, check: SuiteCheck) -> GateReport:
-    return _empty(label, baseline, check, GateVerdict.PASS, "nothing has changed, so nothing was measured")
+def _is_settled(result: RunResult) -> bool:
+    """Repeats that came to their end: that they ended early is as it should be."""
+    return result.stopped_because == SETTLED
+
+
+def _unchanged(label: str, baseline: str, check: SuiteCheck, known: AgentRecord | None = None) -> GateReport:
+    """Nothing is measured; what is asked of single cases is asked of what was seen before, where that is known."""
+    told = "nothing has changed, so nothing was measured"
+    empty = _empty(label, baseline, check, GateVerdict.PASS, told)
+    if known is None:
+        rows = expired_rows(check.named)
+        return replace(empty, verdict=overall_verdict(rows), policies=rows, summary=_with_blocks(rows, told))
+    policy = replace(check.policy, rules=(), cases=replace(check.policy.cases, pass_rate=None))
+    found = judge_gate(known, known, policy, known=CaseKnowledge(check.named))
+    return replace(
+        empty,
+        verdict=found.verdict,
+        summary=_with_blocks(found.policies, told),
+        policies=found.policies,
+        quarantined=found.quarantined,
+        cases=found.cases,
+    )
+
+
+def _with_blocks(rows: Sequence[PolicyRow], told: str) -> str:
+    blocks = deciding_words([row for row in rows if row.verdict is GateVerdict.BLOCK])
+    return "; ".join(filter(None, (blocks, told)))
 
 
 def _empty(label: str, baseline: str, check: SuiteCheck, verdict: GateVerdict, summary: str) -> GateReport:

@@ -69,6 +69,13 @@ gate:
     error_rate: {tier: critical, tolerance: 0.02}
     duration_s: {tier: supporting, tolerance: 0.10}
 #    reliability: off
+#  # Facts about single cases, beside these tests. Each of them blocks:
+#  minimum: {accuracy: 0.9}          # what this run has to reach
+#  must_pass: [sum, "quot*"]         # right in every try: ids, tags (metadata: {tags: [...]}), patterns
+#  max_broken: 0                     # right in every try before, wrong in every one now; from 3 epochs on
+#  require: {pass_rate: 0.8}         # of every case; those in doubt are tried again, at most 20 times
+#  quarantine:                       # cases that do not block until a day; after it the check fails
+#    - {case: three-numbers, reason: the agent cannot do precedence yet, until: 2026-12-31}
 
 # Weights of the dimensions in overall scores; those that are not named keep their own.
 # weights: {accuracy: 0.30, speed: 0.20, efficiency: 0.20, cost: 0.15, reliability: 0.15}

@@ -40,9 +40,11 @@ def test_the_worst_is_on_top_in_a_table_and_in_json(
     capsys.readouterr()
     assert dyno(monkeypatch, "changes") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Changes: 1 worse, 1 no-baseline"
-    assert lines[3].split()[:5] == ["✗", "worse", "(critical)", "a@1.1", "room"]
-    assert any("Worse than a@1.0: accuracy -50.0 points" in line for line in lines)
+    assert lines[0] == "Broke: right in every try of the baseline, wrong in every one now"
+    assert lines[3].split()[:5] == ["a@1.1", "room", "12", "c00,", "c01,"]
+    start = lines.index("Changes: 1 worse, 1 no-baseline")
+    assert lines[start + 3].split()[:5] == ["✗", "worse", "(critical)", "a@1.1", "room"]
+    assert "Worse than a@1.0: accuracy -50.0 points" in " ".join(lines)
     assert any(line.startswith("Alerts: ") for line in lines)
     assert dyno(monkeypatch, "changes", "--json") == 0
     found = json.loads(capsys.readouterr().out)

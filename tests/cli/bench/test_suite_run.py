@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from ...command import Bench
@@ -132,3 +134,50 @@ def test_answers_are_reused_on_request_and_are_no_measurement(bench: Bench) -> N
     assert [sample["readings"] for sample in reused] == [{}, {}]
     assert all(sample["details"]["cached"] for sample in reused)
     assert [sample["output"] for sample in reused] == ["A", "C"]
+
+
+def test_an_accuracy_below_what_is_asked_for_exits_1_when_all_is_stored_and_shown(bench: Bench) -> None:
+    done = bench.dyno("run", "--agent", "shouter", "--agent", "lazy", "--fail-under", "0.75")
+    assert done.code == 1
+    assert "Failed cases" in done.out
+    assert "The accuracy of lazy@" in done.err
+    assert "is 0.000, at least 0.75 is asked for (fail_under)." in done.err
+    assert "The accuracy of shouter@" not in done.err, "0.75 is not below 0.75"
+    assert bench.dyno("show", "last").code == 0
+    assert bench.dyno("run", "--agent", "shouter", "--fail-under", "0.75").code == 0
+
+
+def test_the_suite_file_may_ask_for_an_accuracy_and_the_command_line_goes_first(bench: Bench) -> None:
+    bench.write("suites/letters.yaml", SUITE + "fail_under: 0.9\n")
+    assert bench.dyno("run", "--agent", "shouter").code == 1
+    assert bench.dyno("run", "--agent", "shouter", "--fail-under", "0.5").code == 0
+    bench.write("suites/letters.yaml", SUITE + "fail_under: 90\n")
+    refused = bench.dyno("run", "--agent", "shouter")
+    assert refused.code == 2
+    assert "fail_under: expected at most 1, got an integer 90" in refused.err
+
+
+def test_an_accuracy_means_nothing_for_an_experiment_and_is_a_share(bench: Bench) -> None:
+    wrong = bench.dyno("run", "--agent", "shouter", "--fail-under", "90")
+    assert wrong.code == 2
+    assert "90.0 is not in the range 0<x<=1" in wrong.err
+    bench.write("bench.py", "def nothing():\n    return 1\n")
+    foreign = bench.dyno("run", "bench.py@nothing", "--fail-under", "0.9")
+    assert (foreign.code, "--fail-under means nothing for an experiment" in foreign.err) == (2, True)
+
+
+def test_junit_of_a_run_has_a_test_per_case_and_one_for_what_is_asked_of_the_whole(bench: Bench) -> None:
+    held = "\ngate: {quarantine: [{case: d, reason: the target is wrong, until: 2999-12-31}]}\n"
+    bench.write("dyno.yaml", WORKSPACE + held)
+    done = bench.dyno("run", "--agent", "shouter", "--agent", "lazy", "--fail-under", "0.7", "--format", "junit")
+    assert done.code == 1
+    (suite,) = ElementTree.fromstring(next(bench.folder.rglob("junit.xml")).read_text())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("10", "4", "2")
+    told = {
+        (case.get("name") or "").partition("@")[0]: case.find("failure") is not None
+        for case in suite.findall("testcase")
+        if (case.get("classname") or "").startswith("run.")
+    }
+    assert told == {"fail_under: shouter": False, "fail_under: lazy": True}
+    skipped = [found.get("message") for found in suite.iter("skipped")]
+    assert skipped == ["quarantined until 2999-12-31: the target is wrong; 0 of 3 executions passed, score 0.000"] * 2

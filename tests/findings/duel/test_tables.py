@@ -213,3 +213,14 @@ def test_a_chart_of_nothing_comparable_still_draws() -> None:
     nothing = replace(DUEL, rows=(COST,), winner=None)
     with drawing():
         assert "not compared" in inline_svg(dumbbell_chart(nothing), "k")
+
+
+def test_what_was_seen_of_single_cases_comes_before_what_it_means_for_others() -> None:
+    broken = (CaseKey("facts", "q1"), CaseKey("facts", "q2"))
+    tables = duel_tables(replace(DUEL, steady_broken=broken, steady_fixed=(CaseKey("facts", "q3"),)))
+    assert tables[0].title == "Seen: right in every try of one, wrong in every one of the other"
+    assert [[cell.text for cell in row] for row in tables[0].rows] == [
+        ["broken", "2", "q1, q2"],
+        ["fixed", "1", "q3"],
+    ]
+    assert tables[1].title == duel_tables(DUEL)[0].title

@@ -9,7 +9,7 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.gate.judge import judge_gate
-from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict, Tries
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy, GateRule, Tier
 from agentdyno.model.record import AgentRecord, ErrorClass
@@ -50,11 +50,15 @@ def test_ten_broken_cases_of_forty_block_and_are_named_the_worst_first() -> None
     assert report.verdict is GateVerdict.BLOCK
     assert verdicts(report)["accuracy"] == "BLOCK"
     assert verdicts(report)["error_rate"] == "PASS"
-    assert report.broken[0] == BrokenCase(CaseKey("facts", "c01"), 1.0, 0.0)
-    assert report.broken[-1] == BrokenCase(CaseKey("facts", "c00"), 1.0, 0.2)
+    assert report.broken[0] == BrokenCase(CaseKey("facts", "c01"), 1.0, 0.0, before=Tries(5, 5), after=Tries(0, 5))
+    assert report.broken[-1] == BrokenCase(CaseKey("facts", "c00"), 1.0, 0.2, before=Tries(5, 5), after=Tries(1, 5))
+    assert [item.steady for item in report.broken] == [True] * 9 + [False]
     assert len(report.broken) == 10
-    assert report.summary.startswith("accuracy 1.000 → 0.755 is worse by 24.5 points; ")
-    assert report.summary.endswith("; 10 cases broke")
+    fact, inference, *others = report.summary.split("; ")
+    broke = "9 cases broke (right in every try before, wrong in every one now)"
+    assert fact == f"{broke}: c01, c02, c03, c04, c05 and 4 more"
+    assert inference.startswith("accuracy 1.000 → 0.755 is worse by 24.5 points (95 %: ")
+    assert others[-1] == "1 case passes too seldom now"
 
 
 def test_of_twenty_cases_eight_broken_ones_block_and_seven_do_not_decide() -> None:

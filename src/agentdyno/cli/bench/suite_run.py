@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     """One suite file from its plan to its exit code."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
+    from agentdyno.findings.gate.judge_names import held_cases
     from agentdyno.runs.kind import Source, Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
@@ -51,7 +53,9 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         confirm(prepared.announced, yes=bool(options.get("yes")), limited=choices.max_cost_usd is not None)
         with ProgressLine() as progress:
             result = start(kind, prepared, replace(tools, on_progress=progress))
-        findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
+        held = held_cases(workspace.gate.cases, prepared.work.suite, datetime.now(UTC).date().isoformat())
+        tolerance = options.get("tolerance", TOLERANCE.default)
+        findings = finish(result, opened, formats, tolerance, as_json=as_json, held=held)
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)

@@ -215,6 +215,7 @@ def _judged(plain: ChangeRow, found: ComparedVersions, went: _Went) -> ChangeRow
         latency_p95=found.p95,
         broken=judged.broken,
         fixed=judged.fixed,
+        steady_broken=judged.steady_broken,
         more_cases=judged.more_cases,
         spark=choose_spark(judged.metric, went.of),
         errors=frequent_errors(after),

@@ -26,11 +26,12 @@ from agentdyno.findings.change.model import (
     ChangeRow,
     ChangeVerdict,
 )
-from agentdyno.findings.change.words import more_cases_of, summary_text
+from agentdyno.findings.change.words import facts_first, more_cases_of, summary_text
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.duel.words import restates_pass_rate
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of, severity_of
+from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.gate.judge import changed_cases
 from agentdyno.findings.history.judge import history_regressions
@@ -76,6 +77,7 @@ class Judged:
     severity: Severity | None = None
     metric: str = "accuracy"
     reliability: PairedRow | None = None
+    steady_broken: tuple[CaseKey, ...] = ()
 
 
 def judge_change(baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread = UNKNOWN_SPREAD) -> Judged:
@@ -97,9 +99,11 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, spread: RunSprea
     verdict = verdict_of(deciding)
     telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
     broken, fixed = changed_cases(pairing)
+    steady = steady_breaks(pairing)
+    flips = len(broken) - len(steady), len(fixed)
     return Judged(
         verdict=verdict,
-        summary=summary_text(verdict, deciding, telling, (len(broken), len(fixed)), pairing),
+        summary=facts_first(steady, summary_text(verdict, deciding, telling, flips, pairing)),
         rows=(rows[0], rows[1], rows[2]),
         error_rate=errors[0] if errors else None,
         broken=tuple(item.key for item in broken),
@@ -109,6 +113,7 @@ def judge_change(baseline: AgentRecord, candidate: AgentRecord, spread: RunSprea
         severity=_severity(telling[0]) if verdict == WORSE else None,
         metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
         reliability=lasting if lasting.verdict is not None else None,
+        steady_broken=steady,
     )
 
 

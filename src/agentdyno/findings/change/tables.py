@@ -17,11 +17,14 @@ from agentdyno.findings.change.model import (
 )
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.duel.words import change_text
+from agentdyno.findings.gate.words import case_names
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Severity
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, label, one_line, show, when
 
+MOST_CASES = 12
+"""Broken cases that are named of each agent."""
 MOST_ALERTS = 20
 """Alerts that are listed; ``--json`` has all of them."""
 _SIGNS = {WORSE: "✗", INCONCLUSIVE: "?", BETTER: "✓", SAME: "=", NO_BASELINE: "·"}
@@ -32,11 +35,34 @@ _SPARK = 16
 
 
 def changes_tables(changes: Changes, alerts: Sequence[Alert] = ()) -> list[Table]:
-    """A row per agent and suite, with today's spending; then the alerts that nobody has acknowledged."""
+    """The cases that were seen to break; a row per agent and suite, with today's spending; then the alerts that
+    nobody has acknowledged."""
     made = [_rows(changes)]
+    if any(row.steady_broken for row in changes.rows):
+        made.insert(0, _broken(changes))
     if alerts:
         made.append(_alerts(alerts))
     return made
+
+
+def _broken(changes: Changes) -> Table:
+    columns = (
+        Column("agent", wrap=True),
+        Column("suite", wrap=True),
+        Column("cases", Align.RIGHT),
+        Column("which", wrap=True),
+    )
+    rows = tuple(
+        (
+            Cell(one_line(row.agent)),
+            Cell(one_line(row.suite_id)),
+            Cell(f"{len(row.steady_broken):,}", Tone.BAD),
+            Cell(one_line(case_names(row.steady_broken, MOST_CASES))),
+        )
+        for row in changes.rows
+        if row.steady_broken
+    )
+    return Table("Broke: right in every try of the baseline, wrong in every one now", columns, rows)
 
 
 def _rows(changes: Changes) -> Table:

@@ -8,7 +8,9 @@ from agentdyno.findings.change.model import INCONCLUSIVE, NO_BASELINE, SAME, WOR
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.duel.words import describe, p_text, row_name
 from agentdyno.findings.engine.pairing import Pairing
+from agentdyno.findings.gate.words import broke_words
 from agentdyno.model import Verdict
+from agentdyno.model.case import CaseKey
 
 
 def summary_text(
@@ -18,7 +20,8 @@ def summary_text(
     flipped: tuple[int, int],
     pairing: Pairing,
 ) -> str:
-    """One sentence with the numbers that decided."""
+    """One sentence with the numbers that decided. ``flipped`` counts cases that fell without being wrong in every
+    try, and fixed ones."""
     against = pairing.labels[0]
     cases = f"{len(pairing.keys):,} {'case' if len(pairing.keys) == 1 else 'cases'}"
     if verdict == SAME:
@@ -31,8 +34,15 @@ def summary_text(
         return f"Undecided against {against}: {told}{_about(more)}."
     told = "; ".join(f"{describe(row)}, {p_text(row)}" for row in telling)
     broken, fixed = (f"{number} {'case' if number == 1 else 'cases'}" for number in flipped)
-    flips = [text for text, number in zip((f"{broken} broke", f"{fixed} fixed"), flipped, strict=True) if number]
+    seldom = f"{broken} {'passes' if flipped[0] == 1 else 'pass'} too seldom now"
+    flips = [text for text, number in zip((seldom, f"{fixed} fixed"), flipped, strict=True) if number]
     return f"{verdict.capitalize()} than {against}: {'; '.join([told, *flips])}."
+
+
+def facts_first(steady: Sequence[CaseKey], inferred: str) -> str:
+    """What was seen of single cases, and then what it means for cases like them: two sentences."""
+    seen = broke_words(steady)
+    return f"{seen}. {inferred}" if seen else inferred
 
 
 def more_cases_of(rows: Iterable[PairedRow]) -> int | None:
@@ -52,6 +62,9 @@ def quiet_text(rows: Sequence[ChangeRow], days: int) -> str:
     if not rows:
         return f"No agent has been benchmarked in the last {days} days. `dyno run SUITE --agent AGENT` does it."
     parts = ["Nothing is worse than its baseline."]
+    broke = [key for row in rows for key in row.steady_broken]
+    if broke:
+        parts = [f"{broke_words(broke)}. Beyond that, nothing is known to be worse than its baseline."]
     open_ones = [row for row in rows if row.verdict == INCONCLUSIVE]
     if open_ones:
         parts.append(_unsettled(open_ones))

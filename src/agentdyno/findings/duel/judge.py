@@ -13,6 +13,7 @@ from agentdyno.findings.duel.words import decide_winner, recommend
 from agentdyno.findings.engine.judge import MeasureOptions
 from agentdyno.findings.engine.judgement import MeasuredPair, PairJudgement, judge_pairs, measure_pair
 from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
@@ -218,6 +219,8 @@ def conclude(judged: PairJudgement) -> Duel:
         warnings=duel_cautions(pairing),
         baseline_runs=_runs(pairing.baseline),
         candidate_runs=_runs(pairing.candidate),
+        steady_broken=steady_breaks(pairing),
+        steady_fixed=steady_repairs(pairing),
     )
 
 

@@ -83,6 +83,8 @@ class Duel:
     time decide it. ``category_winners`` gives per category of benchmarks the agent
     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
+    ``steady_broken`` cases were seen to be right in every try of the baseline and wrong in every one of the
+    candidate, ``steady_fixed`` ones the other way round.
     """
 
     baseline: str
@@ -100,6 +102,8 @@ class Duel:
     warnings: tuple[RunWarning, ...] = ()
     baseline_runs: Mapping[str, str] = field(default_factory=dict)
     candidate_runs: Mapping[str, str] = field(default_factory=dict)
+    steady_broken: tuple[CaseKey, ...] = ()
+    steady_fixed: tuple[CaseKey, ...] = ()
 
     def row(self, metric: str) -> PairedRow:
         for item in self.rows:

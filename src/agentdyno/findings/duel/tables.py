@@ -10,6 +10,7 @@ from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.model import AllAgainstAll, Duel, PairedRow
 from agentdyno.findings.duel.words import change_text, p_text, row_name
 from agentdyno.findings.figures.dimensions import DIMENSIONS
+from agentdyno.findings.gate.words import broke_words
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
@@ -34,9 +35,11 @@ _ROW_COLUMNS = (
 
 
 def duel_tables(found: Duel) -> list[Table]:
-    """The dimensions, each benchmark where there are several, the cases that differ, and what to do."""
+    """What was seen of single cases first; then what it means for others: the dimensions, each benchmark where there
+    are several, the cases that differ, and what to do."""
     names = agent_names((found.baseline, found.candidate))
-    made = [_dimensions(found, names)]
+    made = [_seen(found, names)] if found.steady_broken or found.steady_fixed else []
+    made.append(_dimensions(found, names))
     benchmarks = {row.benchmark for row in found.benchmark_rows}
     if len(benchmarks) > 1:
         made.append(_benchmarks(found))
@@ -60,6 +63,20 @@ def tournament_tables(found: AllAgainstAll) -> list[Table]:
 def duel_title(found: Duel) -> str:
     names = agent_names((found.baseline, found.candidate))
     return f"{names[found.baseline]} → {names[found.candidate]}"
+
+
+def _seen(found: Duel, names: Mapping[str, str]) -> Table:
+    """Cases that one side gets right in every try and the other in none: facts, whatever other cases would show."""
+    first, second = names[found.baseline], names[found.candidate]
+    same_agent = found.baseline.rpartition("@")[0] == found.candidate.rpartition("@")[0] != ""
+    broken, fixed = ("broken", "fixed") if same_agent else (f"only {first}", f"only {second}")
+    rows = [
+        _named(what, keys, tone if same_agent else Tone.PLAIN)
+        for what, keys, tone in ((broken, found.steady_broken, Tone.BAD), (fixed, found.steady_fixed, Tone.GOOD))
+        if keys
+    ]
+    columns = (Column("", wrap=True), Column("cases", Align.RIGHT), Column("which", wrap=True))
+    return Table("Seen: right in every try of one, wrong in every one of the other", columns, tuple(rows))
 
 
 def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
@@ -304,7 +321,7 @@ def sections(found: Conclusions) -> Iterator[Section]:
             pictures += _spreads(found.records)
         yield Section(
             title,
-            Lead(word, one_line(duel.why.removeprefix("no winner: ")), tone),
+            Lead(word, _lead_text(duel), tone),
             tuple(duel_tables(duel)),
             tuple(pictures),
         )
@@ -315,6 +332,14 @@ def sections(found: Conclusions) -> Iterator[Section]:
         )
         pictures = [*_record_radar(found.records), *_spreads(found.records)]
         yield Section("All against all", lead, tuple(tournament_tables(item)), tuple(pictures))
+
+
+def _lead_text(duel: Duel) -> str:
+    """What was seen, where cases of one agent broke, and then why there is a winner or none."""
+    why = one_line(duel.why.removeprefix("no winner: "))
+    same_agent = duel.baseline.rpartition("@")[0] == duel.candidate.rpartition("@")[0] != ""
+    seen = broke_words(duel.steady_broken) if same_agent else ""
+    return f"{one_line(seen)}. {_capital(why)}" if seen else why
 
 
 def _dumbbell(duel: Duel, number: int) -> Picture:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.traces import SCORER
+from agentdyno.findings.gate.judge_cases import SeenCases, gated_cases, judge_cases, quarantined_cases, tries_of
+from agentdyno.findings.gate.judge_names import NamedCases
 from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
-from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
+from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict, PolicyRow, Tries
+from agentdyno.findings.gate.words import broke_words, deciding_words
 from agentdyno.model.case import CaseKey
 from agentdyno.model.metric import format_value
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
@@ -27,14 +30,29 @@ _MOST_NAMED = 3
 _TIMES = ("speed", "duration_s", "ttft_s", "cpu_s", "efficiency", "overall")
 
 
+@dataclass(frozen=True, slots=True)
+class CaseKnowledge:
+    """What is known of single cases beside the records: which ones the policy names, and further tries of some."""
+
+    named: NamedCases = field(default_factory=NamedCases)
+    repeats: Mapping[CaseKey, Tries] = field(default_factory=dict)
+
+
 def judge_gate(
-    baseline: AgentRecord, candidate: AgentRecord, policy: GatePolicy, spread: RunSpread = UNKNOWN_SPREAD
+    baseline: AgentRecord,
+    candidate: AgentRecord,
+    policy: GatePolicy,
+    spread: RunSpread = UNKNOWN_SPREAD,
+    *,
+    known: CaseKnowledge | None = None,
 ) -> GateReport:
     """Every rule of the policy that is for agents, over the cases that both were asked in the same form.
 
     The rows are those of the engine's one judgement; tolerances, tiers and the stricter level come after it.
     Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case.
     """
+    known, asked = known or CaseKnowledge(), candidate
+    baseline, candidate = (known.named.without_quarantined(record) for record in (baseline, candidate))
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise NotComparable(
@@ -55,14 +73,16 @@ def judge_gate(
         for metric in explaining
     )
     broken, fixed = changed_cases(pairing)
-    verdict = overall_verdict(rows)
+    seen = SeenCases(pairing, candidate, policy, known.named, known.repeats)
+    found = judge_cases(seen)
+    verdict = overall_verdict((*rows, *found.rows))
     first, second = _labels(baseline, candidate)
     return GateReport(
         baseline=first,
         candidate=second,
         suite=candidate.suite_name,
         verdict=verdict,
-        summary=summarise(verdict, rows, len(broken), len(fixed)),
+        summary=_facts_first(verdict, found.rows, broken, _inferred(verdict, rows, broken, fixed)),
         rows=rows,
         benchmark_rows=benchmark_rows,
         broken=broken,
@@ -70,11 +90,37 @@ def judge_gate(
         policy=policy,
         paired=pairing.same_run,
         warnings=(*_raising(baseline), *_raising(candidate), *_warnings(pairing, rows)),
+        policies=found.rows,
+        quarantined=quarantined_cases(known.named),
+        cases=gated_cases(asked, seen, found.rows, broken),
+        open_cases=found.open_cases,
     )
 
 
+def _facts_first(
+    verdict: GateVerdict, policies: Sequence[PolicyRow], broken: Sequence[BrokenCase], inferred: str
+) -> str:
+    """What was seen of single cases, which rule about them decided, and then what it means for cases like them."""
+    facts = broke_words([item.key for item in broken if item.steady])
+    deciding = [row for row in policies if row.verdict is verdict is not GateVerdict.PASS]
+    return "; ".join(filter(None, (facts, deciding_words(deciding), inferred)))
+
+
+def _inferred(
+    verdict: GateVerdict, rows: Sequence[GateRow], broken: Sequence[BrokenCase], fixed: Sequence[CaseKey]
+) -> str:
+    """What the rows say; where cases broke, of accuracy too, even if that does not decide."""
+    unsteady = sum(not item.steady for item in broken)
+    told = summarise(verdict, rows, unsteady, len(fixed))
+    accuracy = next((row for row in rows if row.rule.metric == "accuracy"), None)
+    if accuracy is None or unsteady == len(broken) or (accuracy.verdict is verdict is not GateVerdict.PASS):
+        return told
+    return "; ".join(filter(None, (_told(accuracy), told)))
+
+
 def changed_cases(pairing: Pairing) -> tuple[tuple[BrokenCase, ...], tuple[CaseKey, ...]]:
-    """Cases that only the baseline passes, and those that only the candidate does; the largest change first.
+    """Cases that only the baseline passes, and those that only the candidate does; the largest change first, before
+    it those that were right in every try and are wrong in every one.
 
     A case without a score, because all its executions ended in errors, does not pass.
     """
@@ -88,12 +134,17 @@ def changed_cases(pairing: Pairing) -> tuple[tuple[BrokenCase, ...], tuple[CaseK
         threshold = thresholds[before.benchmark]
         passed = [item.score is not None and item.score >= threshold for item in (before, after)]
         if passed == [True, False] and before.score is not None:
-            broken.append(BrokenCase(before.key, before.score, after.score))
+            tried = tries_of(before), tries_of(after)
+            broken.append(BrokenCase(before.key, before.score, after.score, before=tried[0], after=tried[1]))
         elif passed == [False, True]:
             fixed.append(((after.score or 0.0) - (before.score or 0.0), after.key))
-    broken.sort(key=lambda item: ((item.candidate or 0.0) - item.baseline, item.key.benchmark, item.key.case_id))
+    broken.sort(key=_place)
     fixed.sort(key=lambda item: (-item[0], item[1].benchmark, item[1].case_id))
     return tuple(broken), tuple(key for _, key in fixed)
+
+
+def _place(item: BrokenCase) -> tuple[bool, float, str, str]:
+    return not item.steady, (item.candidate or 0.0) - item.baseline, item.key.benchmark, item.key.case_id
 
 
 def summarise(verdict: GateVerdict, rows: Sequence[GateRow], broken: int = 0, fixed: int = 0) -> str:
@@ -109,7 +160,9 @@ def summarise(verdict: GateVerdict, rows: Sequence[GateRow], broken: int = 0, fi
     if warned and verdict is not GateVerdict.WARN:
         parts.append(f"{', '.join(warned)} {'is' if len(warned) == 1 else 'are'} worse too")
     if broken:
-        parts.append(f"{broken} {'case' if broken == 1 else 'cases'} broke" + (f", {fixed} fixed" if fixed else ""))
+        parts.append(f"{broken} {'case passes' if broken == 1 else 'cases pass'} too seldom now")
+    if fixed:
+        parts.append(f"{fixed} {'case' if fixed == 1 else 'cases'} fixed")
     return "; ".join(parts)
 
 
@@ -118,8 +171,19 @@ def _told(row: GateRow) -> str:
     if row.exceeded is None or row.row.worsening is None:
         return f"{row.rule.metric}{where}: {row.reason}"
     sides = f"{format_value(row.row.baseline, row.row.unit)} → {format_value(row.row.candidate, row.row.unit)}"
+    if row.row.worsening <= 0:
+        return f"{row.rule.metric}{where} {sides} is not worse"
     doubt = "" if row.significant else " and may be chance"
-    return f"{row.rule.metric}{where} {sides} is worse by {spelled(row.row.worsening, row.row)}{doubt}"
+    return f"{row.rule.metric}{where} {sides} is worse by {spelled(row.row.worsening, row.row)}{_range(row)}{doubt}"
+
+
+def _range(row: GateRow) -> str:
+    """`` (95 %: 12.0 to 37.1 points worse)``, of answers; "" where there is no interval."""
+    found = row.row
+    if found.interval is None or found.relative or found.metric not in EXPLAINING:
+        return ""
+    low, high = sorted(-end if found.higher_is_better else end for end in found.interval)
+    return f" (95 %: {100 * low:.1f} to {100 * high:.1f} points)"
 
 
 def _silent(pairing: Pairing) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.gate.model import GateRow, GateVerdict
+from agentdyno.findings.gate.model import GateRow, GateVerdict, PolicyRow
 from agentdyno.model.metric import format_value
 from agentdyno.model.policy import GateRule, Tier
 from agentdyno.stats.distributions import normal_quantile
@@ -46,7 +46,7 @@ def judge_rows(
     )
 
 
-def overall_verdict(rows: Sequence[GateRow]) -> GateVerdict:
+def overall_verdict(rows: Sequence[GateRow | PolicyRow]) -> GateVerdict:
     """The gravest: BLOCK before INCONCLUSIVE before WARN. An open critical question outweighs a known lesser one."""
     found = {row.verdict for row in rows}
     order = (GateVerdict.BLOCK, GateVerdict.INCONCLUSIVE, GateVerdict.WARN)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge_rules import allowed, spelled
-from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict
+from agentdyno.findings.gate.model import GateReport, GateRow, GateVerdict
+from agentdyno.findings.gate.tables_cases import SIGNS, TONES, broken_table, policy_table, quarantine_table
 from agentdyno.model.policy import Tier
 from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
@@ -16,27 +17,18 @@ from agentdyno.show.wording import NOTHING, count, label, one_line, show
 MOST_BROKEN = 20
 """Broken cases that are listed unless the caller says otherwise."""
 
-_SIGNS = {
-    GateVerdict.PASS: "✓ PASS",
-    GateVerdict.WARN: "! WARN",
-    GateVerdict.BLOCK: "✗ BLOCK",
-    GateVerdict.INCONCLUSIVE: "? INCONCLUSIVE",
-}
-_TONES = {
-    GateVerdict.PASS: Tone.GOOD,
-    GateVerdict.WARN: Tone.WARN,
-    GateVerdict.BLOCK: Tone.BAD,
-    GateVerdict.INCONCLUSIVE: Tone.WARN,
-}
-
 
 def gate_tables(report: GateReport, most_broken: int = MOST_BROKEN) -> list[Table]:
-    """The judged metrics first; then, where there are any, figures per benchmark and broken cases."""
-    tables = [_metrics(report)]
+    """What was seen first: the cases that broke, and the rules about cases. Then what it means for others: the judged
+    metrics; then, where there are any, figures per benchmark and quarantined cases."""
+    tables = [broken_table(report, most_broken)] if report.broken else []
+    if report.policies:
+        tables.append(policy_table(report))
+    tables.append(_metrics(report))
     if report.benchmark_rows:
         tables.append(_benchmarks(report))
-    if report.broken:
-        tables.append(_broken(report, most_broken))
+    if report.quarantined:
+        tables.append(quarantine_table(report))
     return tables
 
 
@@ -55,7 +47,7 @@ def verdict_words(row: GateRow) -> str:
         return "shown only"
     if row.exceeded is None and row.verdict is GateVerdict.PASS:
         return "not judged"
-    return _SIGNS[row.verdict]
+    return SIGNS[row.verdict]
 
 
 def rule_name(row: GateRow) -> str:
@@ -111,7 +103,7 @@ def _metrics(report: GateReport) -> Table:
 
 def _tone(row: GateRow) -> Tone:
     quiet = row.rule.tier is Tier.ADVISORY or (row.exceeded is None and row.verdict is GateVerdict.PASS)
-    return Tone.MUTED if quiet else _TONES[row.verdict]
+    return Tone.MUTED if quiet else TONES[row.verdict]
 
 
 def _notes(report: GateReport) -> list[str]:
@@ -153,54 +145,10 @@ def _benchmarks(report: GateReport) -> Table:
     return Table("Per benchmark", columns if rows else (), rows, tuple(notes))
 
 
-def _broken(report: GateReport, most: int) -> Table:
-    columns = (
-        Column("case", wrap=True),
-        Column("score", Align.RIGHT),
-        Column("want", wrap=True),
-        Column("got", wrap=True),
-        Column("why", priority=1, wrap=True, below=True),
-    )
-    shown = report.broken[:most]
-    left = len(report.broken) - len(shown)
-    notes = [f"{count(left, 'more broken case')}."] if left else []
-    if report.fixed:
-        notes.append(f"{count(len(report.fixed), 'case')} that failed before {_verb(len(report.fixed))} now.")
-    title = f"{count(len(report.broken), 'broken case')}, the worst first"
-    return Table(title, columns, tuple(_case(item) for item in shown), tuple(notes))
-
-
-def _verb(number: int) -> str:
-    return "passes" if number == 1 else "pass"
-
-
-def _case(item: BrokenCase) -> tuple[Cell, ...]:
-    return (
-        Cell(f"{one_line(item.key.benchmark)}/{one_line(item.key.case_id)}"),
-        Cell(score_words(item), Tone.BAD),
-        Cell(one_line(item.want, 200)),
-        Cell(one_line(item.got, 200)),
-        Cell(one_line(item.why, 300), Tone.MUTED),
-    )
-
-
-def score_words(item: BrokenCase) -> str:
-    """``1.00 → 0.20``; ``error`` where no execution gave a score."""
-    return f"{item.baseline:.2f} → {'error' if item.candidate is None else f'{item.candidate:.2f}'}"
-
-
-_GATES = {
-    GateVerdict.PASS: ("✓ PASS", Tone.GOOD),
-    GateVerdict.WARN: ("! WARN", Tone.WARN),
-    GateVerdict.BLOCK: ("✗ BLOCK", Tone.BAD),
-    GateVerdict.INCONCLUSIVE: ("? INCONCLUSIVE", Tone.WARN),
-}
-
-
 def sections(found: Conclusions) -> Iterator[Section]:
     """One per gate that was asked."""
     for report in found.gates:
-        word, tone = _GATES[report.verdict]
+        word, tone = SIGNS[report.verdict], TONES[report.verdict]
         name = f"{one_line(report.suite)}: " if report.suite else ""
         lead = Lead(word, f"{name}{gate_sides(report)}. {one_line(report.summary)}", tone)
         yield Section(f"Gate: {gate_sides(report)}", lead, tuple(gate_tables(report)))

@@ -162,10 +162,19 @@ class SuiteStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldCase:
+    """A case that is quarantined, and why: a sentence without its full stop."""
+
+    key: CaseKey
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteFindings(Findings):
-    """Findings with the standings of the suites among the results."""
+    """Findings with the standings of the suites among the results, and the cases that the project quarantines."""
 
     standings: tuple[SuiteStanding, ...] = ()
+    held: tuple[HeldCase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.standing.model import HeldCase
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, RunResult, Sample, Status
 from agentdyno.show.wording import count, one_line
 
@@ -13,7 +15,8 @@ _MOST_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """One test case. ``tag`` is ``failure`` for wrong answers, ``error`` where none came, "" where it passed."""
+    """One test case. ``tag`` is ``failure`` for wrong answers, ``error`` where none came, ``skipped`` where the case
+    is quarantined, "" where it passed."""
 
     group: str
     name: str
@@ -25,9 +28,10 @@ class CaseOutcome:
     summary: str
 
 
-def case_outcomes(result: RunResult) -> list[CaseOutcome]:
-    """Every case that was tried by every agent, benchmark by benchmark."""
+def case_outcomes(result: RunResult, held: Sequence[HeldCase] = ()) -> list[CaseOutcome]:
+    """Every case that was tried by every agent, benchmark by benchmark; ``held`` ones are quarantined."""
     found = []
+    reasons = {(item.key.benchmark, item.key.case_id): item.reason for item in held}
     benchmarks = {item.benchmark_id: item for item in result.suite.benchmarks} if result.suite is not None else {}
     for arm in result.arms:
         benchmark = benchmarks.get(arm.benchmark or "")
@@ -38,7 +42,12 @@ def case_outcomes(result: RunResult) -> list[CaseOutcome]:
             if sample.phase is Phase.MEASURED and sample.status is not Status.CANCELLED:
                 taken.setdefault(sample.case_id, []).append(sample)
         cases = {case.id: case for case in benchmark.cases}
-        found += [_outcome(arm, benchmark, cases.get(case_id), samples) for case_id, samples in taken.items()]
+        for case_id, samples in taken.items():
+            outcome = _outcome(arm, benchmark, cases.get(case_id), samples)
+            reason = reasons.get((benchmark.benchmark_id, case_id))
+            if reason is not None:
+                outcome = replace(outcome, tag="skipped", kind="", message=f"{reason}; {outcome.summary}", text="")
+            found.append(outcome)
     return found
 
 

@@ -127,7 +127,7 @@ class SuiteKind:
             from agentdyno.runner.rules.deciding import UntilDecided
 
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
-        return rules
+        return [*rules, *tools.choices.rules]
 
     def close(self, header: RunResult, prepared: Prepared[PreparedSuite], ended: Ended) -> RunResult:
         from agentdyno.runs.suite.closing import close_run

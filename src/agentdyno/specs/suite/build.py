@@ -82,6 +82,7 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
         imports=tuple(document.get("imports", ())),
         base_dir=str(place.base_dir),
         source=place.source,
+        fail_under=document.get("fail_under"),
     )
 
 

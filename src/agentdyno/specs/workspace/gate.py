@@ -14,6 +14,7 @@ from agentdyno.settings.setting import GATE
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
 from agentdyno.specs.forms import FileModel, Line, form
+from agentdyno.specs.workspace.gate_cases import GateCases, case_policy
 
 RETURNED = "result."
 """What a number that an experiment returns begins with."""
@@ -68,7 +69,7 @@ RuleField = Annotated[
 ]
 
 
-class GateOwn(FileModel):
+class GateOwn(GateCases):
     """What ``dyno check`` lets through."""
 
     against: Line = Field(
@@ -95,7 +96,7 @@ class GateOwn(FileModel):
         return self
 
 
-GateModel = form("GateModel", GATE, base=GateOwn, order="against alpha metrics")
+GateModel = form("GateModel", GATE, base=GateOwn, order="against alpha metrics minimum must_pass max_broken")
 if TYPE_CHECKING:  # a class that is made at run time is no type for a checker
     GateField = GateOwn
 else:
@@ -134,6 +135,7 @@ def gate_policy(document: Mapping[str, Any]) -> GatePolicy:
         against=document.get("against"),
         own_tiers=tuple(metric for metric, row in written.items() if "tier" in row),
         own_tolerances=tuple(metric for metric, row in written.items() if "tolerance" in row),
+        cases=case_policy(document),
     )
 
 
