@@ -127,7 +127,7 @@ export interface components {
             items: components["schemas"]["Alert"][];
         };
         /**
-         * @description Three or more agents: every pair, Holm's correction over all pairs and metrics together.
+         * @description Three or more agents: every pair, Holm's correction over the families of all pairs together.
          *
          *     ``wins`` counts pairs in which an agent is the winner. ``winner`` beats, or is not beaten by, every other and
          *     wins at least once; ``None`` with the reason in ``why``. ``cases`` are those on which the agents disagree first.
@@ -698,9 +698,10 @@ export interface components {
         /**
          * @description Baseline against candidate.
          *
-         *     ``rows`` are the five dimensions and ``overall`` over the whole suite: one family, corrected together.
-         *     ``benchmark_rows`` are the dimensions per benchmark, a family of their own. ``winner`` is an agent's label or
-         *     ``None``, and ``why`` says why in either case. ``category_winners`` gives per category of benchmarks the agent
+         *     ``rows`` are the five dimensions and ``overall`` over the whole suite: accuracy is corrected together with the
+         *     error rate, the others with each other. ``benchmark_rows`` are the dimensions per benchmark, another family.
+         *     ``winner`` is an agent's label or ``None``, and ``why`` says why in either case: accuracy, reliability, cost and
+         *     time decide it. ``category_winners`` gives per category of benchmarks the agent
          *     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
          *     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
          *     ``steady_broken`` cases were seen to be right in every try of the baseline and wrong in every one of the
@@ -941,8 +942,13 @@ export interface components {
          *     only the candidate gets right, ``broken`` ones only the baseline, those that changed most first. ``detectable`` is
          *     the smallest difference that this many cases would show 8 times in 10. ``clusters`` counts independent groups of
          *     cases; with one there is neither interval nor p-value. ``unpaired`` cases lack a score on a side.
+         *
+         *     The test and the verdict are those of the row of accuracy: ``p_value`` is uncorrected and below 0.05 exactly where
+         *     the interval leaves zero, ``adjusted_p`` is corrected over ``family`` rows and decides. ``more_cases`` would
+         *     decide what is inconclusive; ``reason`` says why the verdict is what it is.
          */
         HeadToHead: {
+            adjusted_p: number | null;
             baseline: string;
             baseline_mean: number | null;
             /** @default 0 */
@@ -957,6 +963,8 @@ export interface components {
             clusters: number;
             detectable: number | null;
             difference: number | null;
+            /** @default 0 */
+            family: number;
             /** @default [] */
             fixed: components["schemas"]["CaseKey"][];
             interval: [
@@ -964,7 +972,10 @@ export interface components {
                 number
             ] | null;
             method: string;
+            more_cases: number | null;
             p_value: number | null;
+            /** @default  */
+            reason: string;
             /** @default true */
             same_run: boolean;
             /** @default 0 */
@@ -1423,9 +1434,12 @@ export interface components {
          *     quantity (``duration_s``, ``cost_usd``…); ``benchmark`` is "" for the whole suite. ``baseline`` and ``candidate``
          *     are the quantity that was tested, in ``unit``; the scores are in 0..1, ``None`` where there is no target.
          *
-         *     ``change`` is candidate / baseline - 1 where ``relative``, else candidate - baseline; ``interval`` (95 %) and
+         *     ``change`` is candidate / baseline - 1 where ``relative``, else candidate - baseline; ``interval`` and
          *     ``detectable`` (the smallest change these cases would show 8 times in 10, always positive) are of the same kind.
-         *     ``p_value`` is two-sided, ``adjusted_p`` after Holm's correction for the family that the row belongs to.
+         *     ``p_value`` is two-sided and uncorrected; it is below ``level`` exactly where the interval, which inverts the same
+         *     test at 1 - ``level``, leaves zero. ``adjusted_p`` is after Holm's correction together with the other rows of its
+         *     family, ``family`` of them in all; 0 where there is no test. ``level`` is 0.05, and 0.01 where runs are tested.
+         *     ``per_try`` is, of what is counted per success, the relative change per execution, the pass rate left out.
          *     ``effect`` is the matched-pairs rank-biserial correlation, positive where the candidate is better. ``wins`` and
          *     ``losses`` count cases. ``verdict`` is the candidate's; it is ``None`` where the two do not compare, and
          *     ``reason`` says why. ``more_cases`` is how many more would decide an inconclusive row.
@@ -1444,11 +1458,15 @@ export interface components {
             clusters: number;
             detectable: number | null;
             effect: number | null;
+            /** @default 0 */
+            family: number;
             higher_is_better: boolean;
             interval: [
                 number,
                 number
             ] | null;
+            /** @default 0.05 */
+            level: number;
             /** @default 0 */
             losses: number;
             /** @default  */
@@ -1456,6 +1474,7 @@ export interface components {
             metric: string;
             more_cases: number | null;
             p_value: number | null;
+            per_try: number | null;
             quantity: string;
             /** @default  */
             reason: string;
