@@ -1,7 +1,8 @@
 """How well changes of level are found: our detector beside apache-otava, ruptures and asv on the same series.
 
-Seeded series of five noises and three lengths with steps of 1 to 6 sigma, the same without a step, the time it takes,
-and with --data measured series that experts labelled. A peer that is not installed is left out.
+First series of 8 to 30 points, with and without a change, beside a plain t test. Then seeded series of five noises
+and three lengths with steps of 1 to 6 sigma, the same without a step, the time it takes, and with --data measured
+series that experts labelled. A peer that is not installed is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.changepoints_short import print_short
 from benchmarks.changepoints_tool import (
     NOISES,
     TOLERANCE,
@@ -32,6 +34,8 @@ SIZES = (1, 2, 3, 4, 5, 6)
 CLEAR = (3, 4, 5, 6)
 STEP_SERIES = {100: 20, 1_000: 6, 10_000: 1}
 QUIET_SERIES = {100: 120, 1_000: 20, 10_000: 2}
+SHORT_SERIES, SHORT_SERIES_QUICK = 10_000, 50
+"""Of each kind of noise and length, without a change."""
 F1_GOAL, F1_SHORT_GOAL = 0.97, 0.90
 ALARM_GOAL = 0.1
 """False alarms in 1,000 points of noise."""
@@ -168,6 +172,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with labelled series: data/*.csv and metadata/*.csv")
     parser.add_argument("--seed", type=int, default=4, help="of all series (default 4)")
+    parser.add_argument("--only", choices=("short", "long"), help="the tables of short series, or those of long ones")
+    parser.add_argument("--series", type=int, default=SHORT_SERIES, help="short ones of each kind (default 10000)")
     parser.add_argument("--quick", action="store_true", help="few short series: shows that it works")
     options = parser.parse_args()
     steps, quiet = ({100: 4, 1_000: 1}, {100: 10, 1_000: 2}) if options.quick else (STEP_SERIES, QUIET_SERIES)
@@ -175,6 +181,10 @@ def main() -> None:
     detectors, notes = load_detectors()
     for note in notes:
         print(note)
+    if options.only != "long":
+        print_short(detectors, options.seed, SHORT_SERIES_QUICK if options.quick else options.series)
+    if options.only == "short":
+        return
     print_steps(find_steps(detectors, steps, options.seed), list(detectors), list(steps))
     print_false_alarms(detectors, quiet, options.seed)
     print_times(detectors, (1_000, 10_000, 100_000), 1 if options.quick else 5)

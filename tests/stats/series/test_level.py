@@ -33,6 +33,8 @@ def test_too_few_points_have_no_interval() -> None:
     assert last_level([3.0]) == (3.0, None)
     assert last_level([3.0, 4.0]) == (3.5, None)
     assert last_level([3.0, 4.0, 5.0])[1] is not None
+    assert last_level([3.0] * 5) == (3.0, None)
+    assert last_level([3.0] * 5 + [4.0] * 3, [5]) == (4.0, None)
 
 
 def test_the_end_of_a_slope_is_the_end_of_the_parabola_through_it() -> None:

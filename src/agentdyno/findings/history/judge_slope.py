@@ -49,12 +49,12 @@ def find_slope(values: Array, changes: Sequence[HistoryChange]) -> Slope | None:
     if values.size < FEWEST_POINTS:
         return None
     blocks, _ = in_blocks(values)
-    trend = theil_sen(blocks)
-    if trend is None or trend.slope == 0.0:
+    p_value = _short_slope(values) if values.size < SHORT else _long_slope(blocks)
+    trend = None if p_value is None else theil_sen(blocks)
+    if p_value is None or trend is None or trend.slope == 0.0:
         return None
     line = _nearest_line(blocks, trend)
-    p_value = _short_slope(values, line) if values.size < SHORT else _long_slope(trend.p_value, blocks, line)
-    return None if p_value is None else Slope(start, float(line[0]), float(line[-1]), p_value)
+    return Slope(start, float(line[0]), float(line[-1]), p_value)
 
 
 def _nearest_line(values: Array, trend: Trend) -> Array:
@@ -81,18 +81,28 @@ def corrected(p_value: float, noise: Array) -> float:
     return two_sided_p(normal_quantile(max(p_value, _LEAST_P) / 2.0) / math.sqrt(inflation))
 
 
-def _short_slope(values: Array, line: Array) -> float | None:
+def _short_slope(values: Array) -> float | None:
     """The p-value of a slope that counts, ``None`` of one that does not; one point far off may be left out."""
     p_value = slope_p_value(values)
     if p_value < SHORT_ALPHA:
         return p_value
-    p_value = slope_p_value(np.delete(values, int(np.abs(values - line).argmax())))
+    p_value = slope_p_value(np.delete(values, _furthest_from_line(values)))
     return p_value if p_value < LEFT_OUT_ALPHA else None
 
 
-def _long_slope(rank_p: float, blocks: Array, line: Array) -> float | None:
+def _furthest_from_line(values: Array) -> int:
+    times = np.arange(values.size) - (values.size - 1) / 2.0
+    centred = values - values.mean()
+    return int(np.abs(centred - times * ((times * centred).sum() / np.square(times).sum())).argmax())
+
+
+def _long_slope(blocks: Array) -> float | None:
     """The same by the ranks, which spikes do not move, or by the t test, which tells how far it stands out."""
-    p_value = corrected(rank_p, blocks - line)
+    trend = theil_sen(blocks)
+    if trend is None:
+        return None
+    line = trend.intercept + trend.slope * np.arange(blocks.size)
+    p_value = corrected(trend.p_value, blocks - line)
     if p_value < ALPHA:
         return p_value
     p_value = slope_p_value(blocks)

@@ -22,8 +22,8 @@ def last_level(
     """The median since the last of the changes (first places of new levels), and its interval.
 
     From 6 points on it is that between two of these values (exact for independent ones); fewer borrow the scatter
-    around all levels of the series and get Student's t. ``None`` where there are fewer than two points more than
-    levels, for then nothing shows the scatter.
+    around all levels of the series and get Student's t. ``None`` where nothing shows that scatter: fewer than two
+    points more than levels, or values that are all equal, for a few equal values are no certainty.
     """
     array = to_array(values)
     require_inside_unit(confidence, "confidence")
@@ -33,9 +33,10 @@ def last_level(
     if exact is not None:
         return middle, exact
     freedom = array.size - len(changes) - 1
-    if freedom < 2:
+    squares = float(np.square(residuals(array, changes)).sum())
+    if freedom < 2 or squares == 0.0:
         return middle, None
-    variance = float(np.square(residuals(array, changes)).sum()) / freedom
+    variance = squares / freedom
     error = math.sqrt(variance / last.size * (_MEDIAN_VARIANCE if last.size > 2 else 1.0))
     reach = t_quantile(0.5 + confidence / 2.0, freedom) * error
     return middle, Interval(middle - reach, middle + reach, confidence)

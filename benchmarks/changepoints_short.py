@@ -1,0 +1,207 @@
+"""How well changes and drifts are found in as few runs as people have: 6 to 30 points.
+
+Ours is judged as `dyno history` shows it: steps, provisional ones too, and patterns. Beside it stand apache-otava and
+what one would do by hand: Student's t test at the best place with three points a side, p < 0.01.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from benchmarks.changepoints_tool import Array, Detector, make_noise
+from benchmarks.ratio_table import met, print_table
+
+from agentdyno.findings.history.judge import history
+from agentdyno.findings.history.judge_patterns import history_patterns
+from agentdyno.findings.history.model import HistoryPoint
+from agentdyno.stats.distributions import t_cdf
+
+LENGTHS = (8, 10, 14, 20, 30)
+INDEPENDENT = ("gauss", "t3", "spikes")
+SIGMA = 0.1
+"""The noise of series without a change and of steps in sigmas, in parts of their level."""
+DOUBLINGS = ((5, 3), (6, 4), (8, 6), (6, 2), (8, 2), (12, 2))
+FIVE_SIGMA = ((7, 3), (8, 4), (10, 4), (8, 6), (10, 10), (16, 4), (26, 4))
+RAMP_RUNS, RAMP = 20, 0.05
+RAMP_NOISES = (0.0, 0.01, 0.02, 0.05)
+ALARMS_GOAL, CORRELATED_GOAL = 0.01, 0.05
+DOUBLING_GOAL, STEP_GOAL, RAMP_GOAL = 0.95, 0.90, 0.95
+_T_ALPHA = 0.01
+_NEAR = 1
+"""A change counts as found this many points from its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says of one series: where it changed, whether for certain, and whether it drifts."""
+
+    changes: tuple[tuple[int, bool], ...] = ()
+    drifts: bool = False
+
+    def finds(self, place: int) -> bool:
+        return any(abs(at - place) <= _NEAR for at, _ in self.changes)
+
+    def confirms(self, place: int) -> bool:
+        return any(abs(at - place) <= _NEAR and sure for at, sure in self.changes)
+
+    @property
+    def raises(self) -> bool:
+        return bool(self.changes) or self.drifts
+
+
+Tool = Callable[[Array], Answer]
+
+
+def ask_dyno(values: Array) -> Answer:
+    points = [HistoryPoint(1_000 * place, float(value)) for place, value in enumerate(values)]
+    found = history("series", "duration_s", points, unit="s", higher_is_better=False)
+    patterns = [item for side in history_patterns([found]) for item in side]
+    return Answer(tuple((change.index, change.confirmed) for change in found.changes), bool(patterns))
+
+
+def ask_t_test(values: Array) -> Answer:
+    """Student's t at the best of the places with three points a side."""
+    n = values.size
+    sizes = np.arange(3, n - 2, dtype=np.float64)
+    centred = values - values.mean()
+    sums = np.cumsum(centred)[2 : n - 3]
+    saved = sums * sums * n / (sizes * (n - sizes))
+    best = int(saved.argmax())
+    left = max(float(np.square(centred).sum()) - float(saved[best]), 1e-300)
+    t = math.sqrt(float(saved[best]) / left * (n - 2))
+    return Answer(((best + 3, True),)) if 2.0 * t_cdf(-t, n - 2) < _T_ALPHA else Answer()
+
+
+def as_tool(detector: Detector) -> Tool:
+    return lambda values: Answer(tuple((place, True) for place in detector(values)))
+
+
+def print_short(detectors: dict[str, Detector], seed: int, series: int) -> None:
+    """All tables; `series` is how many of each kind have no change, a tenth of that how many have one."""
+    tools: dict[str, Tool] = {"dyno": ask_dyno}
+    if "otava" in detectors:
+        tools["otava"] = as_tool(detectors["otava"])
+    tools["t test"] = ask_t_test
+    print_alarms(tools, seed, series)
+    print_doublings(tools, seed, max(10, series // 10))
+    print_steps(tools, seed, max(10, series // 10))
+    print_ramps(tools, seed, max(10, series // 10))
+
+
+def print_alarms(tools: dict[str, Tool], seed: int, series: int) -> None:
+    rows, independent, correlated = [], 0.0, 0.0
+    for kind in (*INDEPENDENT, "ar1"):
+        for n in LENGTHS:
+            random = np.random.default_rng([seed, 1, len(kind), ord(kind[0]), n])
+            made = [1.0 + SIGMA * make_noise(kind, n, random) for _ in range(series)]
+            ours = [ask_dyno(values) for values in made]
+            alarms = _share(answer.raises for answer in ours)
+            if kind == "ar1":
+                correlated = max(correlated, alarms)
+            else:
+                independent = max(independent, alarms)
+            doubtful = _share(any(not sure for _, sure in answer.changes) for answer in ours)
+            drifting = _share(answer.drifts for answer in ours)
+            # The peers' figures need no third digit.
+            peers = [
+                _percent(_share(tool(values).raises for values in made[: max(10, series // 5)]))
+                for name, tool in tools.items()
+                if name != "dyno"
+            ]
+            rows.append([kind, str(n), _percent(alarms), _percent(doubtful), _percent(drifting), *peers])
+    header = ["noise", "n", "dyno", "provisional", "patterns", *(name for name in tools if name != "dyno")]
+    notes = [
+        f"{series:,} series of each kind; the peers on a fifth of them. ar1: neighbours correlate by 0.6",
+        "dyno counts steps, provisional ones among them, and patterns; the next two columns are parts of it",
+        f"goal: at most {_percent(ALARMS_GOAL)} with independent noise, worst {_percent(independent)}: "
+        f"{met(independent <= ALARMS_GOAL)}",
+        f"goal: at most {_percent(CORRELATED_GOAL)} with ar1, worst {_percent(correlated)}: "
+        f"{met(correlated <= CORRELATED_GOAL)}",
+    ]
+    print_table("Short series without a change that raise anything", header, rows, notes)
+
+
+def print_doublings(tools: dict[str, Tool], seed: int, series: int) -> None:
+    rows, least, doubtful = [], 1.0, 1.0
+    for before, after in DOUBLINGS:
+        random = np.random.default_rng([seed, 2, before, after])
+        levels = np.repeat([1.0, 2.0], [before, after])
+        made = [levels * (1.0 + 0.01 * make_noise("gauss", before + after, random)) for _ in range(series)]
+        row = [f"{before} + {after}"]
+        for name, tool in tools.items():
+            answers = [tool(values) for values in made]
+            found = _share(answer.finds(before) for answer in answers)
+            row.append(_percent(found))
+            if name == "dyno":
+                sure = _share(answer.confirms(before) for answer in answers)
+                row.append(_percent(sure))
+                least = min(least, found)
+                doubtful = min(doubtful, found - sure) if after == 2 else doubtful
+        rows.append(row)
+    header = ["points", "dyno", "confirmed", *list(tools)[1:]]
+    notes = [
+        f"{series:,} series each, found within {_NEAR} point of its place",
+        f"goal: ours at least {_percent(DOUBLING_GOAL)}: {met(least >= DOUBLING_GOAL)}; "
+        f"with two points provisional: {met(doubtful >= DOUBLING_GOAL)}",
+    ]
+    print_table("A doubling with 1 % of noise", header, rows, notes)
+
+
+def print_steps(tools: dict[str, Tool], seed: int, series: int) -> None:
+    rows, least = [], 1.0
+    for before, after in FIVE_SIGMA:
+        row = [f"{before} + {after}"]
+        for kind in ("gauss", "spikes"):
+            random = np.random.default_rng([seed, 3, before, after, len(kind)])
+            levels = np.repeat([0.0, 5.0], [before, after])
+            made = [1.0 + SIGMA * (levels + make_noise(kind, before + after, random)) for _ in range(series)]
+            for name, tool in tools.items():
+                found = _share(tool(values).finds(before) for values in made)
+                row.append(_percent(found))
+                if name == "dyno" and kind == "gauss" and before >= 8:
+                    least = min(least, found)
+        rows.append(row)
+    header = ["points", *tools, *(f"{name}, spikes" for name in tools)]
+    notes = [
+        f"goal: ours at least {_percent(STEP_GOAL)} from 8 + 4 on with Gaussian noise: {met(least >= STEP_GOAL)}"
+    ]
+    print_table("A step of 5 sigma", header, rows, notes)
+
+
+def print_ramps(tools: dict[str, Tool], seed: int, series: int) -> None:
+    rows, least = [], 1.0
+    shapes = {
+        "5 % of the value before": (1.0 + RAMP) ** np.arange(RAMP_RUNS),
+        "5 % of the first value": 1.0 + RAMP * np.arange(RAMP_RUNS),
+    }
+    for shape, ramp in shapes.items():
+        for noise in RAMP_NOISES:
+            random = np.random.default_rng([seed, 4, len(shape), round(1_000 * noise)])
+            made = [ramp * (1.0 + noise * make_noise("gauss", RAMP_RUNS, random)) for _ in range(series)]
+            row = [f"+{shape} a run", f"{noise:.0%}"]
+            for name, tool in tools.items():
+                answers = [tool(values) for values in made]
+                found = _share((answer.drifts if name == "dyno" else answer.raises) for answer in answers)
+                row.append(_percent(found))
+                if name == "dyno":
+                    row.append(_percent(_share(bool(answer.changes) for answer in answers)))
+                    least = min(least, found)
+            rows.append(row)
+    header = ["ramp", "noise", "dyno", "taken for steps", *list(tools)[1:]]
+    notes = [
+        f"{RAMP_RUNS} runs; ours tells a drift, the peers can only tell a step",
+        f"goal: ours at least {_percent(RAMP_GOAL)}: {met(least >= RAMP_GOAL)}",
+    ]
+    print_table("A ramp", header, rows, notes)
+
+
+def _share(answers: Iterable[bool]) -> float:
+    found = list(answers)
+    return sum(found) / len(found)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.1f} %"
