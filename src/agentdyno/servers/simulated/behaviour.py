@@ -28,8 +28,8 @@ class Behaviour:
     one ``itl_s`` later; a jitter widens them by up to plus or minus its value, drawn from ``seed``, the request and
     how often the same request came before, so that a repeated run sees the same values in whatever order its
     requests arrive. In Ollama's protocol only the first request to a model that is not loaded waits for ``load_s``
-    (``/api/generate`` loads and unloads, ``/api/ps`` lists); in OpenAI's every one does. ``head_delay_s`` keeps even the head of an answer back. A request to ``/plain`` is answered whole
-    after ``service_s``.
+    (``/api/generate`` loads and unloads, ``/api/ps`` lists); in OpenAI's every one does. ``head_delay_s`` keeps even
+    the head of an answer back. A request to ``/plain`` is answered whole after ``service_s``.
 
     ``slots`` requests are served at once, each for the time of its answer (``ttft_s + itl_s * (tokens - 1)``): the
     capacity is ``slots`` divided by that time. ``None`` has no such limit. Others wait in the order of arrival, at
