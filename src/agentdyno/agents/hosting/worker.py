@@ -136,6 +136,7 @@ def _metering(
             for line in file:
                 if line.startswith(b"VmHWM:"):
                     readings["peak_rss_bytes"] = float(int(line.split()[1]) * 1024)
+                    break
         return readings
 
     with contextlib.suppress(OSError), open_file("/proc/self/clear_refs", "wb", buffering=0) as file:
