@@ -221,7 +221,7 @@ def test_a_model_is_loaded_by_its_first_request_and_unloaded_when_told(server: R
         return {row["name"]: row["context_length"] for row in ask(server.url, "/api/ps").json["models"]}
 
     def load_ns(**fields: object) -> int:
-        body = chat(model="cold-one", stream=False, dyno={"load_s": 0.015}, **fields)
+        body = {**chat(model="cold-one", stream=False, dyno={"load_s": 0.015}), **fields}
         return int(ask(server.url, OLLAMA, body).json["load_duration"])
 
     assert "cold-one" not in loaded()

@@ -62,6 +62,10 @@ class Event:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
+SIMULATED_PREFIX = "simulated/"
+"""In front of the name of every model that our simulated servers answer as."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What an agent answers to a case. Unknown is ``None``: an unknown cost is not free.

@@ -18,6 +18,7 @@ from agentdyno.agents.commands.command_line import (
     with_placeholder,
 )
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
+from agentdyno.agents.simulated_models import addresses, any_simulated, marked
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
@@ -92,12 +93,15 @@ class CommandAgent:
         if self.config:
             self._env[CONFIG_VARIABLE] = json.dumps(self.config, ensure_ascii=False, default=str)
         self._limits = limits or CommandLimits()
+        self._simulated = False
         self._idle: list[CommandLauncher] = []
         self._launchers: list[CommandLauncher] = []
 
     async def start(self) -> None:
         """Raises ``PluginError`` where the command cannot be found or executed."""
         check_executable(self._argv[0], self._cwd, self._env.get("PATH", os.defpath), self.name)
+        texts = (*self._argv, self._env.get(CONFIG_VARIABLE, ""))
+        self._simulated = await any_simulated(addresses(texts, self._env))
         self._idle.append(self._launcher())
 
     async def run(self, case: Case) -> Response:
@@ -171,7 +175,8 @@ class CommandAgent:
         if "\ufffd" in text and not _is_utf8(completed.stdout):
             observed["invalid_utf8"] = True
         claims = {reported_name(name): value for name, value in response.readings.items()}
-        return replace(response, observed=observed, readings={**claims, **_readings(completed)})
+        whole = replace(response, observed=observed, readings={**claims, **_readings(completed)})
+        return marked(whole, self._simulated)
 
 
 def _not_started(error: CannotStart, program: str, in_argument: bool) -> CaseFailed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
 from agentdyno.agents.hosting.timed_peer import TimedPeer
+from agentdyno.agents.simulated_models import addresses, any_simulated, marked
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, PluginError, RunError, SpecError
 from agentdyno.model.case import Case, Response
@@ -81,6 +83,7 @@ class HostedAgent:
             output_bytes=self._limits.output_bytes,
         )
         self._slots = asyncio.Semaphore(self._limits.workers)
+        self._simulated = False
         self._spare: list[asyncio.Task[TimedPeer]] = []
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -93,6 +96,8 @@ class HostedAgent:
             await self._discard(task)
             raise
         self._spare.append(task)
+        texts = (json.dumps(to_plain(self.config), default=str),)
+        self._simulated = await any_simulated(addresses(texts, self._start.environ or {}))
 
     async def run(self, case: Case) -> Response:
         message = {"op": "run", "case": to_plain(case)}
@@ -109,7 +114,7 @@ class HostedAgent:
             reusable = False
             try:
                 reply = await process.ask(message)
-                response = process.checked(_answer(reply, process.peer.tail()))
+                response = marked(process.checked(_answer(reply, process.peer.tail())), self._simulated)
                 reusable = True
                 return response
             except PeerFlooded as flooded:

@@ -144,6 +144,7 @@ def _metering(
             for line in file:
                 if line.startswith(b"VmHWM:"):
                     readings["peak_rss_bytes"] = float(int(line.split()[1]) * 1024)
+                    break
         if references.wanted:
             references.worked(readings["duration_s"])  # the case is over, and the next has not begun
             readings.update(references.now())

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol
 
+from agentdyno.model.case import SIMULATED_PREFIX
 from agentdyno.servers.simulated.chat_request import ReceivedChat
 from agentdyno.servers.simulated.script import Script
 from agentdyno.servers.simulated.send_log import RequestRecord
 
-PREFIX = "simulated/"
 LONGEST_WORD = 64
 """Characters of a token that is worth remembering."""
 
@@ -43,7 +43,7 @@ class Frames(Protocol):
 
 def reported_model(name: str) -> str:
     """The name under which a model answers: no measurement can be taken for one of the real model."""
-    return name if name.startswith(PREFIX) else PREFIX + name
+    return name if name.startswith(SIMULATED_PREFIX) else SIMULATED_PREFIX + name
 
 
 def dump(value: object) -> bytes:
