@@ -131,10 +131,11 @@ class Normaliser:
         found = [
             item for arm_id, arm in self._arms.items() if (item := _disturbed(arm_id, arm)) and arm_id not in told
         ]
-        arms = tuple(self._added(arm, whole) for arm in result.arms)
+        arms = tuple(self.added_to_arm(arm, whole=whole) for arm in result.arms)
         return replace(result, arms=arms, warnings=(*result.warnings, *found))
 
-    def _added(self, arm: ArmResult, whole: bool) -> ArmResult:
+    def added_to_arm(self, arm: ArmResult, *, whole: bool) -> ArmResult:
+        """One closed arm with what the references showed."""
         seen = self._arms.get(arm.arm_id)
         if seen is None:
             return arm

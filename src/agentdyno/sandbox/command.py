@@ -37,7 +37,8 @@ class Command:
 @dataclass(frozen=True, slots=True)
 class Completed:
     """How a command ended. ``status`` is its exit status, negative for a signal; ``duration_s`` is from its start to
-    its end; ``cpu_s`` and ``peak_rss_bytes`` are its own and those of the children it waited for. ``flooded``: it was
+    its end; ``cpu_s`` and ``peak_rss_bytes`` are its own and those of the children it waited for. ``queued_s`` is how
+    long its first thread was ready and others had the CPU, ``None`` where nobody counts that. ``flooded``: it was
     ended because it printed too much, and the rest is not known."""
 
     status: int
@@ -47,6 +48,7 @@ class Completed:
     cpu_s: float = 0.0
     peak_rss_bytes: int = 0
     flooded: bool = False
+    queued_s: float | None = None
 
 
 class CannotStart(Exception):
@@ -173,6 +175,7 @@ def _completed(report: dict[str, Any] | None, reading: _Reading) -> Completed:
         float(report["duration_s"]),
         float(report["cpu_s"]),
         int(report["peak_rss_bytes"]),
+        queued_s=report["queued_s"],
     )
 
 

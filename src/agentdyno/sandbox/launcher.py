@@ -72,8 +72,10 @@ def _perform(job: dict[str, Any], descriptors: list[int], libc: Any) -> dict[str
         os.close(fd)
     with os.fdopen(error_read, "rb") as errors:
         refused = errors.read()
-    _, status, usage = os.wait4(pid, 0)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     duration_s = time.perf_counter() - started
+    queued_s = _queued_s(pid)
+    _, status, usage = os.wait4(pid, 0)
     if refused:
         number, _, text = refused.decode("utf-8", "replace").partition(" ")
         return {"refused": text, "errno": int(number)}
@@ -83,7 +85,17 @@ def _perform(job: dict[str, Any], descriptors: list[int], libc: Any) -> dict[str
         "duration_s": duration_s,
         "cpu_s": cpu_s,
         "peak_rss_bytes": usage.ru_maxrss * 1024,
+        "queued_s": queued_s,
     }
+
+
+def _queued_s(pid: int) -> float | None:
+    """Seconds in which an ended child that is still there was ready to run and others had the CPU."""
+    try:
+        with open(f"/proc/{pid}/schedstat") as file:  # noqa: PTH123  (pathlib is slow to load)
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _become(job: dict[str, Any], descriptors: list[int], error_write: int, libc: Any) -> None:

@@ -19,13 +19,14 @@ from agentdyno.agents.commands.command_line import (
 )
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import CaseFailed
+from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
 from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
 from agentdyno.sandbox.process import cause_of_death
+from agentdyno.workers.reference import QUEUED, READING, References
 
 CONFIG_VARIABLE = "DYNO_CONFIG"
 _E2BIG, _NOT_THERE, _NOT_ALLOWED = 7, 2, 13
@@ -94,11 +95,17 @@ class CommandAgent:
             self._env[CONFIG_VARIABLE] = json.dumps(self.config, ensure_ascii=False, default=str)
         self._limits = limits or CommandLimits()
         self._simulated = False
+        self._references = References(0.0)
         self._idle: list[CommandLauncher] = []
         self._launchers: list[CommandLauncher] = []
 
+    def read_references(self, allowance_s: float) -> None:
+        """From now on references are read between cases, in this process: commands have none of ours."""
+        self._references = References(allowance_s)
+
     async def start(self) -> None:
         """Raises ``PluginError`` where the command cannot be found or executed."""
+        self._references.begin()
         check_executable(self._argv[0], self._cwd, self._env.get("PATH", os.defpath), self.name)
         texts = (*self._argv, self._env.get(CONFIG_VARIABLE, ""))
         self._simulated = await any_simulated(addresses(texts, self._env))
@@ -131,7 +138,17 @@ class CommandAgent:
         if failed is not None:
             failed.response = Response(readings=_readings(completed))
             raise failed
-        return self._response(completed)
+        return self._with_references(self._response(completed), completed)
+
+    def _with_references(self, response: Response, completed: Completed) -> Response:
+        """Read only where one case is answered at a time: nothing else is being timed then."""
+        readings = {name: value for name, value in response.readings.items() if not name.startswith(READING)}
+        if self._references.wanted and MAY_BLOCK_S.get() is not None:
+            readings |= self._references.now()
+            if completed.queued_s is not None:
+                readings[QUEUED] = completed.queued_s
+            self._references.worked(completed.duration_s)
+        return replace(response, readings=readings)
 
     async def close(self) -> None:
         for launcher in self._launchers:

@@ -65,8 +65,7 @@ class HostedAgent:
         self.version = use.version or ""
         self.config: Mapping[str, object] = dict(use.config)
         self.paid = paid
-        self.reference_s = 0.0
-        """What all its processes together may always spend on reference readings; 0 is for none at all."""
+        self._reference_s = 0.0
         self._limits = limits or HostLimits()
         self._base_dir = str(Path(use.base_dir).resolve())
         found = target or parse_reference(use.uses, Path(self._base_dir))
@@ -86,6 +85,10 @@ class HostedAgent:
         self._simulated = False
         self._spare: list[asyncio.Task[TimedPeer]] = []
         self._closing: set[asyncio.Task[None]] = set()
+
+    def read_references(self, allowance_s: float) -> None:
+        """Its processes read references between cases, in any case for ``allowance_s`` seconds together."""
+        self._reference_s = allowance_s
 
     async def start(self) -> None:
         """Loads the agent in its first process; raises ``PluginError`` or ``SpecError`` where it cannot be loaded."""
@@ -180,7 +183,7 @@ class HostedAgent:
             "also_known": [],
             "config": to_plain(self.config),
             "base_dir": self._base_dir,
-            "reference_s": self.reference_s / self._limits.workers,
+            "reference_s": self._reference_s / self._limits.workers,
         }
 
     @property

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentdyno.agents.commands.agent import CommandAgent
 from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
@@ -98,11 +99,11 @@ class PreparedSuite:
         return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
 
     def share_references(self) -> None:
-        """Agents whose processes are ours read references; together they may spend what a run may."""
+        """Agents that work on this host read references; together they may spend what a run may."""
         agents = {id(job.agent): job.agent for job in self.jobs.values()}.values()
-        ours = [agent for agent in agents if isinstance(agent, HostedAgent)]
-        for agent in ours:
-            agent.reference_s = ALLOWANCE_S / len(ours)
+        here = [agent for agent in agents if isinstance(agent, (CommandAgent, HostedAgent))]
+        for agent in here:
+            agent.read_references(ALLOWANCE_S / len(here))
 
     def observed(self, told: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
         """What the other side says it is, with where the agent's code stands in its history."""
