@@ -134,7 +134,7 @@ def print_power(found: dict[Setting, Counts]) -> None:
         [*_named(setting), *(_share(counts.seen[name], counts) for name in ROWS), _share(counts.winners, counts)]
         for setting, counts in [*found.items(), (None, _sum(found))]
     ]
-    note = "share of comparisons in which the row is decided after Holm's correction over six rows"
+    note = "share of comparisons in which the row is decided after Holm's correction within its family"
     print_table(
         f"Power: {100 * BETTER.gain:.0f} % of wrong answers put right, time x {BETTER.time}, cost x {BETTER.cost}",
         ["cases", "tries", "groups of", *ROWS, "winner"],

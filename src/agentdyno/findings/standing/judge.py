@@ -10,8 +10,6 @@ import numpy as np
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.flips import pick_pair
-from agentdyno.findings.engine.judge import ALPHA
-from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval, cluster_of
 from agentdyno.findings.figures.dimensions import (
     DIMENSIONS,
@@ -24,7 +22,6 @@ from agentdyno.findings.figures.dimensions import (
 from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
 from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
-from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.standing.model import (
     AgentStanding,
     ArmStanding,
@@ -82,6 +79,10 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
 
 def _head_to_head(result: RunResult, figures: Mapping[str, ArmFigures], agents: tuple[str, str]) -> HeadToHead | None:
     """What the engine says of the two, case by case; ``None`` where the samples of one are not there."""
+    # Only now: a run of one agent, an experiment and a load have nothing to judge.
+    from agentdyno.findings.engine.judgement import judgement
+    from agentdyno.findings.record.judge import record_of
+
     try:
         first, second = (record_of(result, figures, agent) for agent in agents)
     except NotComparable:
@@ -269,6 +270,8 @@ def foresee(suite: Suite, warmups: Sequence[int], spread: float | None = None) -
     it; else 20 % of the cases are taken to go one way or the other. Repeats of a case make its score more certain but
     are no further cases, so that they do not count here.
     """
+    from agentdyno.findings.engine.judge import ALPHA
+
     cases = sum(len(item.cases) for item in suite.benchmarks)
     executions = sum(len(item.cases) * (item.epochs or suite.epochs) for item in suite.benchmarks)
     clusters = len({(item.benchmark_id, cluster_of(c.id, c.group)) for item in suite.benchmarks for c in item.cases})
