@@ -165,6 +165,9 @@ class Unscorable(Exception):
     the answer 0.
     """
 
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+
 
 class Scorer(Protocol):
     """Judges an answer. ``check`` says beforehand why a case cannot be judged (a target of the wrong type).

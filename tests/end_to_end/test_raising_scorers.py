@@ -94,7 +94,7 @@ def test_a_refusal_that_the_scorer_cannot_read_is_wrong_and_blocks(project: Benc
     accuracy = rule(report, "accuracy")
     assert (accuracy["row"]["baseline"], accuracy["row"]["cases"]) == (1.0, 30)  # type: ignore[index]
     assert accuracy["row"]["candidate"] == pytest.approx(20 / 30)  # type: ignore[index]
-    assert str(accuracy["reason"]).endswith("; of 30 cases")
+    assert str(accuracy["reason"]).endswith("; accuracy is of 30 cases")
     assert rule(report, "error_rate")["row"]["candidate"] == 0.0, "an error of the agent is something else"  # type: ignore[index]
     assert {item["why"] for item in report["broken"]} == {REASON}
     (warning,) = [item for item in report["warnings"] if item["code"] == "scorer-raised"]

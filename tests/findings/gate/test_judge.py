@@ -79,7 +79,7 @@ def test_fixed_cases_are_named_too() -> None:
     report = judge_gate(with_broken(12), steady(agent="mine@3"), POLICY)
     assert report.verdict is GateVerdict.PASS
     assert report.fixed == tuple(CaseKey("facts", f"c{i:02}") for i in range(12))
-    assert report.rows[0].reason == "better by 30.0 points; of 40 cases"
+    assert report.rows[0].reason == "better by 30.0 points; accuracy is of 40 cases"
 
 
 def test_slower_by_half_in_another_run_is_judged_by_what_runs_do_there() -> None:

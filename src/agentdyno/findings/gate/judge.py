@@ -201,7 +201,11 @@ def _of_cases(row: GateRow, pairing: Pairing) -> GateRow:
         return row
     cases = len(pairing.keys)
     scored = int((~np.isnan(pairing.first.score) & ~np.isnan(pairing.second.score)).sum())
-    told = f"of {cases:,} cases" if scored == cases else f"scored {scored:,} of {cases:,} cases on both sides"
+    told = (
+        f"accuracy is of {cases:,} cases"
+        if scored == cases
+        else f"scored {scored:,} of {cases:,} cases on both sides"
+    )
     return replace(row, reason="; ".join(filter(None, (row.reason, told))))
 
 
