@@ -31,6 +31,7 @@ from agentdyno.model import (
 )
 from agentdyno.model.codec import from_plain
 from agentdyno.model.identity import new_run_id, suite_arm_id
+from agentdyno.model.metric import reported_name
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
 from agentdyno.runs.closing import run_status
@@ -196,7 +197,7 @@ def answer_of(sample: Sample) -> Response:
     return Response(
         output=sample.output,
         usage=from_plain(Usage, tokens) if tokens else None,
-        cost=sample.readings.get("cost_usd"),
+        cost=sample.readings.get(reported_name("cost_usd"), sample.readings.get("cost_usd")),
         events=tuple(from_plain(Event, event) for event in events) if isinstance(events, list) else (),
         observed=observed if isinstance(observed, dict) else {},
         model=model if isinstance(model, str) else None,

@@ -12,7 +12,8 @@ from agentdyno.workers.clock_check import ClockCheck, cpu_clock, cpu_seconds_dif
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
 
-_PINGS = 3
+_PINGS = 2
+"""The first waits for the interpreter to start."""
 
 
 class TimedPeer:
