@@ -11,7 +11,7 @@ import pytest
 from agentdyno import Benchmark, Case, Dataset, Response, Rubric, ScorerUse, Suite, Usage, aevaluate, evaluate
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.findings.comparison.ask import read_result
-from agentdyno.model import Constraints, Progress, RunResult, RunStatus, Status
+from agentdyno.model import Constraints, Progress, Provenance, RunResult, RunStatus, Status
 from agentdyno.runs.kind import Tools
 from agentdyno.runs.pipeline import resume
 from agentdyno.runs.place import run_folder
@@ -53,6 +53,20 @@ class Counting:
 
 def statuses(result: RunResult) -> dict[str, dict[str, int]]:
     return {arm.name.rpartition(" · ")[2]: dict(arm.statuses) for arm in result.arms}
+
+
+def test_what_a_function_says_of_itself_is_shown_as_reported_and_takes_nothings_place() -> None:
+    def boasting(text: str) -> Response:
+        return Response(text.upper(), readings={"duration_s": 1e-12, "ttft_s": 1e-12, "steps": 7.0}, cost=0.0)
+
+    (arm,) = evaluate(DOCUMENT, [boasting]).arms
+    provenance = {name: metric.provenance for name, metric in arm.metrics.items()}
+    claims = {"reported.duration_s", "reported.ttft_s", "reported.cost_usd", "steps"}
+    assert {name for name, value in provenance.items() if value is Provenance.REPORTED} == claims
+    assert provenance["duration_s"] is Provenance.MEASURED
+    assert min(sample.readings["duration_s"] for sample in arm.samples) > 1e-12
+    assert not {"ttft_s", "cost_usd"} & arm.metrics.keys()
+    assert "cost_usd" not in arm.totals
 
 
 def test_functions_and_objects_answer_and_each_is_an_arm() -> None:

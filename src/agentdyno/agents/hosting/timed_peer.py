@@ -13,7 +13,8 @@ from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
 from agentdyno.workers.reference import SPENT
 
-_PINGS = 3
+_PINGS = 2
+"""The first waits for the interpreter to start."""
 _MOST_REFERENCE_S = 0.02
 """No reading of the references takes longer, whatever the process says that it spent on one."""
 

@@ -10,6 +10,7 @@ from agentdyno.contracts import Agent, Scorer
 from agentdyno.errors import SpecError
 from agentdyno.model import Benchmark, Case, Event, Response, Sample, Score, ScorerUse, Usage
 from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.metric import reported_name
 from agentdyno.model.scoring import RAISED, problem_code
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJudgement
@@ -84,7 +85,7 @@ def stored_answer(sample: Sample) -> Response:
     return Response(
         output=sample.output,
         usage=from_plain(Usage, tokens) if tokens else None,
-        cost=sample.readings.get("cost_usd"),
+        cost=sample.readings.get(reported_name("cost_usd"), sample.readings.get("cost_usd")),
         events=tuple(from_plain(Event, event) for event in events) if isinstance(events, list) else (),
         observed=observed if isinstance(observed, dict) else {},
         model=model if isinstance(model, str) else None,
