@@ -29,8 +29,8 @@ from agentdyno.findings.figures.summarise import summarise
 from agentdyno.findings.record.judge_spread import (
     QUANTITIES,
     RAW,
+    ComparedRuns,
     RunFigure,
-    Side,
     quantity_spread,
     steadiest_way,
     way_value,
@@ -123,7 +123,10 @@ class Judgement:
 def judge(earlier: Sequence[OneRun], baseline: OneRun, candidate: OneRun) -> Judgement | None:
     """Our rule; ``None`` where no row can be judged."""
     figures = [item.figure for item in (candidate, baseline, *earlier)]
-    sides = Side(UNCHANGED, (baseline.figure.run_id,)), Side(candidate.figure.version, (candidate.figure.run_id,))
+    sides = (
+        ComparedRuns(UNCHANGED, (baseline.figure.run_id,)),
+        ComparedRuns(candidate.figure.version, (candidate.figure.run_id,)),
+    )
     readers: dict[str, Callable[[RunFigure], float | None]] = {
         name: _reader(name) for name in QUANTITIES if name not in (RAW, "duration_norm_s")
     }
