@@ -13,6 +13,7 @@ from itertools import repeat
 from os import O_RDONLY, close, getpid, read
 from os import open as open_file  # names of our own: what is measured may replace those of the module
 from time import perf_counter_ns, thread_time_ns
+from typing import Protocol, runtime_checkable
 
 INTERPRETED, MEMORY = "interpreted", "memory"
 REFERENCES = (INTERPRETED, MEMORY)
@@ -36,6 +37,15 @@ _SETTLE = 4
 """Runs of the interpreted code before its first reading: the interpreter specialises it meanwhile."""
 _NUMBERS = tuple(range(64))
 _WORDS = tuple(f"w{number}" for number in _NUMBERS)
+
+
+@runtime_checkable
+class ReadsReferences(Protocol):
+    """Something that works on this host and can read references while it does."""
+
+    def read_references(self, allowance_s: float) -> None:
+        """From now on it reads them between its samples, in any case for ``allowance_s`` seconds."""
+        ...
 
 
 class References:
