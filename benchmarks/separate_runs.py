@@ -13,6 +13,7 @@ import math
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,25 +25,28 @@ from benchmarks.background_load import loaded
 from benchmarks.ratio_table import BENCHMARKS, met, print_heading, print_table
 from benchmarks.separate_subjects import KINDS
 
-from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
+from agentdyno.findings.engine.between_runs import ALPHA, RunContrast, contrast_runs
+from agentdyno.findings.figures.normalised import NORMALISED
 from agentdyno.findings.figures.summarise import summarise
 from agentdyno.findings.record.judge_spread import (
     QUANTITIES,
     RAW,
+    ComparedRuns,
     RunFigure,
-    Side,
     quantity_spread,
     steadiest_way,
     way_value,
     within_spread,
 )
 from agentdyno.model import Arm, ArmResult, Entry, Iterations, Limits, Sample, Spec
+from agentdyno.model.spread import QuantitySpread
 from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.job import ArmJob, CodeReference, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.host_state import HostState, ReferenceStandard
 from agentdyno.runs.normalising import WAYS, Normaliser
+from agentdyno.settings.judging import TOLERANCE
 from agentdyno.specs import make_plan
 from agentdyno.stats import holm, mann_whitney, wilson
 from agentdyno.workers.reference import ALLOWANCE_S
@@ -107,45 +111,43 @@ def _placed(job: ArmJob, folder: str) -> ArmJob:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Rows that were judged, the smallest corrected p, and the change that the time row could have shown."""
+    """``alarmed`` rows are significant after Holm's correction and beyond the tolerance. ``detectable`` is the change
+    (a logarithm) that the time row could have shown; ``shows`` tells whether it would show a further one."""
 
-    rows: int
-    p_value: float
+    alarmed: tuple[str, ...]
+    slower: bool
     detectable: float
-    log_ratio: float
-    error_free: Callable[[float], float]
-
-    @property
-    def alarmed(self) -> bool:
-        return self.p_value < ALPHA
+    shows: Callable[[float], bool]
 
 
 def judge(earlier: Sequence[OneRun], baseline: OneRun, candidate: OneRun) -> Judgement | None:
-    """Our rule; ``None`` where no row can be judged."""
+    """Our rule; ``None`` where the time cannot be judged."""
     figures = [item.figure for item in (candidate, baseline, *earlier)]
-    sides = Side(UNCHANGED, (baseline.figure.run_id,)), Side(candidate.figure.version, (candidate.figure.run_id,))
-    readers: dict[str, Callable[[RunFigure], float | None]] = {
-        name: _reader(name) for name in QUANTITIES if name not in (RAW, "duration_norm_s")
-    }
-    readers["duration_norm_s"] = way_value(WAYS[0], baseline.figure.values)
-    p_values, time_row = [], None
+    sides = (
+        ComparedRuns(UNCHANGED, (baseline.figure.run_id,)),
+        ComparedRuns(candidate.figure.version, (candidate.figure.run_id,)),
+    )
+    readers = {name: _reader(name) for name in QUANTITIES if name != RAW}
+    readers[NORMALISED] = way_value(WAYS[0], baseline.figure.values)
+    found: dict[str, RunContrast] = {}
+    spreads: dict[str, QuantitySpread] = {}
     for name, value_of in readers.items():
         first, second = value_of(baseline.figure), value_of(candidate.figure)
         spread = quantity_spread(figures, value_of, "own", sides)
-        if spread is None or not first or not second:
-            continue
-        found = contrast_runs(math.log(second / first), spread)
-        p_values.append(found.p_value)
-        if name == "duration_norm_s":
-            time_row = (found, spread)
-    if time_row is None:
+        if spread is not None and first and second:
+            found[name], spreads[name] = contrast_runs(math.log(second / first), spread), spread
+    if NORMALISED not in found:
         return None
-    found, spread = time_row
+    corrected = zip(found, holm([item.p_value for item in found.values()]), strict=True)
+    alarmed = [
+        name for name, p in corrected if p < ALPHA and abs(found[name].log_ratio) > math.log1p(TOLERANCE.default)
+    ]
+    time_row, spread = found[NORMALISED], spreads[NORMALISED]
 
-    def p_of_a_change(log_change: float) -> float:
-        return contrast_runs(found.log_ratio + spread.offset + log_change, spread).p_value
+    def shows(log_change: float) -> bool:
+        return contrast_runs(time_row.log_ratio + spread.offset + log_change, spread).p_value < ALPHA
 
-    return Judgement(len(p_values), min(holm(p_values)), found.detectable, found.log_ratio, p_of_a_change)
+    return Judgement(tuple(alarmed), time_row.log_ratio > 0, time_row.detectable, shows)
 
 
 def _reader(name: str) -> Callable[[RunFigure], float | None]:
@@ -204,10 +206,11 @@ def show_pairs(kind: str, found: Sequence[Pair]) -> None:
     runs = [item.baseline.figure for item in found]
     raw_sd = within_spread(runs, _reader(RAW))[0]
     left_sd = within_spread(runs, way_value(WAYS[0], runs[0].values))[0]
-    alarms = sum(item.alarmed for item in judged)
-    hits = sum(item.alarmed and item.log_ratio > 0 for item in changed)
+    alarms = sum(bool(item.alarmed) for item in judged)
+    hits = sum(NORMALISED in item.alarmed and item.slower for item in changed)
+    by_row = Counter(name for item in judged for name in item.alarmed)
     detectable = median(item.detectable for item in judged)
-    true = fmean(item.error_free(item.detectable) < ALPHA for item in judged)
+    true = fmean(item.shows(item.detectable) for item in judged)
     rows = [
         (
             "ours",
@@ -232,6 +235,7 @@ def show_pairs(kind: str, found: Sequence[Pair]) -> None:
         rows,
         (
             *goals,
+            f"Rows that alarmed on equal code: {dict(by_row) or 'none'}.",
             f"Smallest detectable change: {math.expm1(detectable):+.1%} (median); a change of the size that each "
             f"pair prints, added to the equal pairs, is found in {true:.0%}.",
         ),

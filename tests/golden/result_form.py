@@ -20,6 +20,8 @@ STEADY = frozenset(
     | {"judge_cost_usd", "accuracy", "cost", "reliability"}
 )
 """Metrics, readings, totals and scores that no clock decides."""
+OF_THE_CLOCK = ("reference.", "normalised.")
+"""How the names of metrics begin that a run has only where it took long enough to read them."""
 STEADY_WARNINGS = frozenset({"few-samples", "all-failed", "all-errors", "failures", "no-accuracy"})
 _DESCRIPTION = frozenset({"unit", "direction", "provenance", "machine_dependent", "n"})
 _CLOCK = named(
@@ -48,7 +50,11 @@ def result_form(result: dict[str, Any]) -> object:
 def _arm(arm: dict[str, Any], kind: str) -> dict[str, Any]:
     form = {
         **arm,
-        "metrics": {name: _metric(name, summary) for name, summary in arm["metrics"].items()},
+        "metrics": {
+            name: _metric(name, summary)
+            for name, summary in arm["metrics"].items()
+            if not name.startswith(OF_THE_CLOCK)
+        },
         "scores": _steady(arm["scores"]),
         "score_errors": _steady(arm["score_errors"]),
         "totals": _steady(arm["totals"]),

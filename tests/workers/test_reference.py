@@ -55,7 +55,7 @@ def test_the_budget_never_shrinks(first_s: float, second_s: float) -> None:
 
 def test_the_allowance_is_used_up_just_when_the_share_takes_over() -> None:
     assert budget_s(15.0, 0.3) == pytest.approx(0.3)
-    assert budget_s(3.75, 0.3) == pytest.approx(0.15)
+    assert budget_s(15.0 / 16, 0.3) == pytest.approx(0.15)
     assert budget_s(100.0, 0.3) == pytest.approx(2.0)
     assert budget_s(0.0, 0.3) == 0.0
 

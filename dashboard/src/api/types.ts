@@ -753,7 +753,12 @@ export interface components {
                 [key: string]: unknown[];
             };
         };
-        /** @description The machine and the interpreter. No hostname, no user, and no variable outside a short list. */
+        /**
+         * @description The machine and the interpreter. No hostname, no user, and no variable outside a short list.
+         *
+         *     ``machine_id`` is shared by machines that are alike; ``host_id`` is random and this one's own, "" where it is not
+         *     known.
+         */
         Environment: {
             agentdyno: string;
             cpu_count: number;
@@ -761,6 +766,8 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+            /** @default  */
+            host_id: string;
             implementation: string;
             kernel: string;
             machine_id: string;

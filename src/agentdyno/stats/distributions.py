@@ -48,6 +48,13 @@ def t_cdf(t: float, df: float) -> float:
     return float(stdtr(df, t))
 
 
+def noncentral_t_shift(probability: float, df: float, t: float) -> float:
+    """The noncentrality with which noncentral t with `df` degrees of freedom is at most `t` with `probability`."""
+    from scipy.special import nctdtrinc
+
+    return float(nctdtrinc(df, probability, t))
+
+
 def fair_coin_cdf(heads: int, n: int) -> float:
     """Probability of at most `heads` heads in n fair tosses."""
     if heads < 0:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import mmap
 from contextlib import suppress
 from itertools import repeat
-from math import sqrt
 from os import O_RDONLY, close, getpid, read
 from os import open as open_file  # names of our own: what is measured may replace those of the module
 from time import perf_counter_ns, thread_time_ns
+from typing import Protocol, runtime_checkable
 
 INTERPRETED, MEMORY = "interpreted", "memory"
 REFERENCES = (INTERPRETED, MEMORY)
@@ -37,6 +37,15 @@ _SETTLE = 4
 """Runs of the interpreted code before its first reading: the interpreter specialises it meanwhile."""
 _NUMBERS = tuple(range(64))
 _WORDS = tuple(f"w{number}" for number in _NUMBERS)
+
+
+@runtime_checkable
+class ReadsReferences(Protocol):
+    """Something that works on this host and can read references while it does."""
+
+    def read_references(self, allowance_s: float) -> None:
+        """From now on it reads them between its samples, in any case for ``allowance_s`` seconds."""
+        ...
 
 
 class References:
@@ -93,11 +102,12 @@ class References:
 def budget_s(worked_s: float, allowance_s: float) -> float:
     """What may have been spent once samples have taken ``worked_s``.
 
-    Nobody knows how long a run will be. The allowance is used up with the square root of the time, so that short runs
-    have readings enough and long ones have them until their end; from there on it is ``SHARE`` of the time.
+    Nobody knows how long a run will be. The allowance is used up fast at first and ever more slowly (with the fourth
+    root of the time): a run of a fifth of a second needs some three hundred readings to be steady, and a long one
+    still has some near its end. From there on it is ``SHARE`` of the time.
     """
     whole_s = allowance_s / SHARE
-    return allowance_s * sqrt(worked_s / whole_s) if worked_s < whole_s else SHARE * worked_s
+    return allowance_s * (worked_s / whole_s) ** 0.25 if worked_s < whole_s else SHARE * worked_s
 
 
 def interpreted_s() -> float:

@@ -9,8 +9,8 @@ import pytest
 
 from agentdyno.findings.record.judge_spread import (
     FINEST,
+    ComparedRuns,
     RunFigure,
-    Side,
     quantity_spread,
     shared_way,
     steadiest_way,
@@ -62,7 +62,7 @@ def test_nothing_is_known_from_single_runs() -> None:
 def test_the_runs_of_each_side_are_counted_and_their_mean_is_meant() -> None:
     before, now = [1.0, 1.1, 1.2, 0.9, 1.05], [1.4, 1.5]
     figures = [*runs("1", before), *runs("2", now)]
-    spread = quantity_spread(figures, duration, "own", (Side("1", ("a14",)), Side("2", ("a21",))))
+    spread = quantity_spread(figures, duration, "own", (ComparedRuns("1", ("a14",)), ComparedRuns("2", ("a21",))))
     assert spread is not None
     assert (spread.baseline_runs, spread.candidate_runs, spread.degrees) == (5, 2, 5)
     means = np.mean(np.log(now)) - np.mean(np.log(before))
@@ -71,7 +71,10 @@ def test_the_runs_of_each_side_are_counted_and_their_mean_is_meant() -> None:
 
 def test_a_side_whose_run_is_not_among_them_counts_as_one_run() -> None:
     spread = quantity_spread(
-        runs("1", [1.0, 1.1, 1.2, 0.9, 1.05]), duration, "own", (Side("1", ("other",)), Side("2", ("new",)))
+        runs("1", [1.0, 1.1, 1.2, 0.9, 1.05]),
+        duration,
+        "own",
+        (ComparedRuns("1", ("other",)), ComparedRuns("2", ("new",))),
     )
     assert spread is not None
     assert (spread.baseline_runs, spread.candidate_runs, spread.offset) == (1, 1, 0.0)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from agentdyno.model.spread import QuantitySpread
-from agentdyno.stats.distributions import t_cdf, t_quantile
+from agentdyno.stats.distributions import noncentral_t_shift, t_cdf, t_quantile
 
 ALPHA = 0.01
 POWER = 0.8
@@ -42,6 +42,4 @@ def contrast_runs(log_ratio: float, spread: QuantitySpread, alpha: float = ALPHA
 
 def detectable_in_errors(degrees: int, alpha: float = ALPHA, power: float = POWER) -> float:
     """How many standard errors a change must have to be found with ``power``, by the noncentral t."""
-    from scipy.special import nctdtrinc
-
-    return float(nctdtrinc(degrees, 1.0 - power, t_quantile(1.0 - alpha / 2.0, degrees)))
+    return noncentral_t_shift(1.0 - power, degrees, t_quantile(1.0 - alpha / 2.0, degrees))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from agentdyno.findings.figures.normalised import NORMALISED
 from agentdyno.findings.record.judge_spread import (
     QUANTITIES,
+    ComparedRuns,
     RunFigure,
-    Side,
     quantity_spread,
     shared_way,
     way_value,
@@ -41,7 +41,7 @@ def known_spread(store: Store | None, baseline: AgentRecord, candidate: AgentRec
     compared = [row for row in rows if row.run_id in run_ids]
     own = figures_of([row for row in rows if _is_alike(row, compared, (baseline, candidate))])
     everything = figures_of(rows)
-    sides = (Side(baseline.agent, baseline.run_ids), Side(candidate.agent, candidate.run_ids))
+    sides = (ComparedRuns(baseline.agent, baseline.run_ids), ComparedRuns(candidate.agent, candidate.run_ids))
     quantities: dict[str, QuantitySpread] = {}
     for quantity, value_of in _values(compared, (baseline, candidate)).items():
         spread = (
@@ -79,7 +79,10 @@ def _reading(name: str) -> _Value:
 
 
 def _beside(
-    spread: QuantitySpread | None, own: Sequence[RunFigure], value_of: _Value, sides: tuple[Side, Side]
+    spread: QuantitySpread | None,
+    own: Sequence[RunFigure],
+    value_of: _Value,
+    sides: tuple[ComparedRuns, ComparedRuns],
 ) -> QuantitySpread | None:
     return None if spread is None else with_sides(spread, own, value_of, sides)
 

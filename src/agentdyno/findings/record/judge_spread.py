@@ -41,7 +41,7 @@ class RunFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedRuns:
     """One side of a comparison: the version, and the run that is compared."""
 
     version: str
@@ -130,7 +130,7 @@ def quantity_spread(
     figures: Sequence[RunFigure],
     value_of: Callable[[RunFigure], float | None],
     source: SpreadSource,
-    sides: tuple[Side, Side] | None = None,
+    sides: tuple[ComparedRuns, ComparedRuns] | None = None,
 ) -> QuantitySpread | None:
     """The spread of one figure; ``None`` where fewer than ``ENOUGH`` degrees of freedom are known.
 
@@ -146,7 +146,7 @@ def with_sides(
     spread: QuantitySpread,
     figures: Sequence[RunFigure],
     value_of: Callable[[RunFigure], float | None],
-    sides: tuple[Side, Side] | None,
+    sides: tuple[ComparedRuns, ComparedRuns] | None,
 ) -> QuantitySpread:
     """``spread`` with the runs of both sides that ``figures`` hold."""
     if sides is None:
@@ -158,7 +158,7 @@ def with_sides(
 
 
 def _side(
-    figures: Sequence[RunFigure], value_of: Callable[[RunFigure], float | None], side: Side
+    figures: Sequence[RunFigure], value_of: Callable[[RunFigure], float | None], side: ComparedRuns
 ) -> tuple[int, float]:
     """How many runs of a side are alike, and how far the compared run is above their mean."""
     parts: defaultdict[str, dict[str, float]] = defaultdict(dict)

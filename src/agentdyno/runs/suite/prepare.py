@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentdyno.agents.commands.agent import CommandAgent
-from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
@@ -29,7 +27,7 @@ from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
-from agentdyno.workers.reference import ALLOWANCE_S
+from agentdyno.workers.reference import ALLOWANCE_S, ReadsReferences
 
 KIND = "suite"
 
@@ -101,7 +99,7 @@ class PreparedSuite:
     def share_references(self) -> None:
         """Agents that work on this host read references; together they may spend what a run may."""
         agents = {id(job.agent): job.agent for job in self.jobs.values()}.values()
-        here = [agent for agent in agents if isinstance(agent, (CommandAgent, HostedAgent))]
+        here = [agent for agent in agents if isinstance(agent, ReadsReferences)]
         for agent in here:
             agent.read_references(ALLOWANCE_S / len(here))
 
