@@ -39,7 +39,7 @@ def report(number: int, draws: int, seed: int) -> bool:
     chances = np.full(CASES, HEALTHY)
     blocked, repeats = checks(chances, number, rng)
     print(f"{CASES} cases, {EPOCHS} epochs, each case required at {REQUIRED:.0%}, at most {REPEATS} repeats of one")
-    print(f"unchanged, all at {HEALTHY:.0%}: {blocked} of {number:,} checks blocked (goal: at most 1 in 200); ")
+    print(f"unchanged, all at {HEALTHY:.0%}: {blocked} of {number:,} checks blocked (goal: at most 1 in 200)")
     print(f"  repeats a check: {repeats / number:.0f} on top of {CASES * EPOCHS} calls")
     chances[0] = FALLEN
     caught, _ = checks(chances, number, rng, because_of=0)

@@ -32,12 +32,13 @@ def finish(
 ) -> Findings:
     """Prints the result, writes the reports asked for, says where everything is; ``held`` cases are quarantined."""
     from agentdyno.findings.run.ask import findings_for
-    from agentdyno.findings.standing.model import SuiteFindings
     from agentdyno.runs.place import run_folder
 
     findings = findings_for(result, store, tolerance)
-    if held and isinstance(findings, SuiteFindings):
-        findings = replace(findings, held=held)
+    if held:
+        from agentdyno.findings.standing.model import SuiteFindings
+
+        findings = replace(findings, held=held) if isinstance(findings, SuiteFindings) else findings
     report = Report((result,), findings)
     folder = run_folder(result.spec, result.run_id)
     if as_json:
@@ -64,10 +65,12 @@ def finish(
 
 def below_minimum(result: RunResult, findings: Findings) -> list[str]:
     """A sentence for each agent whose accuracy is below what the suite asks for (``fail_under``), or is not known."""
+    if result.suite is None or result.suite.fail_under is None:
+        return []
     from agentdyno.findings.standing.model import SuiteFindings
     from agentdyno.findings.standing.words import all_too_small
 
-    if result.suite is None or not isinstance(findings, SuiteFindings):
+    if not isinstance(findings, SuiteFindings):
         return []
     agents = [agent for standing in findings.standings for agent in standing.agents]
     return all_too_small(agents, result.suite.fail_under)

@@ -15,7 +15,8 @@ from agentdyno.cli.shared import open_store, print_json, print_tables, say, stor
 from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
-    from agentdyno.model import RunResult, Workspace
+    from agentdyno.findings.standing.model import HeldCase
+    from agentdyno.model import RunResult, Suite, Workspace
     from agentdyno.runs.kind import Announced, Choices, Prepared
     from agentdyno.runs.suite.prepare import PreparedSuite
     from agentdyno.store import Store
@@ -27,7 +28,6 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     """One suite file from its plan to its exit code."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
-    from agentdyno.findings.gate.judge_names import held_cases
     from agentdyno.runs.kind import Source, Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.runs.pipeline import start
@@ -53,13 +53,22 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         confirm(prepared.announced, yes=bool(options.get("yes")), limited=choices.max_cost_usd is not None)
         with ProgressLine() as progress:
             result = start(kind, prepared, replace(tools, on_progress=progress))
-        held = held_cases(workspace.gate.cases, prepared.work.suite, datetime.now(UTC).date().isoformat())
+        held = _quarantined(workspace, prepared.work.suite)
         tolerance = options.get("tolerance", TOLERANCE.default)
         findings = finish(result, opened, formats, tolerance, as_json=as_json, held=held)
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
+
+
+def _quarantined(workspace: Workspace, suite: Suite) -> tuple[HeldCase, ...]:
+    """The cases that the project quarantines today."""
+    if not workspace.gate.cases.quarantine:
+        return ()
+    from agentdyno.findings.gate.judge_names import held_cases
+
+    return held_cases(workspace.gate.cases, suite, datetime.now(UTC).date().isoformat())
 
 
 def show_sides(result: RunResult, store: Store) -> None:
