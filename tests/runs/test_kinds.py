@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.model.result import LOAD_KIND
-from agentdyno.runs.kinds import findings_of, kind_named, kind_of
+from agentdyno.registry.kinds import findings_of, has_windows
+from agentdyno.runs.kinds import kind_named, kind_of
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,16 @@ def test_a_kind_that_nobody_brings_is_told_with_those_that_are_there() -> None:
     with pytest.raises(RunError, match="no kind of run is called 'suit' here") as caught:
         kind_named("suit")
     assert "experiment, load, suite" in (caught.value.remedy or "")
+
+
+def test_runs_are_shown_as_windows_where_their_kind_says_so_whatever_it_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [has_windows(name) for name in ("experiment", "suite", "load", "nobody's")] == [False, False, True, False]
+    monkeypatch.setattr("agentdyno.registry.kinds.installed", lambda _: {"siege": None})
+    monkeypatch.setattr("agentdyno.registry.kinds.load", lambda _kind, _name: SimpleNamespace(findings=("stress",)))
+    findings_of.cache_clear()
+    try:
+        assert has_windows("siege")
+    finally:
+        findings_of.cache_clear()

@@ -84,11 +84,41 @@ def test_a_trial_may_end_after_its_last_sample_and_survives_in_another_process(s
     for part in range(2):
         store.runs.append(run, replace(sample(4), part=part, status=list(Status)[part]), ended=False)
     store.runs.end_trial(run, Trial("arm-z", Phase.MEASURED, 4))
-    store.runs.end_trial(run, Trial("arm-z", Phase.MEASURED, 5))
     store.runs.commit()
     with Store.open(store.url) as other:
         assert other.runs.recorded(run) == {sample(4).key: Status.FAILED}
         assert other.runs.unfinished(run) == {}
+
+
+def test_a_trial_that_ended_without_any_sample_is_recorded_and_is_no_sample(store: Store) -> None:
+    run, empty = begin(store), Trial("arm-z", Phase.MEASURED, 5, "c")
+    store.runs.append(run, sample(4))
+    for _ in range(2):
+        store.runs.end_trial(run, empty)
+    store.runs.commit()
+    with Store.open(store.url) as other:
+        assert other.runs.recorded(run) == {sample(4).key: Status.OK, empty.key: Status.OK}
+        assert other.runs.unfinished(run) == {}
+        assert other.runs.load(run).arms[0].samples == (sample(4),)
+        assert other.runs.load(run, samples=False).arms[0].samples_total == 1
+        assert list(other.runs.iter_samples(run)) == [sample(4)]
+        assert other.runs.find_samples(run, "c") == []
+        assert [row.samples for row in other.runs.newest()] == [1]
+
+
+def test_all_samples_of_a_trial_that_is_performed_anew_go_and_no_others(store: Store) -> None:
+    run = begin(store)
+    for number in (0, 1):
+        for part in range(3):
+            failed = sample(number, status=Status.ERROR if part == 2 else Status.OK)
+            store.runs.append(run, replace(failed, part=part), ended=part == 2)
+    store.runs.forget_trial(run, sample(0))
+    store.runs.append(run, replace(sample(0), seed=9), replace=True)
+    store.runs.commit()
+    assert [(item.iteration, item.part, item.seed) for item in store.runs.iter_samples(run)] == [
+        *((0, 0, 9), (1, 0, 0), (1, 1, 0), (1, 2, 0)),
+    ]
+    assert store.runs.recorded(run) == {sample(0).key: Status.OK, sample(1).key: Status.ERROR}
 
 
 def test_parts_of_a_trial_that_has_not_ended_may_be_measured_again(store: Store) -> None:

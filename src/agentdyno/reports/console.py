@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run import tables as run_tables
-from agentdyno.findings.run.tables import CONSOLE_DETAILS, LOAD
+from agentdyno.findings.run.tables import CONSOLE_DETAILS
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
+from agentdyno.registry.kinds import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.listings import RUN_ID_LENGTH
@@ -100,7 +101,7 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     if standing is not None:
         _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
-    if result.kind == LOAD:  # its section above has said it all
+    if has_windows(result.kind):  # its section above has said it all
         _print_tables(console, (run_tables.failures(result),))
         return
     found = (

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
-from agentdyno.findings.run.tables import LOAD, arm_name, has_usable, planned, statuses
+from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
+from agentdyno.registry.kinds import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 
@@ -126,6 +127,13 @@ def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
     return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
 
 
+def _order(result: RunResult) -> str:
+    """A load has no order of its own: its scenarios say when what is asked."""
+    if has_windows(result.kind):
+        return result.kind
+    return f"{result.spec.order.value}, {result.spec.isolation.value}"
+
+
 def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
     """Label and value of what identifies the run."""
     machine = result.environment
@@ -139,7 +147,7 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
         ),
         ("python", f"{one_line(machine.implementation)} {one_line(machine.python)}, {one_line(machine.os)}"),
         ("seed", str(result.seed)),
-        ("order", "load" if result.kind == LOAD else f"{result.spec.order.value}, {result.spec.isolation.value}"),
+        ("order", _order(result)),
     ]
     if result.origin:
         rows.append(("imported from", origin_text(result)))

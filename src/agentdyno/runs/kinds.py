@@ -36,11 +36,3 @@ def kind_of(document: object) -> str:
     others = [name for name in installed("kinds") if name not in (SUITE, EXPERIMENT)]
     keys = document if isinstance(document, Mapping) else ()
     return next((name for name in others if name in keys), EXPERIMENT)
-
-
-def findings_of(name: str) -> tuple[str, ...]:
-    """What is concluded about runs of a kind; nothing where the kind is not installed."""
-    try:
-        return kind_named(name).findings
-    except RunError:
-        return ()

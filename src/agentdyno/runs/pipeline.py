@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -90,11 +91,12 @@ def resume(
             make_folder(place.folder)
             store.runs.reopen(run_id)
             again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
-            done = {key: status for key, status in store.runs.recorded(run_id).items() if status not in again}
+            recorded = store.runs.recorded(run_id)
+            done = {key: status for key, status in recorded.items() if status not in again}
             if not kind.continuable:
                 done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
-        return _Run(kind, prepared, executor, place, tools).execute(header, done)
+        return _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys()).execute(header, done)
 
 
 @contextmanager
@@ -145,13 +147,14 @@ def planned_samples(prepared: Prepared[W]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[W]):
-    """A run that has been begun and whose executor is open."""
+    """A run that has been begun and whose executor is open. ``repeated`` trials had ended and are performed anew."""
 
     kind: RunKind[W]
     prepared: Prepared[W]
     executor: Executor
     place: Place
     tools: Tools
+    repeated: AbstractSet[str] = frozenset()
 
     def execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         """Performs the trials that are not ``done``, records each sample at once, closes."""
@@ -203,6 +206,7 @@ class _Run(Generic[W]):
             self.prepared.shares_commits,
             self.prepared.on_sample,
             normaliser.take,
+            set(self.repeated),
         )
 
     def _replay(self, rules: tuple[StopRule, ...], recorded: set[str]) -> None:

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Progress, Sample, Status
+from agentdyno.model import Progress, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.runner.executor import TrialStep
 from agentdyno.runner.rules.budgets import spent_usd
@@ -33,6 +34,9 @@ class Recording:
     Each sample is committed before the next trial begins, so that no more than the trials in flight are repeated
     after a crash. Only with ``shares_commits`` samples that come fast and cost nothing share a commit, which a thread
     makes within ``COMMIT_WITHIN_S`` seconds, while other trials run.
+
+    ``repeated`` are the keys of trials that had ended and are performed anew: what was stored of one goes when the
+    first step of the new one comes.
     """
 
     store: Store
@@ -43,6 +47,7 @@ class Recording:
     shares_commits: bool = False
     on_sample: Callable[[Sample], None] = lambda _: None
     normalise: Callable[[Sample], Sample] = lambda sample: sample
+    repeated: set[str] = field(default_factory=set)
     _uncommitted: list[TrialStep] = field(default_factory=list)
     _writer: _Writer | None = None
     _tally: _Tally = field(default_factory=lambda: _Tally())
@@ -69,7 +74,7 @@ class Recording:
                         self._tally.errors,
                         elapsed,
                         elapsed / new * left if new else None,
-                        names[_arm_of(step)],
+                        names[_told(step).arm_id],
                         *self._tally.of_agents(),
                         step.sample,
                     )
@@ -102,10 +107,13 @@ class Recording:
             return
         recorded = self.store.runs.recorded(self.run_id)
         for line in unsaved.read_text().splitlines():
-            plain = json.loads(line)
-            sample = from_plain(Sample, plain)
-            if recorded.get(sample.key) not in (Status.OK, Status.FAILED):
-                self.store.runs.append(self.run_id, sample, replace=True, ended=plain.get("ended", True))
+            step = _step(json.loads(line))
+            key = _told(step).key
+            if recorded.get(key) in (Status.OK, Status.FAILED):
+                continue
+            if recorded.pop(key, None) is not None:  # it was being performed anew
+                self.repeated.add(key)
+            self._append(step)
         self.store.runs.commit()
         unsaved.unlink()
 
@@ -116,10 +124,7 @@ class Recording:
             log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
         self._uncommitted.append(step)
         try:
-            if sample is not None:
-                self.store.runs.append(self.run_id, sample, replace=True, ended=step.ended)
-            elif step.trial is not None:
-                self.store.runs.end_trial(self.run_id, step.trial)
+            self._append(step)
             if self._writer is None:
                 self.store.runs.commit()
                 self._uncommitted.clear()
@@ -128,6 +133,15 @@ class Recording:
                 del self._uncommitted[: len(self._uncommitted) - unsaved]
         except StoreError as error:
             raise self._rescued(error) from error
+
+    def _append(self, step: TrialStep) -> None:
+        if self.repeated and (told := _told(step)).key in self.repeated:
+            self.repeated.discard(told.key)
+            self.store.runs.forget_trial(self.run_id, told)
+        if step.sample is not None:
+            self.store.runs.append(self.run_id, step.sample, replace=True, ended=step.ended)
+        elif step.trial is not None:
+            self.store.runs.end_trial(self.run_id, step.trial)
 
     def _end(self) -> None:
         if self._writer is None:
@@ -143,7 +157,7 @@ class Recording:
     def _rescued(self, error: StoreError) -> StoreError:
         """Puts what is not saved into a file beside the result, for the resume that follows."""
         with (self.folder / UNSAVED).open("a") as unsaved:
-            unsaved.writelines(_line(step.sample, step.ended) for step in self._uncommitted if step.sample)
+            unsaved.writelines(f"{encode(_plain(step))}\n" for step in self._uncommitted)
         self._uncommitted.clear()
         return StoreError(
             f"{error.message}; the run stops here, what was measured is kept",
@@ -152,16 +166,25 @@ class Recording:
         )
 
 
-def _arm_of(step: TrialStep) -> str:
-    """The arm of a step, which has a sample or says which trial it ends."""
+def _told(step: TrialStep) -> Sample | Trial:
+    """What says of which trial and arm a step is."""
     told = step.sample or step.trial
     assert told is not None, "a step without a sample names the trial that it ends"
-    return told.arm_id
+    return told
 
 
-def _line(sample: Sample, ended: bool) -> str:
-    plain = to_plain(sample)
-    return encode(plain if ended else {**plain, "ended": False}) + "\n"
+def _plain(step: TrialStep) -> dict[str, Any]:
+    """A step as a line of ``UNSAVED``: its sample, or the trial that ended without another one."""
+    if step.sample is None:
+        return {"trial": to_plain(step.trial)}
+    plain: dict[str, Any] = to_plain(step.sample)
+    return plain if step.ended else {**plain, "ended": False}
+
+
+def _step(plain: dict[str, Any]) -> TrialStep:
+    if "trial" in plain:
+        return TrialStep(None, trial=from_plain(Trial, plain["trial"]))
+    return TrialStep(from_plain(Sample, plain), plain.get("ended", True))
 
 
 def is_quick(sample: Sample) -> bool:

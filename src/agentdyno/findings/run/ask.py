@@ -10,7 +10,7 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Findings, RunResult, Side
-from agentdyno.runs.kinds import findings_of
+from agentdyno.registry.kinds import STRESS, findings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
@@ -54,7 +54,7 @@ def _comparison(result: RunResult, store: Store | None, tolerance: float) -> Fin
 _CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, float], Findings | None]] = {
     "comparison": _comparison,
     "standing": _standing,
-    "stress": _stress,
+    STRESS: _stress,
 }
 """What a kind of run may name under ``findings``."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from agentdyno.findings.figures.normalised import SPENT
 from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
+from agentdyno.registry.kinds import has_windows
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
     NOTHING,
@@ -20,8 +21,6 @@ from agentdyno.show.wording import (
     with_interval,
 )
 
-LOAD = "load"
-"""The kind of runs whose samples are windows of a load."""
 CONSOLE_DETAILS = 12
 """Metrics without a direction that are listed per arm where room is short."""
 
@@ -66,7 +65,7 @@ def failure_samples(arms: Iterable[ArmResult]) -> list[tuple[ArmResult, Sample]]
 
 def summary(result: RunResult) -> Table:
     """One row per arm: how many samples, how long, how spread, how much."""
-    if result.kind == LOAD:
+    if has_windows(result.kind):
         return _windows(result)
     troubled = any(problems(arm) for arm in result.arms)
     columns = [

@@ -30,7 +30,16 @@ from agentdyno.store.boards.schema import suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import decoded, id_bytes, id_text, row_sample
-from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
+from agentdyno.store.runs.schema import (
+    IS_SAMPLE,
+    WITHOUT_SAMPLE,
+    arms,
+    artifacts,
+    environments,
+    runs,
+    samples,
+    specs,
+)
 from agentdyno.store.runs.suites import suite_of
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -123,7 +132,7 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
     unanswered = func.sum(case((samples.c.status.in_(_UNANSWERED), 1), else_=0))
     counted = (
         select(arms.c.run, func.count(arms.c.id.distinct()), func.count(samples.c.id), unanswered)
-        .select_from(arms.outerjoin(samples, samples.c.arm == arms.c.id))
+        .select_from(arms.outerjoin(samples, (samples.c.arm == arms.c.id) & IS_SAMPLE))
         .where(arms.c.run.in_([row.id for row in rows]))
         .group_by(arms.c.run)
     )
@@ -158,7 +167,7 @@ def unfinished(session: DatabaseSession, run_id: str) -> dict[str, int]:
 
 
 def _of_trials(session: DatabaseSession, run_id: str, only: ColumnElement[bool]) -> Iterator[tuple[str, str]]:
-    """Trial key and status of each sample that is no warm-up."""
+    """Trial key and status of each sample that is no warm-up, and of each trial that has ended without any."""
     wanted = (
         select(
             arms.c.arm_id, *(samples.c[name] for name in ("phase", "iteration", "case_id", "instrument", "status"))
@@ -167,7 +176,7 @@ def _of_trials(session: DatabaseSession, run_id: str, only: ColumnElement[bool])
         .where(arms.c.run == run_key(session, run_id), samples.c.phase != Phase.WARMUP.value, only)
     )
     for arm_id, phase, iteration, case_id, instrument, status in session.execute(wanted):
-        yield f"{arm_id}/{phase}/{iteration}/{case_id}/{instrument}", status
+        yield f"{arm_id}/{phase.removeprefix(WITHOUT_SAMPLE)}/{iteration}/{case_id}/{instrument}", status
 
 
 def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> RunResult:
@@ -234,14 +243,16 @@ def _load_arms(session: DatabaseSession, run: int, with_samples: bool) -> tuple[
         kept = _load_samples(session, row.id, row.arm_id) if with_samples else ()
         count = len(kept)
         if not with_samples:
-            count = session.execute(select(func.count(samples.c.id)).where(samples.c.arm == row.id)).scalar_one()
+            counted = select(func.count(samples.c.id)).where(samples.c.arm == row.id, IS_SAMPLE)
+            count = session.execute(counted).scalar_one()
         found.append(_arm_result(row, count, kept, tuple(files[row.id])))
     return tuple(found)
 
 
 def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
-    loaded = [row_sample(row, arm_id) for row in session.execute(select(samples).where(samples.c.arm == arm))]
+    wanted = select(samples).where(samples.c.arm == arm, IS_SAMPLE)
+    loaded = [row_sample(row, arm_id) for row in session.execute(wanted)]
     loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 

@@ -94,11 +94,21 @@ class RunRepository(Repository):
                 raise StoreError(message, where=session.backend.where)
 
     def end_trial(self, run_id: str, trial: Trial) -> None:
-        """Adds to the group that a trial has ended with the last of its samples; one without any leaves no trace."""
+        """Adds to the group that a trial has ended, with the last of its samples or without any."""
         with self._session as session, session.group():
             arm = self._arms.get((run_id, trial.arm_id)) or self._arm(run_id, trial.arm_id)
             session.begin()
             writes.end_trial(session, arm, trial)
+
+    def forget_trial(self, run_id: str, trial: Trial | Sample) -> None:
+        """Adds to the group that all samples of a trial go: it is performed anew, and may have fewer of them now.
+
+        A sample stands for the trial that it is of.
+        """
+        with self._session as session, session.group():
+            arm = self._arms.get((run_id, trial.arm_id)) or self._arm(run_id, trial.arm_id)
+            session.begin()
+            writes.forget_trial(session, arm, trial)
 
     def commit(self) -> None:
         """Makes every appended sample permanent: from here on it survives the death of this process."""

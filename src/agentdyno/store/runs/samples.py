@@ -16,7 +16,7 @@ from agentdyno.model import Phase, Sample
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null, row_sample
 from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.schema import arms, samples
+from agentdyno.store.runs.schema import IS_SAMPLE, arms, samples
 
 PAGE = 500
 ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument, samples.c.part)
@@ -75,7 +75,7 @@ def find_samples(session: DatabaseSession, run_id: str, case_id: str) -> list[Sa
     keys = _arm_keys(session, run_id, None)
     found: list[Sample] = []
     for key, name in keys:
-        own = (samples.c.arm == key, samples.c.case_id == case_id)
+        own = (samples.c.arm == key, samples.c.case_id == case_id, IS_SAMPLE)
         rows = session.execute(select(*COLUMNS).where(*own)).all()
         found.extend(row_sample(row, name) for row in rows)
     order = {arm_id: position for position, (_, arm_id) in enumerate(keys)}

@@ -3,7 +3,8 @@
 Rows refer to each other by small integers; a run is known outside by its 16-byte UUIDv7. Times are UTC
 milliseconds. An environment, a spec and a suite's cases are stored once, however many runs share them. A nullable
 JSON column is null where the value is empty. A trial may have several samples, told apart by ``part``; it is over
-when one of them has ``ended``.
+when one of them has ``ended``. That a trial has ended without any sample is a row whose phase begins with
+``WITHOUT_SAMPLE``; it is no sample, and what asks for samples without naming their phase asks for ``IS_SAMPLE``.
 
 A change here, in ``execution_schema`` or in ``service_schema`` needs a migration in ``migrations/versions`` and its
 revision at the end of ``REVISIONS``.
@@ -25,14 +26,17 @@ from sqlalchemy import (
     true,
 )
 
+from agentdyno.model.plan import Phase
 from agentdyno.store.boards import schema as execution_schema
 from agentdyno.store.database.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
 from agentdyno.store.service import schema as service_schema
 
 __all__ = [
     "HEAD",
+    "IS_SAMPLE",
     "REVISIONS",
     "VERSION_TABLE",
+    "WITHOUT_SAMPLE",
     "arms",
     "artifacts",
     "calibrations",
@@ -141,6 +145,9 @@ samples = Table(
     Column("ended", Boolean, nullable=False, server_default=true()),
     UniqueConstraint("arm", "phase", "iteration", "case_id", "instrument", "part"),
 )
+
+WITHOUT_SAMPLE = "without sample: "
+IS_SAMPLE = samples.c.phase.in_([phase.value for phase in Phase])
 
 artifacts = Table(
     "artifacts",

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy import Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, func, insert, select, update
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, ArmResult, Artifact, RunResult, RunStatus, Trial
+from agentdyno.model import Arm, ArmResult, Artifact, RunResult, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import record_executions
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import arm_row, digest, finite, finite_metrics, header_row, id_bytes, plain_or_null
+from agentdyno.store.runs.codec import (
+    SAMPLE_KEY,
+    arm_row,
+    digest,
+    finite,
+    finite_metrics,
+    header_row,
+    id_bytes,
+    plain_or_null,
+    sample_row,
+)
 from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.schema import arms, artifacts, environments, runs, samples, specs
+from agentdyno.store.runs.schema import WITHOUT_SAMPLE, arms, artifacts, environments, runs, samples, specs
 from agentdyno.store.runs.suites import keep_suite, settings_of
 
 KEPT_ARTIFACT_BYTES = 64 * 1024
@@ -73,16 +83,31 @@ def finish_run(session: DatabaseSession, result: RunResult, folder: Path | None)
 
 
 def end_trial(session: DatabaseSession, arm: int, trial: Trial) -> None:
-    """Marks the last sample of a trial as its end; the caller has begun the write."""
-    own = (
+    """Marks the last sample of a trial as its end, or that it had none; the caller has begun the write."""
+    own = _of_trial(arm, trial)
+    last = session.execute(select(func.max(samples.c.part)).where(*own)).scalar()
+    if last is not None:
+        session.execute(update(samples).where(*own, samples.c.part == last), {"ended": True})
+        return
+    nothing = Sample(trial.arm_id, trial.phase, trial.iteration, Status.OK, 0, {}, trial.case_id, trial.instrument)
+    row = {name: value for name, value in sample_row(arm, nothing).items() if value is not None}
+    row["phase"] = f"{WITHOUT_SAMPLE}{trial.phase.value}"
+    session.execute(session.backend.insert_unless_present(samples, SAMPLE_KEY), row)
+
+
+def forget_trial(session: DatabaseSession, arm: int, trial: Trial | Sample) -> None:
+    """Removes every sample of a trial that is to be performed anew; the caller has begun the write."""
+    session.execute(delete(samples).where(*_of_trial(arm, trial)))
+
+
+def _of_trial(arm: int, trial: Trial | Sample) -> tuple[ColumnElement[bool], ...]:
+    return (
         samples.c.arm == arm,
         samples.c.phase == trial.phase.value,
         samples.c.iteration == trial.iteration,
         samples.c.case_id == trial.case_id,
         samples.c.instrument == trial.instrument,
     )
-    last = select(func.max(samples.c.part)).where(*own).scalar_subquery()
-    session.execute(update(samples).where(*own, samples.c.part == last), {"ended": True})
 
 
 def reopen_run(session: DatabaseSession, run_id: str) -> None:
