@@ -12,6 +12,8 @@ from agentdyno.findings.run.tables import LOAD, arm_name, has_usable, planned, s
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
+from agentdyno.model.form import WHOLE
+from agentdyno.model.result import form_of
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 
@@ -112,6 +114,7 @@ def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
     if best is not None and (whole := best.scores["overall"]).value is not None:
         between = f" ({range_text(whole)})" if whole.interval is not None else ""
         text += f" First: {agent_labels(standing)[best.agent]}, {100 * whole.value:.0f} points of 100{between}."
+    text += form_text(result)
     unanswered = sum(not has_usable(arm) for arm in result.arms)
     if unanswered:
         text += f" {count(unanswered, 'arm')} without any answer."
@@ -123,6 +126,20 @@ def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
         return Headline("✓ complete", text, Tone.GOOD)
     sign = "…" if result.status is RunStatus.RUNNING else "!"
     return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
+
+
+def form_text(result: RunResult) -> str:
+    """What a run was where it was no whole run of its suite: such runs are on no board unless asked for."""
+    form = form_of(result)
+    if form in WHOLE:
+        return ""
+    asked = result.form
+    cases = epochs = ""
+    if asked is not None and asked.cases < asked.suite_cases:
+        cases = f", {asked.cases:,} of {count(asked.suite_cases, 'case')}"
+    if asked is not None and asked.epochs < asked.suite_epochs:
+        epochs = f", {asked.epochs} of {count(asked.suite_epochs, 'epoch')}"
+    return f" A {form.value} run{cases}{epochs}: not on boards, in histories or a baseline unless asked for."
 
 
 def facts(result: RunResult) -> tuple[tuple[str, str], ...]:

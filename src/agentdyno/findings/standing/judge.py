@@ -18,7 +18,14 @@ from agentdyno.findings.figures.dimensions import (
     overall,
     targets_for,
 )
-from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
+from agentdyno.findings.figures.resampling import (
+    Draws,
+    interval_of,
+    mean_draws,
+    overall_draws,
+    resampling_seed,
+    score_draws,
+)
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
 from agentdyno.findings.figures.traces import as_text, shorten
 from agentdyno.findings.standing.model import (
@@ -30,7 +37,6 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
-from agentdyno.model.identity import derive_seed
 from agentdyno.stats import Values, minimum_detectable_difference, quantile
 
 
@@ -47,7 +53,9 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
     }
     arms = [arm for arm in result.arms if arm.agent is not None and arm.benchmark in targets]
     draws = {
-        arm.arm_id: score_draws(taken[arm.arm_id], targets[arm.benchmark or ""], derive_seed(result.seed, arm.arm_id))
+        arm.arm_id: score_draws(
+            taken[arm.arm_id], targets[arm.benchmark or ""], resampling_seed(taken[arm.arm_id].benchmark)
+        )
         for arm in arms
         if arm.arm_id in taken
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import close_suite
 from agentdyno.model import ArmResult, RunResult, Sample, Suite
+from agentdyno.model.form import WHOLE
+from agentdyno.model.result import form_of
 from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
@@ -63,7 +65,23 @@ def close_run(
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
-    return close_suite(replace(header, arms=arms), collected.figures)
+    before = _before(store, header, arms) if form_of(header) in WHOLE else {}
+    return close_suite(replace(header, arms=arms), collected.figures, before)
+
+
+def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, ArmFigures]:
+    """By arm what the same agent did in its whole run before this one, where that is quickly read."""
+    suite = header.suite
+    assert suite is not None, "only runs of suites are closed here"
+    digest, found = suite.digest, {}
+    for arm in arms:
+        if arm.agent is None or arm.benchmark is None or arm.planned > KEPT_SAMPLES:
+            continue
+        place = store.boards.run_before(arm.agent, digest, arm.benchmark, header.run_id)
+        if place is not None:
+            samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
+            found[arm.arm_id] = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
+    return found
 
 
 def _without_events(sample: Sample) -> Sample:

@@ -88,6 +88,7 @@ runs = Table(
     Column("targets", VERBATIM),
     Column("workspace", Words(), nullable=False, server_default="default"),
     Column("origin", VERBATIM),
+    Column("form", VERBATIM),
 )
 
 arms = Table(
@@ -111,6 +112,7 @@ arms = Table(
     Column("case_figures", VERBATIM),
     Column("totals", VERBATIM),
     Column("score_errors", VERBATIM),
+    Column("spread", VERBATIM),
     UniqueConstraint("run", "arm_id"),
 )
 
