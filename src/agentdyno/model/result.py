@@ -126,14 +126,16 @@ class ScoreSpread:
 
     ``low`` and ``high`` are the ends of the 95 % intervals by score, ``overall`` among them. ``covariance`` is of
     the five dimensions in their order: the upper half of the matrix, row by row, ``None`` where one has no score.
-    ``shared`` is the part of it that another run of the same cases has in common with this one: the luck of the
-    cases, not that of the run.
+    ``pooled`` is its mean over the last ``runs`` runs of the same cases, and ``shared`` the part of it that two such
+    runs have in common: the luck of the cases, not that of the run.
     """
 
     low: Mapping[str, float]
     high: Mapping[str, float]
     covariance: tuple[float | None, ...]
+    pooled: tuple[float | None, ...] = ()
     shared: tuple[float | None, ...] = ()
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,9 @@ def joint_of(parts: Sequence[Sequence[SpreadPart]], shares: Numbers) -> Joint:
     found = unpacked([part.spread or _NOTHING for part in flat])
     runs = np.maximum(np.array([part.runs for part in flat]), 1.0)[:, None, None]
     alone = found.covariance
-    shared = np.where(np.isnan(found.shared), alone, found.shared)
-    together = _bounded(alone / runs + (1.0 - 1.0 / runs) * shared, alone, runs)
+    each = np.where(np.isnan(found.pooled) | (runs < 2), alone, found.pooled)
+    shared = np.where(np.isnan(found.shared), each, found.shared)
+    together = _bounded(each / runs + (1.0 - 1.0 / runs) * shared, each, runs)
     known = ~np.isnan(np.diagonal(alone, axis1=1, axis2=2))
     weighed = _weigh(owners, size, np.array([part.weight for part in flat]), known)
     before, after = overall_variances(alone), overall_variances(together)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,18 @@ WIDTH = len(DIMENSIONS)
 PAIRS = tuple((one, other) for one in range(WIDTH) for other in range(one, WIDTH))
 """The places of ``ScoreSpread.covariance``: the upper half of the matrix, row by row."""
 _ENDS = len(NAMES)
-SIZE = 2 * _ENDS + 2 * len(PAIRS)
+SIZE = 2 * _ENDS + 3 * len(PAIRS)
+MOST_RUNS = 20
+"""Runs over which a spread is averaged; older ones fade."""
 _UNKNOWN = math.inf
 """Kept for a score that has no interval; NaN is kept where there is no score."""
+
+
+class RunBefore(NamedTuple):
+    """An earlier run of the same cases: draws of its scores, and its spread where that is known."""
+
+    draws: Mapping[str, Draws]
+    spread: ScoreSpread | None = None
 
 
 def spread_of(
@@ -36,12 +45,12 @@ def spread_of(
     accuracy: tuple[float, float] | None,
     *,
     share: float = 1.0,
-    before: Mapping[str, Draws] | None = None,
+    before: RunBefore | None = None,
 ) -> ScoreSpread | None:
     """From draws of the cases; ``None`` where there are none. ``accuracy`` is the interval of that score.
 
-    ``share`` is the part of the cases that was drawn from. ``before`` are draws of an earlier run of the same cases,
-    with the same cases in each draw: what both runs have in common is the luck of the cases.
+    ``share`` is the part of the cases that was drawn from. ``before`` is an earlier run of the same cases, with the
+    same cases in each draw: what both runs have in common is the luck of the cases.
     """
     known = [name for name in DIMENSIONS if scores.get(name) is not None and name in draws]
     if not known:
@@ -57,11 +66,22 @@ def spread_of(
             scale = 1.0 if name == "accuracy" else math.sqrt(share)  # the interval of accuracy is over all cases
             low[name], high[name] = value - (value - end[0]) * scale, value + (end[1] - value) * scale
     matrix = _between(draws, draws, known) * share
-    shared: tuple[float | None, ...] = ()
-    if before is not None and all(name in before for name in known):
-        both = _between(draws, before, known) * share
-        shared = _upper(0.5 * (both + both.T))
-    return ScoreSpread(low, high, _upper(matrix), shared)
+    alone = _upper(matrix)
+    if before is None or not all(name in before.draws for name in known):
+        return ScoreSpread(low, high, alone)
+    both = _between(draws, before.draws, known) * share
+    common, earlier = _upper(0.5 * (both + both.T)), before.spread
+    if earlier is None:
+        return ScoreSpread(low, high, alone, alone, common, 2)
+    runs = min(earlier.runs + 1, MOST_RUNS)
+    pooled = _averaged(earlier.pooled or earlier.covariance, alone, runs)
+    return ScoreSpread(low, high, alone, pooled, _averaged(earlier.shared or common, common, runs - 1), runs)
+
+
+def _averaged(before: Sequence[float | None], own: Sequence[float | None], runs: int) -> tuple[float | None, ...]:
+    """A mean over ``runs`` runs, from that over all but the last; what was not known before is as the last has it."""
+    pairs = zip(before, own, strict=True)
+    return tuple(new if old is None or new is None else old + (new - old) / runs for old, new in pairs)
 
 
 def _between(one: Mapping[str, Draws], other: Mapping[str, Draws], known: Sequence[str]) -> Packed:
@@ -80,7 +100,7 @@ def _upper(matrix: Packed) -> tuple[float | None, ...]:
 
 
 def packed(spread: ScoreSpread | None, scores: Mapping[str, float | None]) -> bytes | None:
-    """168 bytes: the distance of each score to both ends of its interval, the covariance, and its shared part."""
+    """228 bytes: the distance of each score to both ends of its interval, then the three covariances."""
     if spread is None:
         return None
     values = []
@@ -90,7 +110,7 @@ def packed(spread: ScoreSpread | None, scores: Mapping[str, float | None]) -> by
             end = ends.get(name)
             missing = math.nan if score is None else _UNKNOWN
             values.append(missing if score is None or end is None else max(0.0, sign * (end - score)))
-    for part in (spread.covariance, spread.shared or (None,) * len(PAIRS)):
+    for part in (spread.covariance, *(each or (None,) * len(PAIRS) for each in (spread.pooled, spread.shared))):
         values += [math.nan if value is None else value for value in part]
     return np.array(values, dtype="<f4").tobytes()
 
@@ -106,7 +126,7 @@ def rescaled(blob: bytes | None, factors: Mapping[str, float]) -> bytes | None:
     scale = np.array([factors.get(name, 1.0) for name in DIMENSIONS])
     before = _overall_variance(values)
     pairs = np.array([scale[one] * scale[other] for one, other in PAIRS])
-    for start in (2 * _ENDS, 2 * _ENDS + len(PAIRS)):
+    for start in range(2 * _ENDS, SIZE, len(PAIRS)):
         values[start : start + len(PAIRS)] *= pairs
     for start in (0, _ENDS):
         values[start : start + WIDTH] *= scale
@@ -124,8 +144,10 @@ class Unpacked:
 
     def __init__(self, values: Packed) -> None:
         self.low, self.high = values[:, :_ENDS], values[:, _ENDS : 2 * _ENDS]
-        self.covariance = _matrices(values[:, 2 * _ENDS : 2 * _ENDS + len(PAIRS)])
-        self.shared = _matrices(values[:, 2 * _ENDS + len(PAIRS) :])
+        starts = range(2 * _ENDS, SIZE, len(PAIRS))
+        self.covariance, self.pooled, self.shared = (
+            _matrices(values[:, start : start + len(PAIRS)]) for start in starts
+        )
 
 
 def unpacked(blobs: Sequence[bytes]) -> Unpacked:

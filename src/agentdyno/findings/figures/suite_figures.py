@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from agentdyno.findings.figures.dimensions import (
     used_by,
 )
 from agentdyno.findings.figures.resampling import resampling_seed, sampled_draws, score_errors
-from agentdyno.findings.figures.spread import spread_of
+from agentdyno.findings.figures.spread import RunBefore, spread_of
 from agentdyno.findings.figures.summarise import summary_of
 from agentdyno.findings.run.judge_cautions import suite_cautions
 from agentdyno.model import (
@@ -34,7 +35,7 @@ from agentdyno.model import (
     known_metric,
 )
 from agentdyno.model.form import WHOLE
-from agentdyno.model.result import form_of
+from agentdyno.model.result import ScoreSpread, form_of
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 
 QUALITIES = ("correctness", "completeness", "relevance")
@@ -42,16 +43,23 @@ _FEWEST_CASES = 6
 """Independent cases below which a median has no interval."""
 
 
+class ArmBefore(NamedTuple):
+    """What an agent did in the same cases before, and how far that could be trusted."""
+
+    figures: ArmFigures
+    spread: ScoreSpread | None = None
+
+
 def close_suite(
     result: RunResult,
     figures: Mapping[str, ArmFigures] | None = None,
-    before: Mapping[str, ArmFigures] | None = None,
+    before: Mapping[str, ArmBefore] | None = None,
 ) -> RunResult:
     """``result`` with metrics, scores, case figures, totals, statuses and warnings.
 
     ``figures`` are those of the arms by id, fed while the samples passed by; without them they are made from the
     samples in the result. ``result.targets`` are used where a benchmark has some there, else what its rubric says;
-    the result holds those that were used. ``before`` are figures of the same agents' runs before this one, where
+    the result holds those that were used. ``before`` are the same agents' runs before this one, where
     there are some: they tell how much of the spread two runs have in common.
     """
     suite = suite_of(result)
@@ -114,8 +122,8 @@ def figures_of(result: RunResult) -> dict[str, ArmFigures]:
     return found
 
 
-def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: ArmFigures | None = None) -> ArmResult:
-    """The arm with everything that its figures say. ``before`` are those of the run before it, of the same cases."""
+def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: ArmBefore | None = None) -> ArmResult:
+    """The arm with everything that its figures say. ``before`` is the run before it, of the same cases."""
     remarks = figures.remarks
     observed = {**remarks.observed, **arm.observed}
     if remarks.models:
@@ -134,8 +142,8 @@ def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: Arm
     seed = resampling_seed(figures.benchmark)
     draws, share = sampled_draws(figures, targets, scores, seed)
     earlier = None
-    if before is not None and before.clusters().keys() == figures.clusters().keys():
-        earlier, _ = sampled_draws(before, targets, scores, seed)
+    if before is not None and before.figures.clusters().keys() == figures.clusters().keys():
+        earlier = RunBefore(sampled_draws(before.figures, targets, scores, seed)[0], before.spread)
     accuracy = accuracy_interval(figures.case_scores(), figures.clusters()) if draws else None
     return replace(
         closed,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.figures.suite_figures import ArmBefore, close_suite
 from agentdyno.model import ArmResult, RunResult, Sample, Suite
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import form_of
@@ -69,7 +69,7 @@ def close_run(
     return close_suite(replace(header, arms=arms), collected.figures, before)
 
 
-def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, ArmFigures]:
+def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, ArmBefore]:
     """By arm what the same agent did in its whole run before this one, where that is quickly read."""
     suite = header.suite
     assert suite is not None, "only runs of suites are closed here"
@@ -80,7 +80,10 @@ def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[
         place = store.boards.run_before(arm.agent, digest, arm.benchmark, header.run_id)
         if place is not None:
             samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
-            found[arm.arm_id] = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
+            figures = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
+            earlier = store.runs.load(place[0], samples=False).arms
+            spread = next((one.spread for one in earlier if one.arm_id == place[1]), None)
+            found[arm.arm_id] = ArmBefore(figures, spread)
     return found
 
 
