@@ -61,6 +61,7 @@ def leaderboard_row(
     known: tuple[int, ...] = (),
     errors: tuple[float | None, ...] = (),
     uid: str = "",
+    spreads: tuple[bytes | None, ...] = (),
 ) -> LeaderboardRow:
     name, _, version = agent.partition("@")
     return LeaderboardRow(
@@ -86,4 +87,5 @@ def leaderboard_row(
         case_variance=cases[2],
         known=known,
         errors=errors,
+        spreads=spreads,
     )

@@ -152,6 +152,7 @@ class Row:
     finished_at: int | None = 1_772_374_072_000
     arms: int = 2
     samples: int = 20
+    form: str = ""
     errors: int = 0
     tags: tuple[str, ...] = ("nightly",)
 

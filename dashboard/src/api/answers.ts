@@ -7,7 +7,7 @@ import type * as Api from "./types";
 
 export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact,
-  ArtifactItems, AuditPage, BaselineItems, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
+  ArtifactItems, AuditPage, BaselineItems, BoardScope, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Leaderboard, LeaderboardEntry, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
   Opportunity, PairedRow, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,

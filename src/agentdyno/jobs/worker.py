@@ -19,10 +19,11 @@ from agentdyno.jobs.catalogue import Catalogue
 from agentdyno.jobs.heartbeat import Heartbeat, StopReason, now_ms
 from agentdyno.jobs.submitting import RunOptions
 from agentdyno.model import AgentUse, Progress, RunResult, RunStatus, Status
+from agentdyno.model.form import INTERRUPTED
 from agentdyno.model.job import Job, JobStatus
 from agentdyno.runs.kind import Choices, Tools
 from agentdyno.runs.kinds import SUITE, kind_named
-from agentdyno.runs.pipeline import INTERRUPTED, resume, start
+from agentdyno.runs.pipeline import resume, start
 from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store

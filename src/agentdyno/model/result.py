@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunForm
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
 from agentdyno.model.sample import LEFT_OUT, Sample
@@ -126,12 +127,31 @@ class CaseFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreSpread:
+    """How far the scores of an arm can be trusted together, from resampled cases; all in points of 0..1.
+
+    ``low`` and ``high`` are the ends of the 95 % intervals by score, ``overall`` among them. ``covariance`` is of
+    the five dimensions in their order: the upper half of the matrix, row by row, ``None`` where one has no score.
+    ``pooled`` is its mean over the last ``runs`` runs of the same cases, and ``shared`` the part of it that two such
+    runs have in common: the luck of the cases, not that of the run.
+    """
+
+    low: Mapping[str, float]
+    high: Mapping[str, float]
+    covariance: tuple[float | None, ...]
+    pooled: tuple[float | None, ...] = ()
+    shared: tuple[float | None, ...] = ()
+    runs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ArmResult:
     """One arm: what it was asked to be, what it was observed to be, and what was measured.
 
     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
     ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
-    standard errors of the scores, from drawing the cases again; left out where too few cases tell.
+    standard errors of the scores, from drawing the cases again; left out where too few cases tell. ``spread``
+    says how they move together.
     """
 
     arm_id: str
@@ -152,6 +172,7 @@ class ArmResult:
     case_figures: CaseFigures | None = None
     totals: Mapping[str, float] = field(default_factory=dict)
     score_errors: Mapping[str, float] = field(default_factory=dict)
+    spread: ScoreSpread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +182,8 @@ class RunResult:
     ``suite`` is set where ``kind`` is ``suite``; ``spec`` then holds the settings of the run and no entries.
     ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
     the values that score 1 and 0. ``origin`` is of a run that was not made here: ``tool``, ``version``, ``file`` and
-    ``sha256`` of what it was read from.
+    ``sha256`` of what it was read from. ``form`` says what a run of a suite was asked to be; ``None`` where it was
+    recorded before that was known, and for other kinds.
     """
 
     run_id: str
@@ -186,8 +208,34 @@ class RunResult:
     workspace: str = "default"
     origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
+    form: RunForm | None = None
 
     @property
     def misjudged(self) -> bool:
         """Whether a scorer raised on every answer of every agent: the answers are kept, the scores say nothing."""
         return any(warning.code == SCORER_BROKEN for warning in self.warnings)
+
+
+def form_of(result: RunResult) -> Form:
+    """What a run of a suite turned out to be. A run that ended is meant; one that still runs is as it was asked."""
+    cut = _cut_short(result)
+    if cut is not None:
+        return cut
+    if result.form is None:
+        return Form.UNKNOWN
+    if result.form.quick:
+        return Form.QUICK
+    return Form.FULL if result.form.whole else Form.LIMITED
+
+
+def _cut_short(result: RunResult) -> Form | None:
+    """Why samples of the plan are missing; ``None`` where none is, or where arms were given up as failed."""
+    reason = result.stopped_because
+    if reason is None or reason.endswith(GIVEN_UP):
+        return None
+    recorded = sum(count for arm in result.arms for status, count in arm.statuses.items() if status != "cancelled")
+    if recorded >= sum(arm.planned for arm in result.arms):
+        return None
+    if reason == INTERRUPTED:
+        return Form.CANCELLED
+    return Form.DECIDED if result.spec.until_decided else Form.CAPPED

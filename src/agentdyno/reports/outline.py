@@ -11,6 +11,8 @@ from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuse
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
+from agentdyno.model.form import WHOLE
+from agentdyno.model.result import form_of
 from agentdyno.registry.kinds import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
@@ -114,6 +116,7 @@ def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
     if best is not None and (whole := best.scores["overall"]).value is not None:
         between = f" ({range_text(whole)})" if whole.interval is not None else ""
         text += f" First: {agent_labels(standing)[best.agent]}, {100 * whole.value:.0f} points of 100{between}."
+    text += form_text(result)
     unanswered = sum(not has_usable(arm) for arm in result.arms)
     if unanswered:
         text += f" {count(unanswered, 'arm')} without any answer."
@@ -132,6 +135,20 @@ def _order(result: RunResult) -> str:
     if has_windows(result.kind):
         return result.kind
     return f"{result.spec.order.value}, {result.spec.isolation.value}"
+
+
+def form_text(result: RunResult) -> str:
+    """What a run was where it was no whole run of its suite: such runs are on no board unless asked for."""
+    form = form_of(result)
+    if form in WHOLE:
+        return ""
+    asked = result.form
+    cases = epochs = ""
+    if asked is not None and asked.cases < asked.suite_cases:
+        cases = f", {asked.cases:,} of {count(asked.suite_cases, 'case')}"
+    if asked is not None and asked.epochs < asked.suite_epochs:
+        epochs = f", {asked.epochs} of {count(asked.suite_epochs, 'epoch')}"
+    return f" A {form.value} run{cases}{epochs}: not on boards, in histories or a baseline unless asked for."
 
 
 def facts(result: RunResult) -> tuple[tuple[str, str], ...]:

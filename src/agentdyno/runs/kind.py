@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from agentdyno.errors import RunError
 from agentdyno.model import Case, Plan, Progress, Response, RunResult, RunWarning, Sample, Spec, Suite, Workspace
+from agentdyno.model.form import RunForm
 from agentdyno.settings.run import PARALLELISM
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class HeaderParts:
     pricing: Mapping[str, object] = field(default_factory=dict)
     workspace: str = "default"
     code_dir: str | None = None
+    form: RunForm | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 from agentdyno.contracts import StopRule
 from agentdyno.errors import RunError
 from agentdyno.model import Phase, Plan, RunResult, RunStatus, Status
+from agentdyno.model.form import GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
 from agentdyno.runner.executor import Executor
@@ -31,7 +32,6 @@ from agentdyno.runs.recording import Recording
 from agentdyno.runs.rules import CommonRules, given_up_warnings
 
 log = logging.getLogger("agentdyno.run")
-INTERRUPTED = "interrupted"
 W = TypeVar("W")
 
 
@@ -128,6 +128,7 @@ def _header(kind: str, run_id: str, prepared: Prepared[W]) -> RunResult:
         targets=parts.targets,
         pricing=parts.pricing,
         workspace=parts.workspace,
+        form=parts.form,
     )
 
 
@@ -171,7 +172,7 @@ class _Run(Generic[W]):
         given_up = common.given_up(prepared.plan)
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if reason is None and given_up:
-            reason = f"{len(given_up)} of {len(prepared.plan.arms)} arms failed too often"
+            reason = f"{len(given_up)} of {len(prepared.plan.arms)} {GIVEN_UP}"
         facts = executor.facts
         extra = (
             *teardown_warnings(facts.teardown_failures),

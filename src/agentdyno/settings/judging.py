@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentdyno.settings.setting import (
+    ASK,
     CHECK,
     GATE,
     LOAD_CHOICE,
@@ -113,6 +114,14 @@ STRICT = Setting(
     description="With --gate: exit 4 when something is inconclusive",
     worded={"check": Wording(help="Exit 4 when something warns or is inconclusive.")},
     scopes=SPEC_CHOICE | CHECK,
+)
+INCLUDE_PARTIAL = Setting(
+    "include_partial",
+    ("boolean",),
+    default=False,
+    option="--include-partial",
+    description="Also runs that were quick, limited, cancelled or capped; they are marked",
+    scopes=ASK,
 )
 RERUN = Setting(
     "rerun",

@@ -38,6 +38,8 @@ CHECK = frozenset({"check"})
 RESUME = frozenset({"resume"})
 SERVE = frozenset({"serve"})
 WORKER = frozenset({"worker"})
+ASK = frozenset({"ask"})
+"""Commands that read results: boards, histories, baselines."""
 # Options and arguments in Python whose place in the file is written out there (``instrumentation``, ``cases``):
 SPEC_CHANGE = frozenset({"spec change"})
 SUITE_CHANGE = frozenset({"suite change"})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from agentdyno.model import Calibration, Check, Level, Parameter, RunResult, RunStatus
+from agentdyno.model.form import WHOLE
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, one_line, percent, took, when
 
@@ -40,6 +41,8 @@ class ListedRun(Protocol):
     def errors(self) -> int: ...
     @property
     def tags(self) -> Sequence[str]: ...
+    @property
+    def form(self) -> str: ...
 
 
 class Described(Protocol):
@@ -78,7 +81,7 @@ def _run_row(row: ListedRun) -> tuple[Cell, ...]:
         Cell(row.run_id[:RUN_ID_LENGTH]),
         Cell(one_line(row.name)),
         Cell(one_line(row.kind), Tone.MUTED),
-        Cell(status, _STATUS_TONES.get(status, Tone.PLAIN)),
+        Cell(_with_form(status, row.form), _STATUS_TONES.get(status, Tone.PLAIN)),
         Cell(when(row.started_at)),
         Cell(took(row.started_at, row.finished_at)),
         Cell(str(row.arms)),
@@ -86,6 +89,11 @@ def _run_row(row: ListedRun) -> tuple[Cell, ...]:
         Cell(str(row.errors), Tone.BAD if row.errors else Tone.MUTED),
         Cell(one_line(", ".join(row.tags)) or NOTHING, Tone.MUTED),
     )
+
+
+def _with_form(status: str, form: str) -> str:
+    """``complete, quick``: a run that is no whole run of its suite says so."""
+    return f"{status}, {one_line(form)}" if form and form not in WHOLE else status
 
 
 def listing(infos: Sequence[Described], title: str = "") -> Table:

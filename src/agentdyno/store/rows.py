@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agentdyno.findings.baseline.model import TargetRow
 from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
 from agentdyno.model import Direction, Provenance, RunStatus
+from agentdyno.model.form import Form
 
 __all__ = [
     "AgentExecutionRow",
@@ -22,6 +24,7 @@ __all__ = [
     "RunRow",
     "SeriesRow",
     "SuiteRow",
+    "TargetRow",
 ]
 
 
@@ -30,7 +33,7 @@ class RunRow:
     """One line of a list of runs.
 
     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
-    ``timeout`` or ``limit``).
+    ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
     """
 
     run_id: str
@@ -43,14 +46,15 @@ class RunRow:
     samples: int
     errors: int
     tags: tuple[str, ...] = ()
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
     """An agent that was put on the bench; ``uid`` is the same in every store. ``digest`` is of its definition.
 
-    ``last_attempt_at`` is of its last execution in any benchmark, ``last_success_at`` of the last one that succeeded;
-    simulated ones count for neither.
+    ``last_attempt_at`` is of its last execution in any benchmark, ``last_success_at`` of the last whole run (no quick
+    or limited one) that succeeded; simulated ones count for neither.
     """
 
     uid: str
@@ -65,7 +69,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRow:
-    """One version of a suite: equal content has an equal ``digest``."""
+    """One version of a suite: equal content has an equal ``digest``. ``part_of`` is the version it is a part of."""
 
     uid: str
     suite_id: str
@@ -76,6 +80,7 @@ class SuiteRow:
     benchmarks: int
     cases: int
     created_at: int
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class Execution:
     outside; ``uid`` is given by the store where it is empty. ``status`` is ``success`` (every planned sample is
     recorded), ``partial`` or ``failed`` (none is usable). ``tokens_used``, ``api_calls``, ``cpu_s``, ``duration_s``
     and ``cost_usd`` are sums over the executions of all cases; ``attempts`` counts calls, retries included.
-    ``accuracy_error`` and the like are standard errors of the scores.
+    ``accuracy_error`` and the like are standard errors of the scores. ``form`` is that of its run (``model.form``).
     """
 
     agent: str
@@ -131,6 +136,7 @@ class Execution:
     efficiency_error: float | None = None
     cost_error: float | None = None
     reliability_error: float | None = None
+    form: str = Form.UNKNOWN.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +204,7 @@ class SeriesRow(NamedTuple):
     scored: int | None
     case_mean: float | None
     case_variance: float | None
+    form: str = Form.FULL.value
 
 
 class AgentExecutionRow(NamedTuple):
@@ -212,6 +219,7 @@ class AgentExecutionRow(NamedTuple):
     created_at: int
     status: str
     simulated: bool
+    form: str = Form.FULL.value
 
 
 class ArmMetric(NamedTuple):

@@ -37,13 +37,23 @@ def leaderboard(
     limit: int | None = SHOWN,
     suite: str | None = None,
     weights: Mapping[str, float] | None = None,
+    include_partial: bool = False,
     store: Where = None,
 ) -> Leaderboard:
-    """Agents by what they achieved in the last ``days`` days."""
+    """Agents by what they achieved in the last ``days`` days in a suite: the last that was run, unless it is named.
+
+    ``suite="all"`` compares the agents that share suites over these. Runs that were quick, limited or cut short count
+    only with ``include_partial``.
+    """
     with _opened(store) as opened:
         boards = Boards(opened, weights or {})
         return boards.leaderboard(
-            category=category, metric=metric, days=days, limit=limit, suite=boards.suite_digest(suite)
+            category=category,
+            metric=metric,
+            days=days,
+            limit=limit,
+            suite=boards.suite_digest(suite),
+            partial=include_partial,
         )
 
 
@@ -52,12 +62,13 @@ def matrix(
     suite: str | None = None,
     category: str | None = None,
     weights: Mapping[str, float] | None = None,
+    include_partial: bool = False,
     store: Where = None,
 ) -> Matrix:
-    """Every agent × every dimension, from the last success in each benchmark."""
+    """Every agent × every dimension, from the last success in each benchmark; suites as in ``leaderboard``."""
     with _opened(store) as opened:
         boards = Boards(opened, weights or {})
-        return boards.matrix(suite=boards.suite_digest(suite), category=category)
+        return boards.matrix(suite=boards.suite_digest(suite), category=category, partial=include_partial)
 
 
 def coverage(*, days: int = WINDOW_DAYS, store: Where = None) -> Coverage:

@@ -21,6 +21,7 @@ from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.settings.run import SEED
 from agentdyno.specs import Dataset, LoadedSuite, SettingChanges, load_suite, parse_suite, suite_changes
 from agentdyno.specs.changes import SUITE_CHANGES, known_changes
+from agentdyno.specs.suite.load import form_asked
 from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.store import Store
 from agentdyno.workbench.location import output_root, project_store
@@ -78,7 +79,8 @@ def _load(suite: Asked, quick: bool, changes: SettingChanges, scorers: tuple[Sco
     else:
         made = suite if isinstance(suite, Suite) else _of_cases(suite, scorers)
         _check(made, changes)
-        loaded = LoadedSuite(*_overridden(made, changes))
+        chosen, settings = _overridden(made, changes)
+        loaded = LoadedSuite(chosen, settings, form_asked(chosen, made))
     return loaded if not scorers else _rescored(loaded, scorers)
 
 
@@ -146,7 +148,10 @@ def _rescored(loaded: LoadedSuite, scorers: tuple[ScorerUse, ...]) -> LoadedSuit
     benchmarks = tuple(
         replace(item, rubric=replace(item.rubric, scorers=scorers)) for item in loaded.suite.benchmarks
     )
-    return replace(loaded, suite=replace(loaded.suite, benchmarks=benchmarks))
+    suite, form = replace(loaded.suite, benchmarks=benchmarks), loaded.form
+    if form is not None:  # another rubric makes another version of the suite
+        form = replace(form, suite=suite.digest if form.whole else "")
+    return replace(loaded, suite=suite, form=form)
 
 
 def _scorers(given: Scoring | Sequence[Scoring] | None) -> tuple[ScorerUse, ...]:

@@ -26,6 +26,7 @@ from agentdyno.model import (
     Suite,
     Workspace,
 )
+from agentdyno.model.form import RunForm
 from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
@@ -144,6 +145,7 @@ def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]
         started_at=now_ms(),
         finished_at=None,
         suite=suite,
+        form=_form(before, suite),
         arms=(),
         tags=(*(tag for tag in before.tags if not tag.startswith("rescored:")), f"rescored:{short}"),
         warnings=(
@@ -152,6 +154,13 @@ def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]
     )
     arms = {arm.arm_id: _arm(arm, suite) for arm in before.arms}
     return header, arms
+
+
+def _form(before: RunResult, suite: Suite) -> RunForm | None:
+    """That of the run before; another rubric makes another version of the suite, whole or a part as before."""
+    if before.form is None or before.suite is None or before.suite.digest == suite.digest:
+        return before.form
+    return replace(before.form, suite=suite.digest if before.form.whole else "")
 
 
 def _arm(arm: ArmResult, suite: Suite) -> Arm:

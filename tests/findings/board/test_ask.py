@@ -10,9 +10,10 @@ import pytest
 
 from agentdyno.errors import SpecError, StoreError
 from agentdyno.findings.baseline.ask import clear_baseline, find_baseline, set_baseline
-from agentdyno.findings.board.ask import Boards
+from agentdyno.findings.board.ask import ALL_SUITES, Boards
 from agentdyno.findings.board.model import Leaderboard
 from agentdyno.findings.history.ask import Histories
+from agentdyno.model import Category
 from agentdyno.store import Execution, Store
 
 from ...postgres import running_postgres
@@ -52,17 +53,85 @@ def test_a_category_a_window_and_a_suite_each_leave_the_rest_out(store: Store) -
             execution("old", -40, accuracy=0.5, overall=0.5),
             execution("sums", accuracy=0.5, overall=0.5),
             execution("talks", benchmark="talks", accuracy=0.5, overall=0.5),
-            execution("else", suite=OTHER.digest, accuracy=0.5, overall=0.5),
+            execution("else", -1, suite=OTHER.digest, accuracy=0.5, overall=0.5),
         ]
     )
     asked = boards(store)
-    assert names(asked.leaderboard()) == ["else", "sums", "talks"], "equals by name"
-    assert names(asked.leaderboard(category="speed")) == ["talks"]
-    assert names(asked.leaderboard(days=60)) == ["else", "old", "sums", "talks"]
+    mine = asked.suite_digest("daily-work")
+    assert names(asked.leaderboard(suite=mine)) == ["sums", "talks"], "equals by name"
+    assert names(asked.leaderboard(suite=mine, category="speed")) == ["talks"]
+    assert names(asked.leaderboard(suite=mine, days=60)) == ["old", "sums", "talks"]
     assert names(asked.leaderboard(suite=asked.suite_digest("other"))) == ["else"]
     assert asked.leaderboard(category="cost").entries == ()
     assert [entry.name for entry in asked.matrix(suite=asked.suite_digest("Other work")).entries] == ["else"]
     assert [entry.name for entry in asked.matrix(category="speed").entries] == ["talks"]
+
+
+def test_without_a_suite_the_board_is_of_the_one_that_was_run_last_and_names_the_others(store: Store) -> None:
+    store.boards.add_executions(
+        [execution("first", -1, accuracy=0.5), execution("second", suite=OTHER.digest, accuracy=0.5)]
+    )
+    board = boards(store).leaderboard()
+    assert (names(board), board.scope.suites, board.scope.other_suites) == (["second"], ("other",), ("daily-work",))
+    store.boards.add_executions([execution("third", 0.1, accuracy=0.4)])
+    board = boards(store, 1).leaderboard()
+    assert (names(board), board.scope.suites) == (["first", "third"], ("daily-work",))
+    assert [entry.name for entry in boards(store, 1).matrix().entries] == ["first", "third"]
+
+
+def test_across_suites_only_agents_that_share_suites_are_compared_and_only_over_these(store: Store) -> None:
+    third = replace(SUITE, name="Third", suite_id="third")
+    store.boards.add_suite(third, now_ms=MONDAY)
+    mine, other, rest = SUITE.digest, OTHER.digest, third.digest
+    store.boards.add_executions(
+        [
+            *(execution("a", suite=suite, accuracy=0.5) for suite in (mine, other, rest)),
+            *(execution("a", 0.1, accuracy=0.5) for _ in range(8)),  # however often one of them was run
+            execution("b", suite=mine, accuracy=0.2),
+            execution("b", suite=other, accuracy=1.0),
+            execution("alone", suite=rest, accuracy=1.0),
+        ]
+    )
+    for board in (boards(store, 1).leaderboard(suite=ALL_SUITES), boards(store, 1).matrix(suite=ALL_SUITES)):
+        assert [entry.name for entry in board.entries] == ["b", "a"]
+        assert board.entries[0].scores["accuracy"].score == pytest.approx(0.6), "each suite counts the same"
+        assert (board.scope.suites, board.scope.not_shared) == (("daily-work", "other"), ("alone@1",))
+    assert boards(store, 1).leaderboard(suite=ALL_SUITES).entries[0].benchmarks_completed == 2
+
+
+def test_a_category_may_be_that_of_the_suite(store: Store) -> None:
+    cheap = replace(SUITE, name="Cheap", suite_id="cheap", category=Category.COST)
+    store.boards.add_suite(cheap, now_ms=MONDAY)
+    store.boards.add_executions([execution("a", -1, suite=cheap.digest, accuracy=0.5), execution("b", accuracy=0.5)])
+    board = boards(store).leaderboard(category="cost")
+    assert (names(board), board.scope.suites) == (["a"], ("cheap",))
+    assert [entry.name for entry in boards(store).matrix(category="cost").entries] == ["a"]
+    assert names(boards(store).leaderboard(category="accuracy")) == ["b"], "the last suite with such a benchmark"
+
+
+def test_what_was_no_whole_run_is_on_a_board_only_when_asked_for_and_then_marked(store: Store) -> None:
+    store.boards.add_executions(
+        [
+            execution("a", accuracy=0.5),
+            execution("a", 0.1, accuracy=1.0, form="quick"),
+            execution("b", accuracy=0.75),
+            execution("c", accuracy=1.0, form="capped"),
+        ]
+    )
+    board = boards(store, 1).leaderboard()
+    assert names(board) == ["b", "a"]
+    assert (board.scope.left_out, board.scope.unknown_form, board.scope.includes_partial) == (2, 2, False)
+    asked = boards(store, 1).leaderboard(partial=True)
+    assert [(entry.name, entry.executions, entry.not_whole) for entry in asked.entries] == [
+        ("c", 1, 1),
+        ("a", 2, 1),
+        ("b", 1, 0),
+    ]
+    assert (asked.scope.left_out, asked.scope.includes_partial) == (0, True)
+    assert [entry.name for entry in boards(store, 1).matrix().entries] == ["b", "a"]
+    marked = {entry.name: entry.not_whole for entry in boards(store, 1).matrix(partial=True).entries}
+    assert marked == {"a": ("sums",), "b": (), "c": ("sums",)}
+    assert boards(store, 1).coverage().fresh == 2, "a quick run is no coverage"
 
 
 def test_the_order_follows_the_metric_and_the_limit_cuts_only_what_is_shown(store: Store) -> None:

@@ -24,6 +24,7 @@ class Row:
     machine_id: str = "m"
     commit: str = "c"
     status: str = "success"
+    form: str = "full"
     accuracy: float | None = 0.5
     speed: float | None = None
     efficiency: float | None = None

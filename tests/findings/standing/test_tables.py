@@ -55,7 +55,7 @@ def test_short_names_stay_beside_their_scores_at_eighty_columns() -> None:
         )
     )
     lines = render_console(agents(standing_of(run)), 80).splitlines()
-    assert lines[3].split() == ["quick", "100", "46–100*", "100", "44–100", "-", "-", "-", "-"]
+    assert lines[3].split() == ["quick", "100", "50–100*", "100", "44–100", "-", "-", "-", "-"]
     assert lines[1].split()[0] == "agent"
 
 

@@ -10,11 +10,23 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Failure, FailureKind, Phase, RunStatus, Status
+from agentdyno.model.form import RunForm
 from agentdyno.store import Execution, ExecutionFilter, Store
 from agentdyno.store.boards.schema import ERRORS, NUMBERS
 
 from ..builders import ENVIRONMENT, FIRST_ID, run_id
-from ..suite_builders import AGENTS, DAY_MS, MONDAY, SUITE, answer, arm_result, begin_suite, run_suite, suite_header
+from ..suite_builders import (
+    AGENTS,
+    DAY_MS,
+    MONDAY,
+    SUITE,
+    answer,
+    arm_of,
+    arm_result,
+    begin_suite,
+    run_suite,
+    suite_header,
+)
 
 DIGEST = SUITE.digest
 FIGURES = {name: 3 + place for place, name in enumerate(NUMBERS)}
@@ -338,13 +350,19 @@ def test_another_configuration_makes_another_agent(store: Store) -> None:
     assert len(store.boards.matrix_rows()) == 4
 
 
-def test_the_latest_run_of_an_agent_is_the_newest_that_succeeded(store: Store) -> None:
-    run_suite(store, suite_header(run_id(1)), {"quick@1": 0.5}, finished_at=MONDAY + 5)
-    run_suite(store, suite_header(run_id(2)), {"quick@2": 0.5}, finished_at=MONDAY + 9)
-    run_suite(store, suite_header(run_id(3)), {"quick@3": 0.5}, finished_at=MONDAY + 99, samples=0)
-    assert store.boards.latest_run("quick", DIGEST) == run_id(2)
-    assert store.boards.latest_run("quick", "other") is None
-    assert store.boards.latest_run("nobody", DIGEST) is None
+def test_the_run_before_is_the_newest_other_whole_one_that_succeeded(store: Store) -> None:
+    for number in (1, 2):
+        run_suite(store, suite_header(run_id(number)), {"quick@1": 0.5}, finished_at=MONDAY + number)
+    run_suite(store, suite_header(run_id(3)), {"quick@1": 0.5}, finished_at=MONDAY + 99, samples=0)
+    quick = replace(suite_header(run_id(4)), form=RunForm(DIGEST, 3, 3, 1, 5, quick=True))
+    run_suite(store, quick, {"quick@1": 0.5}, finished_at=MONDAY + 100)
+    assert store.boards.run_before("quick@1", DIGEST, "sums") == (run_id(2), arm_of("sums", "quick@1").arm_id)
+    assert store.boards.run_before("quick@1", DIGEST, "sums", run_id(2)) == (
+        run_id(1),
+        arm_of("sums", "quick@1").arm_id,
+    )
+    assert store.boards.run_before("quick@2", DIGEST, "sums") is None
+    assert store.boards.run_before("quick@1", "other", "sums") is None
 
 
 def test_what_an_agent_was_told_and_observed_is_its_model_configuration(store: Store) -> None:

@@ -147,7 +147,7 @@ def test_executions_of_an_agent_are_found_with_their_run_newest_first(filled: St
     )
     rows = filled.boards.agent_executions("quick")
     assert [row.created_at - MONDAY for row in rows] == [9, 7, 5, 5]
-    assert rows[0] == ("2", OTHER.digest, "other", "sums", "", "", MONDAY + 9, "failed", False)
+    assert rows[0] == ("2", OTHER.digest, "other", "sums", "", "", MONDAY + 9, "failed", False, "unknown")
     assert (rows[1].simulated, rows[1].run_id) == (True, "")
     assert {(row.run_id, row.arm_id, row.benchmark) for row in rows[2:]} == {
         (run_id(1), "arm sums · quick@1", "sums"),

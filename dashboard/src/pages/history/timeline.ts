@@ -92,6 +92,7 @@ interface Dot {
 function dotText(point: HistoryPoint, history: History): string {
   const lines = [`${shown(point.value, history)}  ${history.metric}`, dateTime(point.at)];
   if (point.version) lines.push(`version ${point.version}`);
+  if (point.form) lines.push(`${point.form} run, not the whole suite`);
   if (point.commit) lines.push(`commit ${point.commit.slice(0, 12)}`);
   lines.push(plural(point.n, "execution"));
   if (point.run_id) lines.push("Click for the run");

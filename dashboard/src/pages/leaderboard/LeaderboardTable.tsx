@@ -103,7 +103,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
       first: "descending",
       value: (entry) => entry.benchmarks_completed,
       render: (entry) => (
-        <span title={`${count(entry.executions)} successes in ${count(entry.attempts)} executions`}>{count(entry.benchmarks_completed)}</span>
+        <span title={`${count(entry.executions)} successes in ${count(entry.attempts)} executions${entry.not_whole > 0 ? `, ${count(entry.not_whole)} not of whole runs` : ""}`}>{count(entry.benchmarks_completed)}{entry.not_whole > 0 && " †"}</span>
       ),
     },
     {

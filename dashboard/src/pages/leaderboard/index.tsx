@@ -5,6 +5,7 @@ import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
+import { BoardScope, suiteOptions } from "../../shared/BoardScope";
 import { LeaderboardTable } from "./LeaderboardTable";
 import { PerformanceRadarChart } from "./PerformanceRadarChart";
 import "./page.css";
@@ -14,6 +15,7 @@ export const title = "Leaderboard";
 const CATEGORIES = ["overall", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"];
 const METRICS = [["all", "overall score"], "accuracy", "speed", "efficiency", "cost", "reliability"] as const;
 const DAYS = [["1", "1 day"], ["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["365", "1 year"]] as const;
+const RUNS = [["", "whole runs"], ["yes", "quick and limited, too"]] as const;
 const LIMITS = ["10", "20", "50", "100"];
 const ON_RADAR = 3;
 
@@ -24,7 +26,8 @@ export default function LeaderboardPage(): ReactElement {
   const [limit, setLimit] = useQueryParam("limit", "20");
   const [suite, setSuite] = useQueryParam("suite");
   const [agents, setAgents] = useQueryParam("agents");
-  const board = useResource<Leaderboard>(address("/benchmarks/leaderboard", { category, metric, days, limit, suite_id: suite }));
+  const [partial, setPartial] = useQueryParam("partial");
+  const board = useResource<Leaderboard>(address("/benchmarks/leaderboard", { category, metric, days, limit, suite_id: suite, include_partial: partial === "yes" ? "true" : "" }));
   const suites = useResource<SuiteItems>("/api/suites");
 
   const entries = board.data?.entries;
@@ -42,6 +45,7 @@ export default function LeaderboardPage(): ReactElement {
     days !== "30" && `--days ${shellWord(days)}`,
     limit !== "20" && `--limit ${shellWord(limit)}`,
     suite && `--suite ${shellWord(suite)}`,
+    partial === "yes" && "--include-partial",
   ];
   return (
     <>
@@ -54,6 +58,7 @@ export default function LeaderboardPage(): ReactElement {
         <Select label="Ordered by" value={metric} options={METRICS} onChange={setMetric} />
         <Select label="Of the last" value={days} options={DAYS} onChange={setDays} />
         <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
+        <Select label="Runs" value={partial} options={RUNS} onChange={setPartial} />
         <Select label="Rows" value={limit} options={LIMITS} onChange={setLimit} />
       </div>
       <Show of={board}>
@@ -61,6 +66,7 @@ export default function LeaderboardPage(): ReactElement {
           data.entries.length === 0 ? (
             <Empty title="No agent succeeded in a benchmark of this kind in these days." command="dyno init && dyno run suites/first.yaml">
               <p>
+                {data.scope.left_out > 0 && <>There are quick, limited or cut short runs, which do not count. </>}
                 Simulated results are not on the board. <Link to="/coverage">Who was not benchmarked?</Link>
               </p>
             </Empty>
@@ -72,6 +78,7 @@ export default function LeaderboardPage(): ReactElement {
                 are 95 % intervals; where those of two ranks overlap, their order may be chance. Trend is against the {data.days} days
                 before.
               </p>
+              <BoardScope scope={data.scope} />
               <PerformanceRadarChart entries={data.entries} chosen={chosen} suite={suite} />
             </>
           )
@@ -79,9 +86,4 @@ export default function LeaderboardPage(): ReactElement {
       </Show>
     </>
   );
-}
-
-function suiteOptions(suites: SuiteItems | undefined): (readonly [string, string])[] {
-  const known = new Map((suites?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
-  return [["", "all suites"], ...known];
 }

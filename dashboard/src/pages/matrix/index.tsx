@@ -5,6 +5,7 @@ import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, percent, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
+import { BoardScope, suiteOptions } from "../../shared/BoardScope";
 import { DIMENSIONS } from "../../shared/dimensions";
 import "./page.css";
 
@@ -83,7 +84,6 @@ export default function MatrixPage(): ReactElement {
   const [category, setCategory] = useQueryParam("category");
   const matrix = useResource<Matrix>(address("/api/matrix", { suite_id: suite, category }));
   const suites = useResource<SuiteItems>("/api/suites");
-  const known = new Map((suites.data?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id]));
   const options = [category && `--category ${shellWord(category)}`, suite && `--suite ${shellWord(suite)}`];
   return (
     <>
@@ -93,11 +93,12 @@ export default function MatrixPage(): ReactElement {
       </div>
       <p className="muted">Every agent in every dimension, from its last success in each benchmark; points of a hundred.</p>
       <div className="fields">
-        <Select label="Suite" value={suite} options={[["", "all suites"], ...known]} onChange={setSuite} />
+        <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
         <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
       </div>
       <Show of={matrix}>
         {(data) => (
+          <>
           <Table
             caption="Every agent in every dimension"
             columns={columnsOf(data)}
@@ -105,6 +106,8 @@ export default function MatrixPage(): ReactElement {
             rowKey={(entry) => entry.agent}
             empty={<Empty title="No agent has completed a benchmark here." command="dyno init && dyno run suites/first.yaml" />}
           />
+          <BoardScope scope={data.scope} />
+          </>
         )}
       </Show>
     </>

@@ -13,6 +13,22 @@ export const title = "Runs";
 const KINDS = [["", "all"], ["suite", "suites of agents"], ["experiment", "experiments"], ["load", "load runs"]] as const;
 const STATUSES = [["", "all"], "running", "complete", "partial", "failed"] as const;
 
+const WHOLE = ["", "full", "unknown"];
+
+function RunStatus({ row }: { row: RunRow }): ReactElement {
+  return (
+    <span>
+      <StatusBadge status={row.status} />
+      {!WHOLE.includes(row.form) && (
+        <span className="muted" title="Not a whole run of its suite: on no board unless asked for">
+          {" "}
+          {row.form}
+        </span>
+      )}
+    </span>
+  );
+}
+
 const COLUMNS: readonly Column<RunRow>[] = [
   {
     key: "name",
@@ -26,7 +42,7 @@ const COLUMNS: readonly Column<RunRow>[] = [
     ),
   },
   { key: "kind", label: "Kind", value: (row) => row.kind, render: (row) => row.kind },
-  { key: "status", label: "Status", value: (row) => row.status, render: (row) => <StatusBadge status={row.status} /> },
+  { key: "status", label: "Status", value: (row) => row.status, render: (row) => <RunStatus row={row} /> },
   {
     key: "started",
     label: "Started",

@@ -7,31 +7,37 @@ from pathlib import Path
 import click
 
 from agentdyno.cli.conclusions import suite_option, workspace_here
+from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 
 @click.group(
     epilog="\b\nExamples:\n"
     "  dyno baseline set my-agent@1.4.0\n"
     "  dyno baseline show\n"
+    "  dyno baseline targets my-suite          what scores 1 and 0, and from which run\n"
     "  dyno baseline export baseline.json     a small file to commit; dyno check --against baseline.json"
 )
 def command() -> None:
-    """What later versions of an agent are held against: set, show, clear, export."""
+    """What later versions of an agent are held against: set, show, clear, export. And the targets of scores."""
 
 
 @command.command("set", epilog="\b\nExample:\n  dyno baseline set my-agent@1.4.0 --suite comprehensive")
 @click.argument("agent", metavar="AGENT[@VERSION]")
 @suite_option
 @click.option("--note", default="", help="Why.")
+@setting_option(INCLUDE_PARTIAL)
 @store_option
 @json_option
-def set_(agent: str, suite: str | None, note: str, store: str | None, as_json: bool) -> int:
+def set_(agent: str, suite: str | None, note: str, include_partial: bool, store: str | None, as_json: bool) -> int:
     """Make the newest results of AGENT the baseline of its suite."""
     from agentdyno.findings.baseline.ask import set_baseline
 
     with open_store(store, must_exist=True) as opened:
-        row, record = set_baseline(opened, agent, suite=suite, workspace=workspace_here().name, note=note)
+        row, record = set_baseline(
+            opened, agent, suite=suite, workspace=workspace_here().name, note=note, partial=include_partial
+        )
     if as_json:
         print_json(row)
     else:
@@ -94,4 +100,32 @@ def export(file: Path, agents: tuple[str, ...], suite: str | None, store: str | 
         for record in records:
             say(f"{record.agent}: {len(record.cases)} cases of {record.suite_id}")
         say(f"Wrote {file}. Hold a change against it: dyno check --against {file}")
+    return 0
+
+
+@command.command(
+    "targets",
+    epilog="\b\nExamples:\n"
+    "  dyno baseline targets my-suite                        what is in force\n"
+    "  dyno baseline targets my-suite --from my-agent@1.4.0  move them: boards are scored again",
+)
+@click.argument("suite", metavar="SUITE")
+@click.option("--from", "agent", metavar="AGENT[@VERSION]", help="Move them to those of this agent's newest run.")
+@store_option
+@json_option
+def targets(suite: str, agent: str | None, store: str | None, as_json: bool) -> int:
+    """Show what scores 1 and what scores 0 in SUITE. They stay as they were set first, unless you move them."""
+    from agentdyno.findings.baseline.ask_targets import move_targets, targets_of
+    from agentdyno.findings.baseline.tables import move_table, targets_table
+
+    with open_store(store, must_exist=True) as opened:
+        if agent is not None:
+            move = move_targets(opened, suite, agent)
+            print_json(move) if as_json else print_tables(move_table(move))
+            return 0
+        row, rows = targets_of(opened, suite)
+    if as_json:
+        print_json([target._asdict() for target in rows])
+    else:
+        print_tables(targets_table(row.suite_id, rows))
     return 0

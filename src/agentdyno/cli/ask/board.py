@@ -6,23 +6,31 @@ from dataclasses import replace
 
 import click
 
-from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
+from agentdyno.cli.conclusions import report_options, show, workspace_here
+from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import json_option, open_store, store_option
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 
 @click.command(
     epilog="\b\nExamples:\n"
-    "  dyno board                              the last 30 days\n"
+    "  dyno board                              the suite that was run last, the last 30 days\n"
+    "  dyno board --suite all                  agents over the suites that they share\n"
     "  dyno board --category accuracy --metric cost --days 7\n"
     "  dyno board --matrix --suite comprehensive\n"
     "  dyno board --stale --days 30            agents not benchmarked this month\n"
     "  dyno board --matrix --format html,png"
 )
-@click.option("--category", default="overall", show_default=True, help="Only benchmarks of this category.")
+@click.option("--category", default="overall", show_default=True, help="Only benchmarks or suites of this category.")
 @click.option("--metric", default="all", show_default=True, help="What to order by: a dimension, or all.")
 @click.option("--days", type=click.IntRange(min=1), default=30, show_default=True, help="How far to look back.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Number of rows.")
-@suite_option
+@click.option(
+    "--suite",
+    metavar="SUITE",
+    help="By its id; all: over the suites that agents share.  [default: the last run]",
+)
+@setting_option(INCLUDE_PARTIAL)
 @click.option("--matrix", "as_matrix", is_flag=True, help="Every agent × every dimension, from the last successes.")
 @click.option("--stale", is_flag=True, help="Agents that were not benchmarked in these days.")
 @click.option("--all-versions", is_flag=True, help="With --stale: older versions of agents too.")
@@ -35,6 +43,7 @@ def command(
     days: int,
     limit: int,
     suite: str | None,
+    include_partial: bool,
     as_matrix: bool,
     stale: bool,
     all_versions: bool,
@@ -61,11 +70,13 @@ def command(
             shown = boards.coverage(days=days, all_versions=all_versions)
             findings = Conclusions(coverages=(shown,))
         elif as_matrix:
-            shown = boards.matrix(suite=digest, category=category)
+            shown = boards.matrix(suite=digest, category=category, partial=include_partial)
             shown = replace(shown, entries=shown.entries[:limit])
             findings = Conclusions(matrices=(shown,))
         else:
-            shown = boards.leaderboard(category=category, metric=metric, days=days, limit=limit, suite=digest)
+            shown = boards.leaderboard(
+                category=category, metric=metric, days=days, limit=limit, suite=digest, partial=include_partial
+            )
             findings = Conclusions(leaderboards=(shown,))
     show(findings, formats, output_dir, as_json=as_json, shown=shown)
     return 0

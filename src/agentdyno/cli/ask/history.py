@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
+from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import WORSE, json_option, open_store, store_option
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 
 @click.command(
@@ -29,6 +31,7 @@ from agentdyno.cli.shared import WORSE, json_option, open_store, store_option
     show_default=True,
     help="With --regressions: a change that counts, in parts of the value before.",
 )
+@setting_option(INCLUDE_PARTIAL)
 @click.option("--gate", is_flag=True, help="With --regressions: exit 1 when there are any.")
 @report_options
 @store_option
@@ -42,6 +45,7 @@ def command(
     regressions: bool,
     baseline: str | None,
     threshold: float,
+    include_partial: bool,
     gate: bool,
     formats: str | None,
     output_dir: str,
@@ -58,7 +62,7 @@ def command(
     if regressions and benchmark is not None:
         raise click.UsageError("--regressions looks at every benchmark; leave --benchmark out")
     with open_store(store, must_exist=True) as opened:
-        asked = Histories(opened, workspace=workspace_here().name)
+        asked = Histories(opened, workspace=workspace_here().name, partial=include_partial)
         if not regressions:
             series = asked.of(subject, metric, suite=suite, benchmark=benchmark, days=days, baseline=baseline)
             show(Conclusions(histories=(series,)), formats, output_dir, as_json=as_json, shown=series)

@@ -24,9 +24,13 @@ def set_baseline(
     workspace: str = "default",
     note: str = "",
     now_ms: int | None = None,
+    partial: bool = False,
 ) -> tuple[BaselineRow, AgentRecord]:
-    """Makes the newest results of an agent (``NAME[@VERSION]``) what its later versions are held against."""
-    record = Records(store).newest(agent, suite)
+    """Makes the newest results of an agent (``NAME[@VERSION]``) what its later versions are held against.
+
+    Those of whole runs; with ``partial`` also of runs that were quick, limited or cut short.
+    """
+    record = Records(store, whole=not partial).newest(agent, suite)
     row = BaselineRow(
         workspace=workspace,
         agent=record.name,

@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agentdyno.errors import SpecError, StoreError, nearest
-from agentdyno.findings.board.judge import coverage, leaderboard, matrix
-from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix, MatrixRow
+from agentdyno.findings.board.judge import coverage, leaderboard, matrix, shared_suites
+from agentdyno.findings.board.model import BoardScope, Coverage, Leaderboard, LeaderboardRow, Matrix, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category
+from agentdyno.model.form import WHOLE, Form
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
+from agentdyno.store.rows import SuiteRow
 
 DAY_MS = 86_400_000
 WINDOW_DAYS = 30
 SHOWN = 20
 OVERALL = "overall"
+ALL_SUITES = "all"
+"""In place of a suite: agents that share suites, over the shared ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a leaderboard reads the store, whichever the suite."""
+
+    store: Store
+    days: int
+    now_ms: int
+    category: str | None
+    partial: bool
+
+    def rows(self, digest: str) -> tuple[list[LeaderboardRow], list[LeaderboardRow]]:
+        """The rows of the window and, with their scores alone, of the window before."""
+        read = partial(
+            self.store.boards.leaderboard_rows,
+            days=self.days,
+            category=self.category,
+            suite=digest,
+            together=True,
+            partial=self.partial,
+        )
+        return read(now_ms=self.now_ms), read(now_ms=self.now_ms - self.days * DAY_MS, brief=True)
+
+    def forms(self, digest: str) -> dict[str, tuple[int, int]]:
+        return self.store.boards.form_counts(days=self.days, now_ms=self.now_ms, suite=digest)
 
 
 @dataclass(slots=True)
@@ -39,8 +70,13 @@ class Boards:
         days: int = WINDOW_DAYS,
         limit: int | None = SHOWN,
         suite: str | None = None,
+        partial: bool = False,
     ) -> Leaderboard:
-        """Agents by ``metric`` over the last ``days`` days, with what changed since the ``days`` days before."""
+        """Agents by ``metric`` over the last ``days`` days, with what changed since the ``days`` days before.
+
+        ``suite`` is a digest; without one it is the suite that was run last. ``ALL_SUITES`` compares the agents that
+        share suites over these. ``partial``: also runs that were quick, limited or cut short.
+        """
         if days < 1:
             raise SpecError(f"a window of {days} days", where="days", remedy="Give 1 or more.")
         now = self._now()
@@ -52,15 +88,14 @@ class Boards:
             days,
             limit,
             suite,
+            partial,
             now // DAY_MS,
             tuple(self._weights().items()),
         )
 
         def make() -> Leaderboard:
-            read = partial(
-                self.store.boards.leaderboard_rows, days=days, category=asked, suite=suite, together=asked is None
-            )
-            rows, before = read(now_ms=now), read(now_ms=now - days * DAY_MS, brief=True)
+            reading = _Reading(self.store, days, now, asked, partial)
+            rows, before, scope = self._rows(reading, suite)
             return leaderboard(
                 rows,
                 before,
@@ -70,32 +105,116 @@ class Boards:
                 until=now,
                 limit=limit,
                 weights=self._weights(),
+                scope=scope,
             )
 
         return replace(self.leaderboards.get(self.store.boards.generation(), question, make), until=now)
 
-    def matrix(self, *, suite: str | None = None, category: str | None = None) -> Matrix:
-        """Every agent × every dimension, from each agent's last success in each benchmark."""
+    def _rows(
+        self, reading: _Reading, suite: str | None
+    ) -> tuple[list[LeaderboardRow], list[LeaderboardRow], BoardScope]:
+        """The rows of the window, those of the window before it, and what they are of."""
+        known = self.store.boards.suites()
+        ids = {row.digest: row.suite_id for row in known}
+        if suite == ALL_SUITES:
+            return self._across(reading, known)
+        digest = suite or self.store.boards.last_suite(category=reading.category, partial=reading.partial)
+        if digest is None:
+            return [], [], BoardScope(includes_partial=reading.partial)
+        rows, before = reading.rows(digest)
+        scope = self._scope(reading, (ids.get(digest, digest),), [digest], known)
+        return rows, before, scope
+
+    def _across(
+        self, reading: _Reading, known: Sequence[SuiteRow]
+    ) -> tuple[list[LeaderboardRow], list[LeaderboardRow], BoardScope]:
+        """Agents that share suites, over the shared ones, each in its newest version."""
+        newest = {row.suite_id: row.digest for row in reversed(known) if not row.part_of}
+        read = {suite_id: reading.rows(digest) for suite_id, digest in newest.items()}
+        ran: dict[str, set[str]] = {}
+        for suite_id, (rows, _) in read.items():
+            for row in rows:
+                if row.n:
+                    ran.setdefault(f"{row.agent}@{row.agent_version}", set()).add(suite_id)
+        shared, agents = shared_suites(ran)
+
+        def kept(part: int) -> list[LeaderboardRow]:
+            of = [(suite_id, row) for suite_id in shared for row in read[suite_id][part]]
+            return [replace(row, suite=at) for at, row in of if f"{row.agent}@{row.agent_version}" in agents]
+
+        scope = self._scope(reading, shared, [newest[suite_id] for suite_id in shared], known)
+        left = tuple(sorted(set(ran) - set(agents)))
+        return kept(0), kept(1), replace(scope, not_shared=left)
+
+    def _scope(
+        self, reading: _Reading, suites: tuple[str, ...], digests: Sequence[str], known: Sequence[SuiteRow]
+    ) -> BoardScope:
+        counts: Counter[str] = Counter()
+        for digest in digests:
+            counts.update({form: pair[0] for form, pair in reading.forms(digest).items()})
+        left = 0 if reading.partial else sum(n for form, n in counts.items() if form not in WHOLE)
+        others = dict.fromkeys(row.suite_id for row in known if row.suite_id not in suites)
+        return BoardScope(
+            suites=suites,
+            other_suites=tuple(others),
+            includes_partial=reading.partial,
+            left_out=left,
+            unknown_form=counts[Form.UNKNOWN],
+        )
+
+    def matrix(self, *, suite: str | None = None, category: str | None = None, partial: bool = False) -> Matrix:
+        """Every agent × every dimension, from each agent's last success in each benchmark.
+
+        ``suite`` and ``partial`` are as in ``leaderboard``.
+        """
         category = None if category == OVERALL else category
         if category is not None and category not in set(Category):
             known = [OVERALL, *Category]
             raise SpecError(f"there is no category {category!r}", remedy=nearest(category, known))
-        question = ("matrix", suite, category, tuple(self._weights().items()))
+        question = ("matrix", suite, category, partial, tuple(self._weights().items()))
 
         def make() -> Matrix:
-            rows = self._one_per_benchmark(self.store.boards.matrix_rows(suite=suite, category=category))
-            return matrix(rows, suite=self._suite_name(suite), weights=self._weights())
+            digest = suite or self.store.boards.last_suite(category=category, partial=partial)
+            if digest is None:
+                return matrix([], weights=self._weights(), scope=BoardScope(includes_partial=partial))
+            asked = None if digest == ALL_SUITES else digest
+            rows = self.store.boards.matrix_rows(suite=asked, category=category, partial=partial)
+            rows, scope = self._of_suites(self._one_per_benchmark(rows, partial), asked, partial)
+            return matrix(rows, suite=self._suite_name(asked), weights=self._weights(), scope=scope)
 
         return self.matrices.get(self.store.boards.generation(), question, make)
+
+    def _of_suites(
+        self, rows: list[MatrixRow], digest: str | None, partial: bool
+    ) -> tuple[list[MatrixRow], BoardScope]:
+        """Of one suite all rows; across suites those of agents that share some, in these."""
+        known = self.store.boards.suites()
+        ids = {row.digest: row.suite_id for row in known}
+        left: tuple[str, ...] = ()
+        suites: tuple[str, ...] = (self._suite_name(digest),)
+        if digest is None:
+            ran: dict[str, set[str]] = {}
+            for row in rows:
+                if row.success_at is not None:
+                    ran.setdefault(f"{row.agent}@{row.agent_version}", set()).add(ids.get(row.suite, row.suite))
+            suites, agents = shared_suites(ran)
+            left = tuple(sorted(set(ran) - set(agents)))
+            rows = [
+                row
+                for row in rows
+                if ids.get(row.suite, row.suite) in suites and f"{row.agent}@{row.agent_version}" in agents
+            ]
+        others = dict.fromkeys(row.suite_id for row in known if row.suite_id not in suites)
+        return rows, BoardScope(suites, tuple(others), left, partial)
 
     def coverage(self, *, days: int = WINDOW_DAYS, all_versions: bool = False) -> Coverage:
         """Which agents were benchmarked within ``days`` days, and which were not."""
         return coverage(self.store.boards.agents(), days=days, now_ms=self._now(), all_versions=all_versions)
 
     def suite_digest(self, suite: str | None) -> str | None:
-        """A suite by id, name or digest as the store knows it; its newest version."""
-        if suite is None:
-            return None
+        """A suite by id, name or digest as the store knows it, its newest version; ``ALL_SUITES`` stays as it is."""
+        if suite is None or suite == ALL_SUITES:
+            return suite
         known = self.store.boards.suites()
         for row in known:
             if suite in (row.suite_id, row.digest, row.name):
@@ -103,11 +222,11 @@ class Boards:
         names = sorted({row.suite_id for row in known})
         raise StoreError(f"no run of a suite {suite!r} is in the store", remedy=nearest(suite, names))
 
-    def _one_per_benchmark(self, rows: list[MatrixRow]) -> list[MatrixRow]:
-        """Versions of one suite are one on the board: an agent's newest success in a benchmark counts."""
+    def _one_per_benchmark(self, rows: list[MatrixRow], partial: bool) -> list[MatrixRow]:
+        """Versions and parts of one suite are one on the board: an agent's newest success in a benchmark counts."""
         ids = {row.digest: row.suite_id for row in self.store.boards.suites()}
         digests = {row.suite for row in rows}
-        if len({ids.get(digest, digest) for digest in digests}) == len(digests):
+        if len({ids.get(digest, digest) for digest in digests}) == len(digests) and not partial:
             return rows
         newest: dict[tuple[str, str, str], MatrixRow] = {}
         for row in rows:

@@ -10,9 +10,20 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.findings.board.judge_ranks import Numbers, case_errors, floats, owners_of, pooled, ranked_scores, sums
+from agentdyno.findings.board.judge_joint import SpreadPart, joint_of
+from agentdyno.findings.board.judge_ranks import (
+    Numbers,
+    case_errors,
+    floats,
+    owners_of,
+    pooled,
+    ranked_scores,
+    shares_of,
+    sums,
+)
 from agentdyno.findings.board.model import (
     BENCHMARKS,
+    BoardScope,
     Coverage,
     Leaderboard,
     LeaderboardEntry,
@@ -30,6 +41,7 @@ METRICS = (OVERALL, *DIMENSIONS)
 ALL = "all"
 """Another word for the metric ``overall``."""
 
+ONE_SUITE = BoardScope()
 _SUCCESS = "success"
 _SCORES = attrgetter(*DIMENSIONS)
 _ERRORS = attrgetter(*(f"{name}_error" for name in DIMENSIONS))
@@ -40,7 +52,12 @@ _COST_USD = _WIDTH + 1
 
 
 def matrix(
-    rows: Sequence[MatrixRow], *, suite: str = "", weights: Mapping[str, float] = WEIGHTS, seed: int = 0
+    rows: Sequence[MatrixRow],
+    *,
+    suite: str = "",
+    weights: Mapping[str, float] = WEIGHTS,
+    seed: int = 0,
+    scope: BoardScope = ONE_SUITE,
 ) -> Matrix:
     """Every agent (``name@version``) by overall rank: means over the benchmarks it completed, ranks, intervals.
 
@@ -60,7 +77,9 @@ def matrix(
     done = [[row for row in own.values() if row.success_at is not None] for own in met.values()]
     benchmarks = {place for own in met.values() for place in own}
     scores, errors, gaps = _means(done)
-    ranked = ranked_scores(scores, errors, weighed, seed)
+    parts = [[SpreadPart(row.spread, 1.0, 1.0) for row in own] for own in done]
+    joint = joint_of(parts, np.nan_to_num(shares_of(scores, weighed)))
+    ranked = ranked_scores(scores, errors, weighed, seed, joint)
     entries = []
     for (name, version), own, kept, standing, lacking in zip(met, met.values(), done, ranked, gaps, strict=True):
         missing = [known for known, gap in zip(DIMENSIONS, lacking, strict=True) if gap and weighed[known]]
@@ -76,10 +95,11 @@ def matrix(
                 missing=tuple(missing),
                 failing=tuple(row.benchmark for row in own.values() if row.attempt_status != _SUCCESS),
                 last_success_at=max((row.success_at or 0 for row in kept), default=None),
+                not_whole=tuple(row.benchmark for row in kept if not row.whole),
             )
         )
     entries.sort(key=lambda entry: _order(entry.scores, OVERALL, entry.agent))
-    return Matrix(suite, len(benchmarks), weighed, tuple(entries))
+    return Matrix(suite, len(benchmarks), weighed, tuple(entries), scope)
 
 
 def leaderboard(
@@ -93,11 +113,13 @@ def leaderboard(
     limit: int | None = None,
     weights: Mapping[str, float] = WEIGHTS,
     seed: int = 0,
+    scope: BoardScope = ONE_SUITE,
 ) -> Leaderboard:
     """Where the agents of a category stand, ``overall`` being all together; the first ``limit`` by ``metric``.
 
-    ``rows`` are of the window of ``days`` days that ends at ``until`` (UTC milliseconds), ``previous`` of the window
-    before it; rows of other categories are passed over. An agent's categories count by their executions. Ranks are
+    Across several suites (``scope``) each counts the same, however often an agent ran it. ``rows`` are of the window
+    of ``days`` days that ends at ``until`` (UTC milliseconds), ``previous`` of the window before it; rows of other
+    categories are passed over. An agent's categories count by their executions. Ranks are
     among all agents, also those not shown. ``trend`` is the score less that of the window before; for ``overall``
     only where both rest on the same dimensions. ``missing`` names dimensions of weight above 0 without a score.
     ``metric`` is a dimension, ``overall`` or ``all``, which is the same. Raises ``SpecError`` for an unknown category
@@ -109,15 +131,19 @@ def leaderboard(
     metric = OVERALL if metric == ALL else metric
     if limit is not None and limit < 1:
         raise SpecError(f"a board of {limit} agents shows nothing", remedy="Ask for 1 or more.")
-    now, before = (_pool([row for row in part if category in (OVERALL, row.category)]) for part in (rows, previous))
-    ranked = ranked_scores(now.scores, now.errors, weighed, seed)
+    now, before = (
+        _pool([row for row in part if category == OVERALL or row.category in ("", category)], len(scope.suites) > 1)
+        for part in (rows, previous)
+    )
+    joint = joint_of(now.parts, np.nan_to_num(shares_of(now.scores, weighed)))
+    ranked = ranked_scores(now.scores, now.errors, weighed, seed, joint)
     past = dict(zip(before.agents, before.by_name(), strict=True))
     entries = []
     for agent, scores, usd in zip(now.agents, ranked, now.cost_usd.tolist(), strict=True):
         trend = _trend(scores, past.get(agent, {}), weighed)
         entries.append(_leaderboard_entry(now.agents[agent], category, scores, trend, weighed, _known(usd)))
     entries.sort(key=lambda entry: _order(entry.scores, metric, entry.agent))
-    return Leaderboard(category, metric, days, until, weighed, tuple(entries[:limit]), len(entries))
+    return Leaderboard(category, metric, days, until, weighed, tuple(entries[:limit]), len(entries), scope)
 
 
 def _later(one: MatrixRow, other: MatrixRow) -> MatrixRow:
@@ -147,12 +173,13 @@ class _Pool:
     scores: Numbers
     errors: Numbers
     cost_usd: Numbers
+    parts: Sequence[Sequence[SpreadPart]]
 
     def by_name(self) -> list[dict[str, float | None]]:
         return [dict(zip(DIMENSIONS, map(_known, row), strict=True)) for row in self.scores.tolist()]
 
 
-def _pool(rows: Sequence[LeaderboardRow]) -> _Pool:
+def _pool(rows: Sequence[LeaderboardRow], across: bool) -> _Pool:
     agents: dict[str, list[LeaderboardRow]] = {}
     for row in rows:
         agents.setdefault(f"{row.agent}@{row.agent_version}", []).append(row)
@@ -163,10 +190,38 @@ def _pool(rows: Sequence[LeaderboardRow]) -> _Pool:
     given = floats([row.errors if len(row.errors) == _WIDTH else (None,) * _WIDTH for row in flat], _WIDTH)
     errors = case_errors(values, given, variances, cases)
     counts = floats([row.known if len(row.known) > _COST_USD else (row.n,) * (_COST_USD + 1) for row in flat], 7)
-    scores, spread = pooled(owners, len(agents), values, errors, counts[:, :_WIDTH])
+    weighing = (counts[:, :_WIDTH] > 0).astype(np.float64) if across else counts[:, :_WIDTH]
+    scores, spread = pooled(owners, len(agents), values, errors, weighing)
     money = floats([(row.cost_usd,) for row in flat], 1)
     usd, _ = pooled(owners, len(agents), money, np.zeros_like(money), counts[:, _COST_USD:])
-    return _Pool(agents, scores, spread, usd[:, 0])
+    parts = [[part for row in own for part in _spread_parts(row, across)] for own in agents.values()]
+    return _Pool(agents, scores, spread, usd[:, 0], parts)
+
+
+def _spread_parts(row: LeaderboardRow, across: bool) -> list[SpreadPart]:
+    """The benchmarks of a row: each has its part of the row's runs."""
+    each = row.n / max(1, len(row.spreads))
+    weight = 1.0 / max(1, len(row.spreads)) if across else each
+    return [SpreadPart(spread, weight, each) for spread in row.spreads]
+
+
+def shared_suites(ran: Mapping[str, Collection[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which suites agents can be compared over, and which agents: those that ran all of them.
+
+    ``ran`` gives the suites of each agent. Of all sets of suites that some agents share, the one is taken that has
+    most results (agents times suites), of equals the one of more suites; nothing where no two agents share one.
+    """
+    sets = {frozenset(own) for own in ran.values() if own}
+    candidates = {one & other for one in sets for other in sets} - {frozenset()}
+    best: tuple[tuple[int, int, tuple[str, ...]], frozenset[str]] | None = None
+    for suites in candidates:
+        having = sum(suites <= frozenset(own) for own in ran.values())
+        key = (having * len(suites), len(suites), tuple(sorted(suites, reverse=True)))
+        if having > 1 and (best is None or key > best[0]):
+            best = key, suites
+    chosen = frozenset[str]() if best is None else best[1]
+    agents = tuple(agent for agent, own in ran.items() if chosen and chosen <= frozenset(own))
+    return tuple(sorted(chosen)), agents
 
 
 def _distinct(row: LeaderboardRow) -> float | None:
@@ -183,9 +238,10 @@ def _leaderboard_entry(
     cost_usd: float | None,
 ) -> LeaderboardEntry:
     one = rows[0]
-    done: dict[str, int] = {}
+    done: dict[tuple[str, str], int] = {}
     for row in rows:  # an agent defined in two ways under one version did the same benchmarks
-        done[row.category] = max(row.benchmarks, done.get(row.category, 0))
+        place = (row.suite, row.category)
+        done[place] = max(row.benchmarks, done.get(place, 0))
     ranks = [rank for name in DIMENSIONS if (rank := scores[name].rank) is not None]
     return LeaderboardEntry(
         agent=f"{one.agent}@{one.agent_version}",
@@ -201,6 +257,7 @@ def _leaderboard_entry(
         cost_usd=cost_usd,
         trend=trend,
         missing=tuple(name for name in DIMENSIONS if weights[name] and scores[name].score is None),
+        not_whole=sum(row.not_whole for row in rows),
     )
 
 

@@ -7,6 +7,7 @@ errors are in 0..1; NaN is unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy.typing as npt
 from agentdyno.findings.board.model import RankedScore
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 
+Numbers: TypeAlias = npt.NDArray[np.float64]
+Owners: TypeAlias = npt.NDArray[np.int64]
 Places: TypeAlias = npt.NDArray[np.int32]
 Drawn: TypeAlias = npt.NDArray[np.float32]
 
@@ -36,31 +39,52 @@ def competition_ranks(scores: Numbers) -> Places:
     return np.where(known, ranks, 0).astype(np.int32)
 
 
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """How scores move together, a row per agent; NaN where it is not known.
+
+    ``low`` and ``high`` are the distances of the scores to the ends of their intervals, ``overall`` last;
+    ``covariance`` is that of the five dimensions.
+    """
+
+    low: Numbers
+    high: Numbers
+    covariance: Numbers
+
+
+def shares_of(scores: Numbers, weights: Mapping[str, float]) -> Numbers:
+    """What each dimension counts in the overall score of each agent; NaN where an agent has no such score."""
+    weighed = np.where(np.isnan(scores), 0.0, [weights.get(name, 0.0) for name in DIMENSIONS])
+    totals = weighed.sum(axis=1, keepdims=True)
+    return np.asarray(weighed / np.where(totals > 0, totals, np.nan), dtype=np.float64)
+
+
 def ranked_scores(
-    scores: Numbers, errors: Numbers, weights: Mapping[str, float], seed: int = 0
+    scores: Numbers, errors: Numbers, weights: Mapping[str, float], seed: int = 0, joint: Joint | None = None
 ) -> list[dict[str, RankedScore]]:
     """For each agent its five scores and ``overall``, with ranks and 95 % intervals.
 
-    ``overall`` is the weighted mean of the dimensions that are known; its interval takes their errors as independent,
-    and is ``None`` where one of them is unknown. The interval of a rank is the middle 95 % of drawn boards, in
-    each of which every score is drawn from the normal law of its error, kept within 0..1; a dimension of unknown
-    error stays as it is. It holds the rank itself, and is ``None`` where no error of that score is known.
+    ``overall`` is the weighted mean of the dimensions that are known. ``joint`` gives the intervals. Where it does
+    not know one, as for results of other tools, the interval follows from the standard errors, taken as independent,
+    and is ``None`` where one of these is unknown. The interval of a rank is the middle 95 % of drawn boards, in
+    each of which the scores of an agent are drawn together from the normal law of their covariance, kept within 0..1;
+    a dimension of unknown error stays as it is. It holds the rank itself, and is ``None`` where no error of that
+    score is known.
     """
-    weighed = np.where(np.isnan(scores), 0.0, [weights.get(name, 0.0) for name in DIMENSIONS])
-    totals = weighed.sum(axis=1, keepdims=True)
-    shares = weighed / np.where(totals > 0, totals, np.nan)
+    shares = shares_of(scores, weights)
     counts = shares > 0
     # A mean of scores in 0..1 lies there too; the rounding of its sum may put it outside by a last digit.
     whole = np.clip((shares * np.where(counts, scores, 0.0)).sum(axis=1), 0.0, 1.0)
     spread = np.sqrt(((shares * np.where(counts, errors, 0.0)) ** 2).sum(axis=1))
     trusted = ~np.isnan(errors) & ~np.isnan(scores)
     every = np.column_stack([scores, whole])
-    lows, highs = _intervals(every, np.column_stack([errors, spread]))
+    lows, highs = _intervals(every, np.column_stack([errors, spread]), joint)
     ranks = np.column_stack([competition_ranks(column) for column in every.T])
     trust = np.column_stack([trusted, (trusted & counts).any(axis=1)]) & (ranks > 0)
     bests, worsts = ranks, ranks
     if trust.any():
-        drawn = _drawn_ranks(every, np.where(trusted, errors, 0.0), np.where(counts, shares, 0.0), seed)
+        factors = _factors(np.where(trusted, errors, 0.0), joint)
+        drawn = _drawn_ranks(every, factors, np.where(counts, shares, 0.0), seed)
         bests, worsts = (pick(ranks, end) for pick, end in zip((np.minimum, np.maximum), drawn, strict=True))
     table = (every, lows, highs, ranks, trust, bests, worsts)
     columns = []
@@ -70,24 +94,41 @@ def ranked_scores(
     return [{name: column[row] for name, column in columns} for row in range(len(scores))]
 
 
-def _intervals(scores: Numbers, errors: Numbers) -> tuple[Numbers, Numbers]:
+def _intervals(scores: Numbers, errors: Numbers, joint: Joint | None) -> tuple[Numbers, Numbers]:
     """Both ends, within 0..1 and around the score."""
-    half = Z * errors
+    below = above = Z * errors
+    if joint is not None:
+        below = np.where(np.isnan(joint.low), below, joint.low)
+        above = np.where(np.isnan(joint.high), above, joint.high)
     return (
-        np.minimum(np.maximum(scores - half, 0.0), scores),
-        np.maximum(np.minimum(scores + half, 1.0), scores),
+        np.minimum(np.maximum(scores - below, 0.0), scores),
+        np.maximum(np.minimum(scores + above, 1.0), scores),
     )
 
 
-def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -> tuple[Places, Places]:
+def _factors(errors: Numbers, joint: Joint | None) -> Numbers:
+    """Per agent the matrix that makes of independent normal numbers the deviations of its scores."""
+    width = errors.shape[1]
+    factors = np.zeros((len(errors), width, width))
+    factors[:, range(width), range(width)] = errors
+    if joint is None:
+        return factors
+    known = ~np.isnan(joint.covariance).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(np.nan_to_num(joint.covariance[known]))
+    factors[known] = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    return factors
+
+
+def _drawn_ranks(scores: Numbers, factors: Numbers, shares: Numbers, seed: int) -> tuple[Places, Places]:
     """The best and the worst rank within the middle 95 % of draws, for all scores, the overall one last.
 
     Every deviation is drawn once in each direction, which halves the work and keeps the draws balanced. Single
     precision is enough to rank by. An agent without a score is drawn as 0, ahead of no one.
     """
-    agents, width = errors.shape
-    given = (scores[:, :width], errors, shares)
-    centre, spread, share = (np.nan_to_num(part).T[:, None, :].astype(np.float32) for part in given)
+    agents, width = shares.shape
+    centre, share = (np.nan_to_num(part).T[:, None, :].astype(np.float32) for part in (scores[:, :width], shares))
+    spread = np.ascontiguousarray(np.nan_to_num(factors).transpose(1, 2, 0), dtype=np.float32)
+    alone = not np.any(factors * (1 - np.eye(width)))
     rng = np.random.default_rng(abs(seed))
     draws = draws_for(agents)
     tail = draws // 40
@@ -95,13 +136,26 @@ def _drawn_ranks(scores: Numbers, errors: Numbers, shares: Numbers, seed: int) -
     half = max(1, min(draws, _AT_ONCE // (agents * (width + 1))) // 2)
     for start in range(0, draws // 2, half):
         noise = rng.standard_normal((width, min(half, draws // 2 - start), agents), dtype=np.float32)
-        noise *= spread
+        noise = _together(noise, spread, alone)
         drawn = np.clip(np.concatenate([centre + noise, centre - noise], axis=1), np.float32(0), np.float32(1))
         drawn = np.concatenate([drawn, (drawn * share).sum(axis=0, keepdims=True)])
         ranks = _row_ranks(drawn.reshape(-1, agents)).reshape(drawn.shape)
         found[:, :, 2 * start : 2 * start + drawn.shape[1]] = ranks.transpose(0, 2, 1)
     found.sort(axis=2)
     return found[:, :, tail].T, found[:, :, -1 - tail].T
+
+
+def _together(noise: Drawn, factors: Drawn, alone: bool) -> Drawn:
+    """Independent numbers (dimensions × draws × agents) as deviations that move together, by agent."""
+    width = len(noise)
+    if alone:
+        scaled: Drawn = noise * np.stack([factors[place, place] for place in range(width)])[:, None, :]
+        return scaled
+    moved = np.zeros_like(noise)
+    for place in range(width):
+        for other in range(width):
+            moved[place] += factors[place, other] * noise[other]
+    return moved
 
 
 def draws_for(agents: int) -> int:
@@ -141,8 +195,6 @@ def _score(score: float, low: float, high: float, rank: int, trusted: bool, best
     return RankedScore(score, (low, high) if known else None, rank, (best, worst) if trusted else None)
 
 
-Numbers: TypeAlias = npt.NDArray[np.float64]
-Owners: TypeAlias = npt.NDArray[np.int64]
 Z = 1.959963984540054
 """Standard errors to either end of a 95 % interval."""
 _ACCURACY, _RELIABILITY = DIMENSIONS.index("accuracy"), DIMENSIONS.index("reliability")

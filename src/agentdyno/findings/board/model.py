@@ -16,6 +16,8 @@ class MatrixRow(NamedTuple):
     A tuple, because a board is made of thousands and a dataclass takes ten times as long to make.
     ``attempt_at`` and ``attempt_status`` are of its last attempt, which may be a later one. ``case_mean`` and
     ``case_variance`` are of the ``scored`` cases; ``accuracy_error`` and the like are standard errors of the scores.
+    ``spread`` is how they move together, as ``figures.spread`` packs it; ``whole`` is 0 where it was no whole run of
+    the suite.
     """
 
     agent_uid: str
@@ -45,6 +47,8 @@ class MatrixRow(NamedTuple):
     efficiency_error: float | None = None
     cost_error: float | None = None
     reliability_error: float | None = None
+    spread: bytes | None = None
+    whole: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,9 @@ class LeaderboardRow:
     last one at ``last_success_at``. ``cost_usd`` is per execution. ``case_mean`` and ``case_variance`` are of all
     ``scored`` cases together; ``known`` counts the executions behind each mean. ``errors`` are standard errors of the
     five scores, in the order of the dimensions, from the last success in each benchmark; ``None`` where unknown.
+    ``spreads`` say how the scores move together in each of these, as ``figures.spread`` packs it; ``None`` where that
+    is not known. ``not_whole`` of the successes were no whole runs of the suite. ``suite`` is its id on a board
+    across suites.
     """
 
     agent_uid: str
@@ -79,6 +86,9 @@ class LeaderboardRow:
     case_variance: float | None
     known: tuple[int, ...] = ()
     errors: tuple[float | None, ...] = ()
+    spreads: tuple[bytes | None, ...] = ()
+    not_whole: int = 0
+    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +102,29 @@ class RankedScore:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardScope:
+    """What a board is made of: like is compared with like.
+
+    ``suites`` are ids, one unless the board is across suites; ``other_suites`` have results, too. ``not_shared`` are
+    agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
+    limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
+    executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
+    """
+
+    suites: tuple[str, ...] = ()
+    other_suites: tuple[str, ...] = ()
+    not_shared: tuple[str, ...] = ()
+    includes_partial: bool = False
+    left_out: int = 0
+    unknown_form: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixEntry:
     """One agent of the matrix. ``scores`` has the five dimensions and ``overall``; ``missing`` names dimensions that
     are unknown in at least one benchmark, and ``benchmarks`` where it did not complete them all: ``overall`` is then
-    partial. ``failing`` are benchmarks whose last attempt was no success."""
+    partial. ``failing`` are benchmarks whose last attempt was no success, ``not_whole`` those whose success is of a
+    run that was quick, limited or cut short."""
 
     agent: str
     name: str
@@ -105,6 +134,7 @@ class MatrixEntry:
     missing: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
     last_success_at: int | None = None
+    not_whole: tuple[str, ...] = ()
 
     @property
     def partial(self) -> bool:
@@ -119,12 +149,14 @@ class Matrix:
     benchmarks: int
     weights: Mapping[str, float]
     entries: tuple[MatrixEntry, ...]
+    scope: BoardScope = field(default_factory=BoardScope)
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
     """One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
-    that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension."""
+    that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
+    ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short."""
 
     agent: str
     name: str
@@ -139,6 +171,7 @@ class LeaderboardEntry:
     cost_usd: float | None = None
     trend: Mapping[str, float | None] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    not_whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +187,7 @@ class Leaderboard:
     weights: Mapping[str, float]
     entries: tuple[LeaderboardEntry, ...]
     total: int
+    scope: BoardScope = field(default_factory=BoardScope)
 
 
 @dataclass(frozen=True, slots=True)

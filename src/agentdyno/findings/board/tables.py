@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agentdyno.findings.board.model import (
     BENCHMARKS,
+    BoardScope,
     Coverage,
     Leaderboard,
     LeaderboardEntry,
@@ -19,6 +20,7 @@ from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.standing.model import ScoreEstimate
 from agentdyno.findings.standing.tables_labels import points
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, percent, show, when
@@ -45,10 +47,11 @@ class Placed(Protocol):
 def leaderboard_tables(board: Leaderboard) -> list[Table]:
     """The places by the board's metric with what they rest on, then every dimension."""
     category = "all categories" if board.category == OVERALL else f"category {one_line(board.category)}"
-    title = f"Leaderboard: {category}" + ("" if board.metric == OVERALL else f", by {board.metric}")
+    of = f"{suites_text(board.scope)}, " if board.scope.suites else ""
+    title = f"Leaderboard: {of}{category}" + ("" if board.metric == OVERALL else f", by {board.metric}")
     window = f"{count(board.days, 'day')} to {when(board.until)} UTC"
     if not board.entries:
-        return [Table(title, (), (), (f"Nothing was benchmarked in the {window}.",))]
+        return [Table(title, (), (), (f"Nothing was benchmarked in the {window}.", *scope_notes(board.scope)))]
     labels = board_labels(board.entries)
     return [_places(board, title, window, labels), _dimensions(board, labels)]
 
@@ -77,7 +80,7 @@ def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, st
                 _trend_cell(entry.trend.get(board.metric)),
                 Cell(NOTHING if entry.best_ranking is None else str(entry.best_ranking)),
                 Cell(f"{entry.benchmarks_completed:,}"),
-                Cell(f"{entry.executions:,}/{entry.attempts:,}"),
+                Cell(f"{entry.executions:,}/{entry.attempts:,}" + MARK * bool(entry.not_whole)),
                 Cell(show(entry.cost_usd, "usd")),
                 Cell(when(entry.last_benchmark_at)[:10]),
             )
@@ -90,6 +93,8 @@ def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, st
         notes.append(f"Trend: points since the {count(board.days, 'day')} before.")
     if board.metric == OVERALL:
         notes += [f"Weights: {weights_text(board.weights)}.", *_partial(board.entries, labels)]
+    marked = [f"{labels[entry.agent]} ({entry.not_whole:,})" for entry in board.entries if entry.not_whole]
+    notes += [*_not_whole(marked), *scope_notes(board.scope)]
     return Table(title, columns, tuple(rows), tuple(notes))
 
 
@@ -110,9 +115,10 @@ def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
 
 def matrix_tables(matrix: Matrix) -> list[Table]:
     """Scores and ranks of every agent on every dimension, each with its interval."""
-    title = f"Comparison matrix: {one_line(matrix.suite) or 'all suites'}"
+    title = f"Comparison matrix: {suites_text(matrix.scope) or one_line(matrix.suite) or 'all suites'}"
     if not matrix.entries:
-        return [Table(title, (), (), ("No agent was put to a benchmark here yet.",))]
+        nothing = "No agent was put to a benchmark here yet."
+        return [Table(title, (), (), (nothing, *scope_notes(matrix.scope)))]
     labels = board_labels(matrix.entries)
     heads = [Column("agent", wrap=True, heading=True)]
     heads += [Column(name, Align.RIGHT, wrap=True) for name in (OVERALL, *DIMENSIONS)]
@@ -120,7 +126,7 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
     for entry in matrix.entries:
         own = [entry.scores[name] for name in (OVERALL, *DIMENSIONS)]
         marks = [entry.partial, *(False for _ in DIMENSIONS)]
-        done = Cell(f"{entry.benchmarks_completed}/{matrix.benchmarks}")
+        done = Cell(f"{entry.benchmarks_completed}/{matrix.benchmarks}" + MARK * bool(entry.not_whole))
         name = Cell(labels[entry.agent])
         scores.append((name, *(_score_cell(score, mark) for score, mark in zip(own, marks, strict=True)), done))
         ranks.append((name, *(Cell(rank_text(score), _tone(score)) for score in own)))
@@ -131,12 +137,50 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
         f"Weights: {weights_text(matrix.weights)}.",
         *_partial(matrix.entries, labels),
         *_failing(matrix, labels),
+        *_not_whole([labels[entry.agent] for entry in matrix.entries if entry.not_whole]),
+        *scope_notes(matrix.scope),
     ]
     done_column = Column("done", Align.RIGHT, 1)
     found = [Table(title, (*heads, done_column), tuple(scores), tuple(notes))]
     if len(matrix.entries) > 1:
         found.append(Table("Ranks", tuple(heads), tuple(ranks), (_RANKS,)))
     return found
+
+
+MARK = "†"
+"""Beside results of runs that were quick, limited or cut short."""
+
+
+def suites_text(scope: BoardScope) -> str:
+    """``first`` or ``first + second``: what the board is about."""
+    return " + ".join(one_line(name) for name in scope.suites)
+
+
+def scope_notes(scope: BoardScope) -> list[str]:
+    """What is not on the board and why, each once."""
+    notes = []
+    if len(scope.suites) > 1:
+        notes.append("Each suite counts the same. Only agents that ran all of them are here.")
+    if scope.not_shared:
+        notes.append(
+            f"Left out, because they share fewer suites: {_listed([one_line(x) for x in scope.not_shared])}."
+        )
+    if scope.other_suites and len(scope.suites) < 2:
+        listed = _listed([one_line(name) for name in scope.other_suites])
+        notes.append(f"Other suites: {listed}. --suite NAME shows one, --suite all compares over shared ones.")
+    if scope.left_out:
+        said = count(scope.left_out, "execution")
+        notes.append(f"Not counted: {said} in runs that were quick, limited or cut short; {INCLUDE_PARTIAL.option}.")
+    if scope.unknown_form:
+        said = count(scope.unknown_form, "execution")
+        notes.append(
+            f"Whether {said} were whole runs is not known: recorded before that was kept, or by another tool."
+        )
+    return notes
+
+
+def _not_whole(agents: Sequence[str]) -> list[str]:
+    return [f"{MARK} with runs that were quick, limited or cut short: {_listed(agents)}."] if agents else []
 
 
 def coverage_tables(coverage: Coverage) -> list[Table]:

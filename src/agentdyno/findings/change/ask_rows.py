@@ -28,6 +28,7 @@ from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
 from agentdyno.findings.record.ask_spread import known_spread
+from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
 from agentdyno.store import Store
@@ -113,7 +114,11 @@ class ChangeReader:
             return found
         if not found.totals:
             known = self._store.boards.agent_executions(pair.name, None, pair.suite_id)
-            usable = (row for row in known if row.run_id and row.status == "success" and not row.simulated)
+            usable = (
+                row
+                for row in known
+                if row.run_id and row.status == "success" and not row.simulated and row.form in WHOLE
+            )
             before = version_before(found.version, (row.version for row in usable))
         return replace(found, baseline_version=before)
 

@@ -9,6 +9,7 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask import MOST_OF_AGENT, Records, StoredAgent
+from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
 from agentdyno.store.rows import BaselineRow, SeriesRow
@@ -45,7 +46,7 @@ class RealRecords(Records):
     """
 
     def __init__(self, store: Store, runs: Mapping[tuple[str, str], str]) -> None:
-        super().__init__(store)
+        super().__init__(store, whole=True)
         self._runs = runs
         self._found: dict[tuple[str, str | None], StoredAgent] = {}
 
@@ -75,7 +76,7 @@ class RealRecords(Records):
         rows = self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
         run_id = self._runs.get((text, suite or ""))
         answered = [row for row in rows if row.run_id and row.status != "failed" and not row.simulated]
-        kept = tuple(row for row in answered if run_id in (None, row.run_id))
+        kept = tuple(row for row in answered if row.run_id == run_id or (run_id is None and row.form in WHOLE))
         if not kept:
             why = f"is not in run {run_id[:13]} any more" if run_id else "has no usable answer of its own here"
             raise NotComparable(f"{text} {why}", remedy="`dyno baseline set AGENT@VERSION` chooses a baseline.")

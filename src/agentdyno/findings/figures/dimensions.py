@@ -80,6 +80,36 @@ def dimension_scores(quantities: Quantities, targets: Targets) -> dict[str, floa
     return {**scores, OVERALL: overall(scores)}
 
 
+TARGETED_DIMENSIONS = ("speed", "efficiency", "cost")
+"""The dimensions that depend on targets."""
+
+
+def scores_with(arm: ArmResult, targets: Targets) -> dict[str, float | None]:
+    """The scores of a closed arm with other targets: what depends on none stays, the rest is worked out again.
+
+    Where the arm does not say what it used (an import of scores alone) a score that needs a target is unknown.
+    """
+    kept = {name: arm.scores.get(name) for name in ("accuracy", "reliability")}
+    if "accuracy" not in arm.scores and arm.case_figures is not None:
+        kept["accuracy"] = arm.case_figures.mean
+    fresh = dimension_scores(Quantities(kept["accuracy"], used_by(arm)), targets)
+    scores = {**{name: fresh[name] for name in TARGETED_DIMENSIONS}, **kept}
+    return {**scores, OVERALL: overall(scores)}
+
+
+def spread_factors(used: Targets, now: Targets) -> dict[str, float]:
+    """By dimension, how much further a score moves with the targets of ``now`` than with those that it was made with.
+
+    A score is linear in the logarithm between target and limit: the closer these are, the more it moves.
+    """
+    factors = {}
+    for dimension, metrics in (("speed", ("duration_s",)), ("cost", ("cost_usd",)), ("efficiency", FRUGAL)):
+        both = [name for name in metrics if name in used and name in now]
+        ranges = [math.log(used[name][1] / used[name][0]) / math.log(now[name][1] / now[name][0]) for name in both]
+        factors[dimension] = math.fsum(ranges) / len(ranges) if ranges else 1.0
+    return factors
+
+
 def overall(scores: Mapping[str, float | None], weights: Mapping[str, float] = WEIGHTS) -> float | None:
     """The weighted mean of the dimensions that are known; ``None`` when none that has a weight is."""
     known = {name: score for name in DIMENSIONS if (score := scores.get(name)) is not None}

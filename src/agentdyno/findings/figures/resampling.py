@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from agentdyno.findings.figures.cases import SPENT, ArmFigures
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL, RELIABLE_TRIES, WEIGHTS, Targets
+from agentdyno.model import Benchmark
+from agentdyno.model.identity import derive_seed
 from agentdyno.stats import pass_hat_k
 
 Draws: TypeAlias = npt.NDArray[np.float64]
@@ -29,7 +31,8 @@ def score_draws(figures: ArmFigures, targets: Targets, seed: int = 0) -> dict[st
     spread (every case right) are drawn from the Jeffreys posterior instead: certainty does not come from few cases.
     """
     labels = list(figures.clusters().values())
-    codes = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+    # In the order of their names: with one seed, the n-th draw takes the same cases in every run of them.
+    codes = {label: code for code, label in enumerate(sorted(set(labels)))}
     if len(codes) < 2:
         return {}
     members = np.array([codes[label] for label in labels])
@@ -157,16 +160,29 @@ MOST_CLUSTERS = 500
 MOST_VALUES = 5_000
 
 
-def score_errors(
-    figures: ArmFigures, targets: Targets, scores: Mapping[str, float | None], seed: int
-) -> dict[str, float]:
-    """By dimension and ``overall``; what has no score, or fewer than two independent cases, is left out.
+def resampling_seed(benchmark: Benchmark) -> int:
+    """One per version of a benchmark: draws of two runs then have the same cases, and can be set side by side."""
+    return derive_seed(0, benchmark.digest)
 
-    Of an arm with more than ``MOST_CLUSTERS`` independent cases, so many are drawn from, picked by ``seed``, and the
-    errors scaled to all of them: they are as certain as 500 draws can make them, and closing stays fast.
+
+def sampled_draws(
+    figures: ArmFigures, targets: Targets, scores: Mapping[str, float | None], seed: int
+) -> tuple[dict[str, Draws], float]:
+    """``score_draws`` of the dimensions that have a score, and the share of the cases that was drawn from.
+
+    Of an arm with more than ``MOST_CLUSTERS`` independent cases, so many are drawn from, picked by ``seed``: they are
+    as certain as 500 draws can make them, and closing stays fast.
     """
     part, share = _part(figures, seed)
-    draws = {name: found for name, found in score_draws(part, targets, seed).items() if scores.get(name) is not None}
+    draws = score_draws(part, targets, seed)
+    return {name: found for name, found in draws.items() if scores.get(name) is not None}, share
+
+
+def score_errors(draws: Mapping[str, Draws], share: float, scores: Mapping[str, float | None]) -> dict[str, float]:
+    """By dimension and ``overall``; what has no score, or fewer than two independent cases, is left out.
+
+    ``share`` is the part of the cases that was drawn from; the errors are scaled to all of them.
+    """
     scale = math.sqrt(share)
     errors = {name: float(np.std(draws[name], ddof=1)) * scale for name in DIMENSIONS if name in draws}
     whole = overall_draws(draws)
@@ -178,7 +194,7 @@ def score_errors(
 def _part(figures: ArmFigures, seed: int) -> tuple[ArmFigures, float]:
     """Figures of at most ``MOST_CLUSTERS`` clusters, with durations thinned; and which share of all they are."""
     clusters = figures.clusters()
-    labels = list(dict.fromkeys(clusters.values()))
+    labels = sorted(set(clusters.values()))
     if len(labels) <= MOST_CLUSTERS:
         return _thinned(figures), 1.0
     places = np.random.default_rng(seed).choice(len(labels), MOST_CLUSTERS, replace=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval
 from agentdyno.findings.figures.dimensions import (
     RELIABLE_TRIES,
     Quantities,
@@ -17,12 +18,25 @@ from agentdyno.findings.figures.dimensions import (
     targets_for,
     used_by,
 )
-from agentdyno.findings.figures.resampling import score_errors
+from agentdyno.findings.figures.resampling import resampling_seed, sampled_draws, score_errors
+from agentdyno.findings.figures.spread import RunBefore, spread_of
 from agentdyno.findings.figures.summarise import summary_of
 from agentdyno.findings.run.judge_cautions import suite_cautions
-from agentdyno.model import ArmResult, Direction, Metric, MetricSummary, Provenance, RunResult, Suite, known_metric
-from agentdyno.model.identity import derive_seed
+from agentdyno.model import (
+    ArmResult,
+    Benchmark,
+    Direction,
+    Metric,
+    MetricSummary,
+    Provenance,
+    RunResult,
+    Status,
+    Suite,
+    known_metric,
+)
+from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import is_reserved
+from agentdyno.model.result import ScoreSpread, form_of
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 
 QUALITIES = ("correctness", "completeness", "relevance")
@@ -30,20 +44,36 @@ _FEWEST_CASES = 6
 """Independent cases below which a median has no interval."""
 
 
-def close_suite(result: RunResult, figures: Mapping[str, ArmFigures] | None = None) -> RunResult:
+class ArmBefore(NamedTuple):
+    """What an agent did in the same cases before, and how far that could be trusted."""
+
+    figures: ArmFigures
+    spread: ScoreSpread | None = None
+
+
+def close_suite(
+    result: RunResult,
+    figures: Mapping[str, ArmFigures] | None = None,
+    before: Mapping[str, ArmBefore] | None = None,
+) -> RunResult:
     """``result`` with metrics, scores, case figures, totals, statuses and warnings.
 
     ``figures`` are those of the arms by id, fed while the samples passed by; without them they are made from the
     samples in the result. ``result.targets`` are used where a benchmark has some there, else what its rubric says;
-    the result holds those that were used.
+    the result holds those that were used. ``before`` are the same agents' runs before this one, where
+    there are some: they tell how much of the spread two runs have in common.
     """
     suite = suite_of(result)
     taken = figures if figures is not None else figures_of(result)
     targets: dict[str, Targets] = {
-        item.benchmark_id: result.targets.get(item.benchmark_id) or targets_for(item) for item in suite.benchmarks
+        item.benchmark_id: {
+            **_first_targets(result, item, taken),
+            **(result.targets.get(item.benchmark_id) or targets_for(item)),
+        }
+        for item in suite.benchmarks
     }
     arms = tuple(
-        close_arm(arm, own, targets[own.benchmark.benchmark_id], derive_seed(result.seed, arm.arm_id))
+        close_arm(arm, own, targets[own.benchmark.benchmark_id], (before or {}).get(arm.arm_id))
         if (own := taken.get(arm.arm_id))
         else arm
         for arm in result.arms
@@ -52,6 +82,24 @@ def close_suite(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
     known = {(warning.code, warning.arm_id) for warning in result.warnings}
     found = (item for item in suite_cautions(closed, taken) if (item.code, item.arm_id) not in known)
     return replace(closed, warnings=(*result.warnings, *found))
+
+
+def _first_targets(result: RunResult, benchmark: Benchmark, figures: Mapping[str, ArmFigures]) -> Targets:
+    """What a whole run of the suite's baseline agent makes of itself: it holds where nothing was set before."""
+    suite = suite_of(result)
+    if not suite.baseline_scores or form_of(result) not in WHOLE:
+        return {}
+    wanted = suite.baseline_scores[0].agent_id
+    for arm in result.arms:
+        own = figures.get(arm.arm_id)
+        named = arm.agent is not None and wanted in (arm.agent, arm.agent.rpartition("@")[0])
+        if not named or own is None or arm.benchmark != benchmark.benchmark_id:
+            continue
+        recorded = sum(count for status, count in own.statuses.items() if status != Status.CANCELLED)
+        if recorded >= arm.planned:
+            filled = replace(arm, metrics=metrics_of(own), case_figures=own.figures(), totals=own.totals())
+            return targets_for(benchmark, filled)
+    return {}
 
 
 def suite_of(result: RunResult) -> Suite:
@@ -75,8 +123,8 @@ def figures_of(result: RunResult) -> dict[str, ArmFigures]:
     return found
 
 
-def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, seed: int = 0) -> ArmResult:
-    """The arm with everything that its figures say. ``seed`` is that of drawing the cases again."""
+def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: ArmBefore | None = None) -> ArmResult:
+    """The arm with everything that its figures say. ``before`` is the run before it, of the same cases."""
     remarks = figures.remarks
     observed = {**remarks.observed, **arm.observed}
     if remarks.models:
@@ -92,7 +140,18 @@ def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, seed: int =
         totals=figures.totals(),
     )
     scores = _scores(closed, figures, targets)
-    return replace(closed, scores=scores, score_errors=score_errors(figures, targets, scores, seed))
+    seed = resampling_seed(figures.benchmark)
+    draws, share = sampled_draws(figures, targets, scores, seed)
+    earlier = None
+    if before is not None and before.figures.clusters().keys() == figures.clusters().keys():
+        earlier = RunBefore(sampled_draws(before.figures, targets, scores, seed)[0], before.spread)
+    accuracy = accuracy_interval(figures.case_scores(), figures.clusters()) if draws else None
+    return replace(
+        closed,
+        scores=scores,
+        score_errors=score_errors(draws, share, scores),
+        spread=spread_of(draws, scores, accuracy, share=share, before=earlier),
+    )
 
 
 def metrics_of(figures: ArmFigures) -> dict[str, MetricSummary]:

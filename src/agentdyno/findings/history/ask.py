@@ -21,7 +21,7 @@ from agentdyno.findings.history.judge_small_drops import several_small_drops
 from agentdyno.findings.history.judge_versions import judge_rows, not_comparable, version_rows
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
-from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.record import AgentRecord
@@ -48,11 +48,14 @@ class _Within:
 
 
 class Histories:
-    """Asks one store."""
+    """Asks one store; with ``partial`` also about runs that were quick, limited or cut short."""
 
-    def __init__(self, store: Store, *, workspace: str = "default", now_ms: int | None = None) -> None:
+    def __init__(
+        self, store: Store, *, workspace: str = "default", now_ms: int | None = None, partial: bool = False
+    ) -> None:
         self._store = store
-        self._records = Records(store)
+        self._partial = partial
+        self._records = Records(store, whole=not partial)
         self._workspace = workspace
         self._now_ms = now_ms
 
@@ -149,7 +152,11 @@ class Histories:
         if chosen is not None:
             return chosen
         known = self._store.boards.agent_executions(current.name, None, current.suite_id)
-        older = [row for row in known if row.run_id and row.status == "success" and _is_before(row, current)]
+        older = [
+            row
+            for row in like_with_like(known, whole=not self._partial)
+            if row.run_id and row.status == "success" and _is_before(row, current)
+        ]
         if not older:
             return None
         return self._records.newest(f"{current.name}@{older[0].version}", current.suite_id)
@@ -174,7 +181,7 @@ class Histories:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""
         asked = self._records.suite_named(suite)
         rows = self._store.boards.series(
-            name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS
+            name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS, partial=self._partial
         )
         if not rows and benchmark is not None:
             known = {row.benchmark for row in self._store.boards.series(name, suite=asked, limit=POINTS)}

@@ -12,6 +12,7 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.board.judge import DAY_MS
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, overall
 from agentdyno.findings.history.model import HistoryPoint
+from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import Direction, known_metric
 
 
@@ -62,6 +63,8 @@ class Executed(Protocol):
     def passed(self) -> int | None: ...
     @property
     def samples(self) -> int | None: ...
+    @property
+    def form(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,7 @@ def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
         suite=newest.suite,
         machine_id=machines.pop() if len(machines) == 1 else "",
         commit=commits.pop() if len(commits) == 1 else "",
+        form=next((row.form for row in rows if row.form not in WHOLE), ""),
     )
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class HistoryPoint:
     """One run. ``at`` is UTC milliseconds; ``suite`` the digest of the suite's version, "" for an experiment.
 
-    ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value.
+    ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
+    what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
     """
 
     at: int
@@ -20,6 +21,7 @@ class HistoryPoint:
     suite: str = ""
     machine_id: str = ""
     commit: str = ""
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)

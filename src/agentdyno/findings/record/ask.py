@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from agentdyno.errors import NotComparable, StoreError, nearest
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.judge import combined
 from agentdyno.model import RunResult
+from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.runs.lineup import SHORTEST_VERSION
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
 
@@ -40,10 +42,15 @@ class StoredAgent:
 
 
 class Records:
-    """Reads records. Runs that several agents share are read once."""
+    """Reads records. Runs that several agents share are read once.
 
-    def __init__(self, store: Store) -> None:
+    Whole runs of a suite come before those that were quick, limited or cut short; with ``whole`` the latter are not
+    read at all.
+    """
+
+    def __init__(self, store: Store, *, whole: bool = False) -> None:
         self._store = store
+        self._whole = whole
         self._headers: dict[str, RunResult] = {}
         self._figures: dict[tuple[str, str], ArmFigures] = {}
 
@@ -127,7 +134,10 @@ class Records:
     def _find(self, text: str, suite: str | None) -> StoredAgent:
         name, version = self.agent_named(text)
         rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
-        answered = [row for row in rows if row.run_id and row.status != "failed"]
+        known = [row for row in rows if row.run_id and row.status != "failed"]
+        answered = like_with_like(known, whole=self._whole)
+        if known and not answered:
+            raise no_whole_run(text, known)
         if not answered:
             where = f" of suite {suite}" if suite else ""
             if rows and not any(row.run_id for row in rows):
@@ -152,7 +162,7 @@ class Records:
     def _answered(self, wanted: ExecutionFilter) -> list[Execution]:
         """Executions with usable answers of runs that are here, newest first."""
         rows = self._store.boards.executions(wanted, limit=MOST_EXECUTIONS)
-        return [row for row in rows if row.run_id and row.status != "failed"]
+        return like_with_like([row for row in rows if row.run_id and row.status != "failed"], whole=self._whole)
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
         """Name and version of an agent of the store; the version may be cut short where that is unique."""
@@ -243,10 +253,35 @@ class Records:
         return self._figures[key]
 
 
+class Formed(Protocol):
+    """A row that says what its run was."""
+
+    @property
+    def form(self) -> str: ...
+
+
+_Row = TypeVar("_Row", bound=Formed)
+
+
+def like_with_like(rows: Sequence[_Row], *, whole: bool) -> list[_Row]:
+    """The rows of whole runs; where there is none, all of them, unless ``whole`` is a must."""
+    found = [row for row in rows if row.form in WHOLE]
+    return found if found or whole else list(rows)
+
+
+def no_whole_run(text: str, rows: Sequence[Formed]) -> NotComparable:
+    forms = " and ".join(dict.fromkeys(row.form for row in rows))
+    return NotComparable(
+        f"{text} has no whole run of the suite: what there is was {forms}",
+        remedy=f"Run the whole suite, to the end: dyno run SUITE --agent {text.rpartition('@')[0] or text}. "
+        f"Or take it as it is: {INCLUDE_PARTIAL.option}.",
+    )
+
+
 def _place(row: Execution) -> AgentExecutionRow:
     """Where an execution is to be found; the id of its suite is not asked for."""
     where = (row.suite, "", row.benchmark, row.run_id, row.arm_id)
-    return AgentExecutionRow(row.agent_version, *where, row.created_at, row.status, row.simulated)
+    return AgentExecutionRow(row.agent_version, *where, row.created_at, row.status, row.simulated, row.form)
 
 
 def _chosen(item: StoredAgent, preferred: Sequence[str]) -> dict[str, AgentExecutionRow]:

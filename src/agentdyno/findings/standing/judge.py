@@ -9,17 +9,28 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agentdyno.errors import NotComparable
+from agentdyno.findings.board.judge_joint import SpreadPart, joint_of
+from agentdyno.findings.board.judge_ranks import shares_of
 from agentdyno.findings.engine.flips import pick_pair
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval, cluster_of
 from agentdyno.findings.figures.dimensions import (
     DIMENSIONS,
     OVERALL,
+    WEIGHTS,
     Targets,
     missing_dimensions,
     overall,
     targets_for,
 )
-from agentdyno.findings.figures.resampling import Draws, interval_of, mean_draws, overall_draws, score_draws
+from agentdyno.findings.figures.resampling import (
+    Draws,
+    interval_of,
+    mean_draws,
+    overall_draws,
+    resampling_seed,
+    score_draws,
+)
+from agentdyno.findings.figures.spread import packed
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
 from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
 from agentdyno.findings.standing.model import (
@@ -33,7 +44,6 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
-from agentdyno.model.identity import derive_seed
 from agentdyno.stats import Values, minimum_detectable_difference, quantile
 
 
@@ -50,7 +60,9 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
     }
     arms = [arm for arm in result.arms if arm.agent is not None and arm.benchmark in targets]
     draws = {
-        arm.arm_id: score_draws(taken[arm.arm_id], targets[arm.benchmark or ""], derive_seed(result.seed, arm.arm_id))
+        arm.arm_id: score_draws(
+            taken[arm.arm_id], targets[arm.benchmark or ""], resampling_seed(taken[arm.arm_id].benchmark)
+        )
         for arm in arms
         if arm.arm_id in taken
     }
@@ -193,7 +205,7 @@ def _agent_standing(
         agent=agent,
         name=name or agent,
         version=version if name else "",
-        scores=_agent_scores(own, draws),
+        scores=_agent_scores(arms, own, draws),
         cases=sum(item.cases for item in own),
         scored=sum(item.scored for item in own),
         passed=passed,
@@ -214,7 +226,26 @@ def _agent_standing(
     )
 
 
-def _agent_scores(arms: Sequence[ArmStanding], draws: Mapping[str, Mapping[str, Draws]]) -> dict[str, ScoreEstimate]:
+def _jointly(arms: Sequence[ArmResult], scores: Mapping[str, float | None]) -> dict[str, ScoreEstimate] | None:
+    """The scores with the intervals that a board shows for them; ``None`` where an arm has no spread."""
+    if any(arm.spread is None for arm in arms):
+        return None
+    values = np.array([[np.nan if scores[name] is None else scores[name] for name in DIMENSIONS]], dtype=np.float64)
+    parts = [SpreadPart(packed(arm.spread, arm.scores), 1.0, 1.0) for arm in arms]
+    joint = joint_of([parts], np.nan_to_num(shares_of(values, WEIGHTS)))
+    found = {}
+    for place, name in enumerate((*DIMENSIONS, OVERALL)):
+        value, low, high = scores[name], float(joint.low[0, place]), float(joint.high[0, place])
+        if value is None or math.isnan(low) or math.isnan(high):
+            found[name] = ScoreEstimate(value, None)
+        else:
+            found[name] = ScoreEstimate(value, (max(0.0, value - low), min(1.0, value + high)))
+    return found
+
+
+def _agent_scores(
+    results: Sequence[ArmResult], arms: Sequence[ArmStanding], draws: Mapping[str, Mapping[str, Draws]]
+) -> dict[str, ScoreEstimate]:
     """Means over the arms that have the score, and ``overall`` of those means."""
     if len(arms) == 1:
         return dict(arms[0].scores)
@@ -232,7 +263,7 @@ def _agent_scores(arms: Sequence[ArmStanding], draws: Mapping[str, Mapping[str, 
     whole = overall({name: scores[name].value for name in DIMENSIONS})
     certain = all(name in together for name in DIMENSIONS if scores[name].value is not None)
     scores[OVERALL] = ScoreEstimate(whole, interval_of(overall_draws(together), whole) if certain else None)
-    return scores
+    return _jointly(results, {name: score.value for name, score in scores.items()}) or scores
 
 
 def _sum(arms: Sequence[ArmResult], name: str) -> float | None:

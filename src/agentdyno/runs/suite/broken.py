@@ -13,11 +13,11 @@ from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.scorer_tallies import BrokenScorer, broken_scorers
 from agentdyno.findings.figures.traces import SCORER, message_class
 from agentdyno.model import RunResult, RunWarning, Sample, Suite
+from agentdyno.model.form import INTERRUPTED
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.scoring import RAISED, SCORER_BROKEN, problem_code, scoring_items
 from agentdyno.runner.cases.loops import LoopThread
 from agentdyno.runs.kind import Say
-from agentdyno.runs.pipeline import INTERRUPTED
 from agentdyno.runs.suite.marking import Marking, stored_answer
 from agentdyno.store import Store
 

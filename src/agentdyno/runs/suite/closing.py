@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.figures.suite_figures import ArmBefore, close_suite
 from agentdyno.model import ArmResult, RunResult, Sample, Suite
+from agentdyno.model.form import WHOLE
+from agentdyno.model.result import form_of
 from agentdyno.runs.suite.broken import Baselines, broken_warnings
 from agentdyno.store import Store
 
@@ -66,9 +68,28 @@ def close_run(
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
-    closed = close_suite(replace(header, arms=arms), collected.figures)
+    before = _before(store, header, arms) if form_of(header) in WHOLE else {}
+    closed = close_suite(replace(header, arms=arms), collected.figures, before)
     broken = broken_warnings(header, collected.figures, store, baselines)
     return replace(closed, warnings=(*broken, *closed.warnings))
+
+
+def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, ArmBefore]:
+    """By arm what the same agent did in its whole run before this one, where that is quickly read."""
+    suite = header.suite
+    assert suite is not None, "only runs of suites are closed here"
+    digest, found = suite.digest, {}
+    for arm in arms:
+        if arm.agent is None or arm.benchmark is None or arm.planned > KEPT_SAMPLES:
+            continue
+        place = store.boards.run_before(arm.agent, digest, arm.benchmark, header.run_id)
+        if place is not None:
+            samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
+            figures = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
+            earlier = store.runs.load(place[0], samples=False).arms
+            spread = next((one.spread for one in earlier if one.arm_id == place[1]), None)
+            found[arm.arm_id] = ArmBefore(figures, spread)
+    return found
 
 
 def _without_events(sample: Sample) -> Sample:

@@ -65,7 +65,7 @@ class SuiteKind:
         if header.spec.against is not None:  # the baselines, which come first, are found again
             candidates = {arm.agent for arm in header.arms if arm.side is Side.CANDIDATE}
             suite = replace(suite, agents=suite.agents[-len(candidates) :])
-        return RunRequest(self.name, header.spec, SuiteBody(suite, header.pricing))
+        return RunRequest(self.name, header.spec, SuiteBody(suite, header.pricing, header.form))
 
     @contextmanager
     def prepare(self, request: RunRequest, tools: Tools) -> Iterator[Prepared[PreparedSuite]]:
@@ -89,6 +89,7 @@ class SuiteKind:
                     pricing=ready.rates,
                     workspace=ready.workspace.name,
                     code_dir=ready.suite.base_dir,
+                    form=ready.form,
                 ),
                 warnings=ready.warnings,
                 announced=Announced("", ready.calls, ready.expected_usd, ready.expected.unpriced),

@@ -13,6 +13,7 @@ from agentdyno.errors import SpecError
 from agentdyno.findings.figures.dimensions import targets_for
 from agentdyno.model import Arm, Benchmark, Plan, Price, Response, RunWarning, Side, Spec, Suite, Workspace
 from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
@@ -35,10 +36,11 @@ KIND = "suite"
 @dataclass(frozen=True, slots=True)
 class SuiteBody:
     """What the request of a suite holds besides its settings. ``pricing`` is of a run that is resumed: one run has
-    one price list. ``None`` are the prices of the workspace."""
+    one price list. ``None`` are the prices of the workspace. ``form`` says whether it is the whole suite."""
 
     suite: Suite
     pricing: Mapping[str, object] | None = None
+    form: RunForm | None = None
 
 
 def suite_request(loaded: LoadedSuite, *, against: str | None = None, until_decided: bool = False) -> RunRequest:
@@ -50,7 +52,7 @@ def suite_request(loaded: LoadedSuite, *, against: str | None = None, until_deci
         against=against or settings.against,
         until_decided=until_decided or settings.until_decided,
     )
-    return RunRequest(KIND, settings, SuiteBody(loaded.suite))
+    return RunRequest(KIND, settings, SuiteBody(loaded.suite, form=loaded.form))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class PreparedSuite:
     collected: Collected
     warnings: tuple[RunWarning, ...] = ()
     baselines: Baselines | None = None
+    form: RunForm | None = None
 
     @property
     def rates(self) -> dict[str, object]:
@@ -167,12 +170,13 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             judges=tuple(judging.made.values()),
             conduct=Conduct(suite.concurrency, suite.retries, choices.patience_s, redactor.value, choices.cache),
             prices=prices,
-            targets=_targets(suite, tools.store),
+            targets=_targets(suite, tools.store, body.form),
             expected=expected,
             workspace=workspace,
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=warnings,
             baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
+            form=body.form,
         )
 
 
@@ -322,16 +326,8 @@ def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[
     return price
 
 
-def _targets(suite: Suite, store: Store | None) -> dict[str, Mapping[str, tuple[float, float]]]:
-    """From the rubric, else from the latest run of the baseline agent with this very suite."""
-    baseline = None
-    if suite.baseline_scores and store is not None:
-        latest = store.boards.latest_run(suite.baseline_scores[0].agent_id, suite.digest)
-        baseline = store.runs.load(latest, samples=False) if latest is not None else None
-    found: dict[str, Mapping[str, tuple[float, float]]] = {}
-    for benchmark in suite.benchmarks:
-        arm = None
-        if baseline is not None:
-            arm = next((item for item in baseline.arms if item.benchmark == benchmark.benchmark_id), None)
-        found[benchmark.benchmark_id] = targets_for(benchmark, arm)
-    return found
+def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[str, dict[str, tuple[float, float]]]:
+    """Those of the suite's version, set once, else what the rubric says. A part has those of the whole."""
+    digest = suite.digest if form is None or form.whole else form.suite
+    known = {} if store is None else store.boards.known_targets(digest)
+    return {item.benchmark_id: {**known.get(item.benchmark_id, {}), **targets_for(item)} for item in suite.benchmarks}

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.errors import SpecError
+from agentdyno.model.form import RunForm
+from agentdyno.model.identity import digest
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 from agentdyno.settings.run import MAX_FAILURE_RATE, SEED
+from agentdyno.settings.suite import EPOCHS
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
 
@@ -21,14 +24,17 @@ if TYPE_CHECKING:
 LEAST = "dataset: cases.jsonl"
 SUITE_KEYS = frozenset({"benchmarks", "dataset", "suite_id", "suite_name", "agents", "scoring_rubric", "scorer"})
 """Keys that no experiment's spec has."""
+_OF_A_VERSION = ("choice", "benchmarks", "case_constraints")
+"""Keys of a document that a layer may change and that make another version of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSuite:
-    """A suite, and the settings of a run of it: a ``Spec`` without entries."""
+    """A suite, the settings of a run of it (a ``Spec`` without entries), and whether it is the whole suite."""
 
     suite: Suite
     settings: Spec
+    form: RunForm | None = None
 
 
 def is_suite(document: object) -> bool:
@@ -77,13 +83,47 @@ def _build(document: object, place: SuitePlace, quick: bool, overrides: SettingC
     settled = validate_as(SuiteFile, _plain_mapping(bare, place.source), place.source)
     layer = settled.pop("quick", {})
     _check_quick_agents(layer, place.source)
+    written = settled
     if quick:
         settled = apply_suite_layer(settled, layer)
     if overrides is not None:
         changed = validate_as(SuiteLayer, _plain_mapping(overrides.document(), COMMAND_LINE), COMMAND_LINE)
         settled = apply_suite_layer(settled, changed, command_line=True)
     suite = build_suite(settled, inline, place)
-    return LoadedSuite(suite, _settings(settled, suite))
+    part = any((settled.get(key) or None) != (written.get(key) or None) for key in _OF_A_VERSION)
+    whole = _whole(written, inline, place) if part else suite
+    form = form_asked(suite, whole, quick=quick and bool(layer), epochs=int(written.get("epochs", EPOCHS.default)))
+    return LoadedSuite(suite, _settings(settled, suite), form)
+
+
+def _whole(written: Document, inline: Mapping[int, Sequence[object]], place: SuitePlace) -> Suite | None:
+    """The suite as its file says it; ``None`` where a part that was not chosen cannot be read."""
+    from agentdyno.specs.suite.build import build_suite
+
+    try:
+        return build_suite(written, inline, place)
+    except SpecError:
+        return None
+
+
+def form_asked(suite: Suite, whole: Suite | None, *, quick: bool = False, epochs: int | None = None) -> RunForm:
+    """What a run of ``suite`` is asked to be, which was chosen from ``whole`` (``None``: that cannot be read).
+
+    ``epochs`` are those of the whole suite.
+    """
+    chosen = [(item.benchmark_id, [case.id for case in item.cases]) for item in suite.benchmarks]
+    same = suite is whole or (whole is not None and suite.digest == whole.digest)
+    return RunForm(
+        suite="" if whole is None else (suite if same else whole).digest,
+        cases=sum(len(ids) for _, ids in chosen),
+        suite_cases=0 if whole is None else sum(len(item.cases) for item in whole.benchmarks),
+        epochs=suite.epochs,
+        suite_epochs=suite.epochs if epochs is None else epochs,
+        whole=same,
+        quick=quick,
+        selection="" if same else digest(chosen, 16),
+        limits=suite.constraints,
+    )
 
 
 def _settings(document: Document, suite: Suite) -> Spec:

@@ -9,13 +9,15 @@ from math import isfinite
 from sqlalchemy import String, case, cast, func, insert, select, update
 
 from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, Status
+from agentdyno.model.result import form_of
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
 from agentdyno.store.boards.schema import ERRORS, SCORES, agents, benchmarks, configurations, executions
+from agentdyno.store.boards.targets import known_targets, scored_in_force, settle_targets
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import digest, plain_or_null
 from agentdyno.store.runs.schema import runs, samples
-from agentdyno.store.runs.suites import keep_suite, keep_workspace
+from agentdyno.store.runs.suites import keep_suite, keep_workspace, part_of
 
 QUALITIES = ("correctness", "completeness", "relevance")
 _MOST_FAILURES = 1_000
@@ -34,10 +36,12 @@ def record_executions(session: DatabaseSession, run: int, result: RunResult, key
     if not arms:
         return
     summaries.lock(session)
+    suite = keep_suite(session, result.suite, result.started_at, part_of(result.form))
+    settle_targets(session, suite, result)
+    force = known_targets(session, part_of(result.form) or result.suite.digest)
     which = executions.c.arm.in_([keys[arm.arm_id] for arm in arms])
     present = {row.arm: row.id for row in session.execute(select(executions.c.arm, executions.c.id).where(which))}
     pairs = summaries.remove(session, which) if present else set()
-    suite = keep_suite(session, result.suite, result.started_at)
     found = session.execute(select(benchmarks.c.benchmark_id, benchmarks.c.id).where(benchmarks.c.suite == suite))
     ids = {row.benchmark_id: int(row.id) for row in found}
     shared = {
@@ -55,6 +59,9 @@ def record_executions(session: DatabaseSession, run: int, result: RunResult, key
             "agent": keep_agent(session, name, version, use, result.started_at),
             "configuration": _configuration(session, arm, use),
             **_figures(arm),
+            **scored_in_force(arm, result.targets, force),
+            "form": form_of(result).value,
+            "stale": 0,
             **_recorded(session, key, arm, result),
         }
         if key in present:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 
 from agentdyno.model import Direction, Provenance
+from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
@@ -28,23 +29,27 @@ def series(
     benchmark: str | None = None,
     since: int | None = None,
     limit: int | None = _HISTORY,
+    partial: bool = False,
 ) -> list[SeriesRow]:
     """The executions of all versions of the agent of that name, whatever their status, oldest first.
 
     ``suite`` is a digest or an id (all its versions), ``since`` a time. At most the ``limit`` newest rows; a run
-    that would be cut in two is left out. Simulated ones are not in it.
+    that would be cut in two is left out. Simulated ones are not in it, and what was no whole run of the suite (quick,
+    limited, cut short) only with ``partial``.
     """
     own = _own(agent, None, suite, benchmark)
     if since is not None:
         own.append(executions.c.created_at >= since)
-    rows = _real(session, own, limit)
+    rows = _real(session, own, limit, partial)
     return [_series_row(row) for row in reversed(rows if limit is None else _whole_runs(rows, limit))]
 
 
-def _real(session: DatabaseSession, own: Sequence[ColumnElement[bool]], limit: int | None) -> list[Sequence[Any]]:
-    """Newest first, one more than ``limit`` where there is one, without what is simulated.
+def _real(
+    session: DatabaseSession, own: Sequence[ColumnElement[bool]], limit: int | None, partial: bool
+) -> list[Sequence[Any]]:
+    """Newest first, one more than ``limit`` where there is one, without what is simulated or no whole run.
 
-    The newest keys come from the index alone, which does not know what is simulated: of 20,000 executions a
+    The newest keys come from the index alone, which does not know either: of 20,000 executions a
     thousand are read. Where some of those fall away, the next thousand are.
     """
     page = None if limit is None else limit + 1
@@ -53,7 +58,7 @@ def _real(session: DatabaseSession, own: Sequence[ColumnElement[bool]], limit: i
     while True:
         keys = _newest(own, page).offset(offset)
         found = session.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
-        rows += [row[:-1] for row in found if not row[-1]]
+        rows += [row[:-1] for row in found if not row[-1] and (partial or row[-2] in WHOLE)]
         if page is None or len(found) < page or len(rows) >= page:
             return rows[:page]
         offset += page
@@ -122,6 +127,7 @@ def agent_executions(
             executions.c.created_at,
             executions.c.status,
             executions.c.simulated,
+            executions.c.form,
         )
         .select_from(executions)
         .join(agents, agents.c.id == executions.c.agent)
@@ -133,7 +139,8 @@ def agent_executions(
         .order_by(*_NEWEST)
     )
     return [
-        AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]))) for row in rows.all()
+        AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]), row[9]))
+        for row in rows.all()
     ]
 
 

@@ -32,6 +32,7 @@ _RESOLVED = (
     "simulated",
     "status",
     "error_details",
+    "form",
 )
 
 
@@ -81,6 +82,7 @@ class _Resolver:
                 int(row.simulated),
                 row.status,
                 row.error_details,
+                row.form,
                 *numbers,
                 *errors,
             )

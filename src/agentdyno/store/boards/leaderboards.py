@@ -4,8 +4,7 @@ Scores are means over the days of ``agg_day``. How many benchmarks an agent succ
 errors of its scores come from ``latest``: in a window that ended some time ago these do not know of a benchmark in
 which the agent succeeded again since.
 
-``agg_day`` does not tell suites apart. A board of one suite is therefore made of ``latest`` alone: of each benchmark
-the last attempt and the last success, where they are within the days.
+Whole runs of a suite and all others (quick, limited, cut short) are kept apart: only who asks for it gets both.
 """
 
 from __future__ import annotations
@@ -22,18 +21,20 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    case,
     cast,
     distinct,
     func,
     literal,
     literal_column,
     null,
+    or_,
     select,
-    union,
 )
 
+from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
-from agentdyno.store.boards.matrix import suite_key
+from agentdyno.store.boards.matrix import in_category, in_suite, suite_key, with_parts
 from agentdyno.store.boards.schema import (
     ERRORS,
     SCORES,
@@ -41,18 +42,19 @@ from agentdyno.store.boards.schema import (
     agents,
     agg_day,
     benchmarks,
-    executions,
     latest,
     suites,
 )
-from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES, figures
+from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import LeaderboardRow
 
 _SCALES = [SCALES[name] for name in SUMMED]
-_COUNTS = ("attempts", "n", "passed", "samples", "scored", "case_sum", "case_squares")
+_COUNTS = ("attempts", "n", "not_whole", "passed", "samples", "scored", "case_sum", "case_squares")
 _TOTALS = (*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name in SUMMED))
 _BRIEF = ("n", *(f"{kind}_{name}" for name in SCORES[:-1] for kind in ("sum", "n")))
+_FORMS = [form.value for form in WHOLE]
+_NOT_WHOLE = func.sum(case((agg_day.c.form.in_(_FORMS), 0), else_=agg_day.c.n))
 _SQUARES = tuple(f"sum_{name}" for name in ERRORS)
 _KNOWN = tuple(f"with_{name}" for name in SCORES[:-1])
 _ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN)
@@ -80,50 +82,79 @@ def leaderboard_rows(
     suite: str | None = None,
     brief: bool = False,
     together: bool = False,
+    partial: bool = False,
 ) -> list[LeaderboardRow]:
     """What each agent achieved per category of benchmarks over ``days`` days (UTC), that of ``now_ms`` included.
 
     Nothing later is in it: ``now_ms`` less ``days`` days gives the window before. ``benchmarks``,
-    ``last_success_at`` and ``errors`` come from the last success in each benchmark, so that a window which is
-    past leaves out benchmarks with a success since.
+    ``last_success_at``, ``errors`` and ``spreads`` come from the last success in each benchmark, so that a window
+    which is past leaves out benchmarks with a success since.
 
-    With a ``suite`` (a digest, or an id for its newest version) the row is made of the last success in each of
-    its benchmarks, and of the last attempt where that came later, as far as they are within the days.
-    ``together``: one row per agent, over all its categories, with ``category`` "".
+    ``suite`` is a digest, or an id for its newest version; without one, all of them. ``category`` is that of a
+    benchmark or of its suite. ``together``: one row per agent, over all its categories, with ``category`` "".
+    ``partial``: what was no whole run of the suite (quick, limited, cut short) is in it, too.
     ``brief`` rows have ``n`` and the mean scores alone, which a trend takes and which are faster to read.
     """
     window = DayWindow.ending(now_ms, days)
-    given: dict[str, object] = {"from": window.first * DAY_MS, "until": (window.last + 1) * DAY_MS}
+    given: dict[str, object] = {
+        "from": window.first * DAY_MS,
+        "until": (window.last + 1) * DAY_MS,
+        "first_day": window.first,
+        "last_day": window.last,
+    }
     if category is not None:
         given["category"] = category
-    if suite is None:
-        given |= {"first_day": window.first, "last_day": window.last}
-    else:
+    if suite is not None:
         given["suite"] = suite_key(session, suite)
-    asked = _leaderboard(category is not None, suite is not None, brief and suite is None, together)
-    return [_leaderboard_row(row) for row in session.execute(asked, given).all()]
+    asked = BoardQuestion(category is not None, suite is not None, brief, together, partial)
+    rows = session.execute(_leaderboard(asked), given).all()
+    spreads = {} if brief else _spreads(session, asked, given)
+    return [_leaderboard_row(row, spreads.get((row[0], row[4]), ())) for row in rows]
+
+
+class BoardQuestion(NamedTuple):
+    """Which statement: what is put into it is given when it runs."""
+
+    of_category: bool
+    of_suite: bool
+    brief: bool
+    together: bool
+    partial: bool
+
+
+def form_counts(
+    session: DatabaseSession, *, days: int, now_ms: int, suite: str | None = None
+) -> dict[str, tuple[int, int]]:
+    """Successes and attempts by the form of their run, over the same days; parts of the suite are counted, too."""
+    window = DayWindow.ending(now_ms, days)
+    asked = (
+        select(agg_day.c.form, _whole(func.sum(agg_day.c.n), "n"), _whole(func.sum(agg_day.c.attempts), "attempts"))
+        .where(agg_day.c.day.between(window.first, window.last))
+        .group_by(agg_day.c.form)
+    )
+    if suite is not None:
+        asked = asked.where(agg_day.c.suite.in_(with_parts(literal(suite_key(session, suite), BigInteger))))
+    return {row[0]: (row[1], row[2]) for row in session.execute(asked)}
 
 
 @cache
-def _leaderboard(of_category: bool, of_suite: bool, brief: bool, together: bool) -> Select[*tuple[Any, ...]]:
+def _leaderboard(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
-    sums = _suite_sums() if of_suite else _day_sums(_BRIEF if brief else _TOTALS)
-    ends = _ends(of_suite)
-    if of_category:
-        sums = sums.where((benchmarks if of_suite else agg_day).c.category == bindparam("category"))
-        ends = ends.where(latest.c.category == bindparam("category"))
-    if together:
-        sums = _over_categories(sums, _BRIEF if brief else _TOTALS)
+    names = _BRIEF if asked.brief else _TOTALS
+    sums = _day_sums(names, asked)
+    ends = _ends(asked)
+    if asked.together:
+        sums = _over_categories(sums, names)
         ends = _over_categories(ends, _ENDS)
     totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
-    if brief:
-        head = [agents.c[name] for name in ("uid", "name", "version")]
+    head = [agents.c.id, *(agents.c[name] for name in ("uid", "name", "version"))]
+    if asked.brief:
         known = [totals.c[name] if name in _BRIEF else literal_column("0").label(name) for name in _TOTALS]
         unknown = [null().label(name) for name in _ENDS]
         return select(*head, totals.c.category, *unknown, *known).join(agents, agents.c.id == totals.c.agent)
     return (
         select(
-            *(agents.c[name] for name in ("uid", "name", "version")),
+            *head,
             totals.c.category,
             *(lasts.c[name] for name in _ENDS),
             *(totals.c[name] for name in _TOTALS),
@@ -135,16 +166,23 @@ def _leaderboard(of_category: bool, of_suite: bool, brief: bool, together: bool)
     )
 
 
-def _day_sums(names: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    return (
+def _day_sums(names: Sequence[str], asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
+    found = (
         select(
             agg_day.c.agent,
             agg_day.c.category,
-            *(_whole(func.sum(agg_day.c[name]), name) for name in names),
+            *(_whole(_NOT_WHOLE if name == "not_whole" else func.sum(agg_day.c[name]), name) for name in names),
         )
         .where(agg_day.c.day.between(bindparam("first_day"), bindparam("last_day")))
         .group_by(agg_day.c.category, agg_day.c.agent)
     )
+    if asked.of_suite:
+        key = bindparam("suite", type_=BigInteger)
+        found = found.where(agg_day.c.suite.in_(with_parts(key)) if asked.partial else agg_day.c.suite == key)
+    if asked.of_category:
+        of_suite = select(suites.c.id).where(suites.c.category == bindparam("category"))
+        found = found.where(or_(agg_day.c.category == bindparam("category"), agg_day.c.suite.in_(of_suite)))
+    return found if asked.partial else found.where(agg_day.c.form.in_(_FORMS))
 
 
 def _over_categories(parts: Select[*tuple[Any, ...]], names: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -162,30 +200,13 @@ def _pool(column: ColumnElement[Any], name: str) -> Label[Any]:
     return total.label(name) if name in _SQUARES else _whole(total, name)
 
 
-def _suite_sums() -> Select[*tuple[Any, ...]]:
-    """What ``agg_day`` would hold if there were nothing but the last executions in the suite."""
-    named = figures()
-    own = benchmarks.c.suite == bindparam("suite")
-    last = [
-        select(key).join(benchmarks, benchmarks.c.id == latest.c.benchmark).where(own, _in_window(at))
-        for key, at in ((latest.c.success, latest.c.success_at), (latest.c.attempt, latest.c.attempt_at))
-    ]
-    return (
-        select(executions.c.agent, benchmarks.c.category, *(_whole(named[name], name) for name in _TOTALS))
-        .select_from(executions)
-        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
-        .where(executions.c.id.in_(union(*last)))
-        .group_by(benchmarks.c.category, executions.c.agent)
-    )
-
-
 def _whole(total: ColumnElement[int], name: str) -> Label[int]:
     """PostgreSQL adds whole numbers up to decimal ones."""
     return cast(total, BigInteger).label(name)
 
 
-def _ends(of_suite: bool) -> Select[*tuple[Any, ...]]:
-    asked = (
+def _ends(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
+    found = (
         select(
             latest.c.agent,
             latest.c.category,
@@ -199,22 +220,48 @@ def _ends(of_suite: bool) -> Select[*tuple[Any, ...]]:
         .select_from(latest)
         .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
         .join(suites, suites.c.id == benchmarks.c.suite)
-        .where(_in_window(latest.c.success_at))
         .group_by(latest.c.agent, latest.c.category)
     )
-    return asked.where(benchmarks.c.suite == bindparam("suite")) if of_suite else asked
+    return found.where(*_of_latest(asked))
+
+
+def _of_latest(asked: BoardQuestion) -> list[ColumnElement[bool]]:
+    found = [_in_window(latest.c.success_at)]
+    if asked.of_suite:
+        found.append(latest.c.benchmark.in_(in_suite(asked.partial)))
+    if asked.of_category:
+        found.append(in_category(latest.c.category))
+    if not asked.partial:
+        found.append(latest.c.whole == 1)
+    return found
+
+
+def _spreads(
+    session: DatabaseSession, asked: BoardQuestion, given: dict[str, object]
+) -> dict[tuple[int, str], tuple[bytes | None, ...]]:
+    """By agent and category how the scores of its last successes move together, one after the other."""
+    found: dict[tuple[int, str], list[bytes | None]] = {}
+    for agent, category, spread in session.execute(_last_spreads(asked), given):
+        found.setdefault((agent, "" if asked.together else category), []).append(spread)
+    return {key: tuple(spreads) for key, spreads in found.items()}
+
+
+@cache
+def _last_spreads(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
+    wanted = select(latest.c.agent, latest.c.category, latest.c.spread).where(*_of_latest(asked))
+    return wanted.order_by(latest.c.agent, latest.c.benchmark)
 
 
 def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
     return and_(time >= bindparam("from"), time < bindparam("until"))
 
 
-def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
+def _leaderboard_row(row: Sequence[Any], spreads: tuple[bytes | None, ...]) -> LeaderboardRow:
     """By position, because a board has hundreds of rows of many columns."""
-    uid, name, version, category, ended, last_success_at = row[:6]
-    squares, counts, scores = row[6:11], row[11:16], row[16:21]
-    attempts, n, passed, samples, scored, case_sum, case_squares = row[21:28]
-    sums, known = row[28:35], row[35:]
+    uid, name, version, category, ended, last_success_at = row[1:7]
+    squares, counts, scores = row[7:12], row[12:17], row[17:22]
+    attempts, n, not_whole, passed, samples, scored, case_sum, case_squares = row[22:30]
+    sums, known = row[30:37], row[37:]
     means = [
         units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
     ]
@@ -224,7 +271,7 @@ def _leaderboard_row(row: Sequence[Any]) -> LeaderboardRow:
     ]
     head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
     cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
-    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors)])
+    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors), spreads, not_whole])
 
 
 def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, case, func, or_, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Suite
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, latest, suites
+from agentdyno.store.database.columns import Words
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentRow, MatrixRow, SuiteRow
 from agentdyno.store.runs.suites import suite_of
@@ -18,7 +19,8 @@ from agentdyno.store.runs.suites import suite_of
 
 def list_agents(session: DatabaseSession) -> list[AgentRow]:
     """Every agent that has an execution, by name, newest version first."""
-    times = (func.max(latest.c.attempt_at), func.max(latest.c.success_at))
+    success = func.max(case((latest.c.whole == 1, latest.c.success_at)))
+    times = (func.max(latest.c.attempt_at), success)
     columns = [agents.c[name] for name in ("uid", "name", "version", "digest", "uses", "created_at")]
     rows = session.execute(
         select(*columns, *times)
@@ -30,17 +32,39 @@ def list_agents(session: DatabaseSession) -> list[AgentRow]:
 
 
 def list_suites(session: DatabaseSession) -> list[SuiteRow]:
-    """Every version of every suite, by id, newest version first."""
-    columns = [suites.c[name] for name in ("uid", "suite_id", "name", "version", "digest", "category")]
+    """Every version of every suite, by id, newest version first; parts of a version come after all whole ones."""
+    columns = [suites.c[name] for name in ("uid", "suite_id", "name", "version", "digest", "category", "part_of")]
     rows = session.execute(
         select(
             *columns, func.count(benchmarks.c.id), func.coalesce(func.sum(benchmarks.c.cases), 0), suites.c.created_at
         )
         .outerjoin(benchmarks, benchmarks.c.suite == suites.c.id)
         .group_by(suites.c.id, *columns, suites.c.created_at)
-        .order_by(suites.c.suite_id, suites.c.created_at.desc(), suites.c.id.desc())
+        .order_by(suites.c.suite_id, *_newest_suite())
     )
-    return [SuiteRow(*[uid_text(row[0]), *row[1:7], int(row[7]), row[8]]) for row in rows]
+    return [SuiteRow(*[uid_text(row[0]), *row[1:6], row[7], int(row[8]), row[9], row[6] or ""]) for row in rows]
+
+
+def last_suite(session: DatabaseSession, *, category: str | None = None, partial: bool = False) -> str | None:
+    """The digest of the version of a suite that was completed last, else tried last; ``None`` where there is none.
+
+    Of a part of a version (``--limit``) it is that version. ``category`` is that of the suite or of a benchmark.
+    """
+    digest = func.coalesce(func.nullif(suites.c.part_of, ""), suites.c.digest)
+    asked = (
+        select(digest)
+        .select_from(latest)
+        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .order_by(func.coalesce(latest.c.success_at, 0).desc(), latest.c.attempt_at.desc(), suites.c.id.desc())
+        .limit(1)
+    )
+    if not partial:
+        asked = asked.where(latest.c.whole == 1)
+    if category is not None:
+        asked = asked.where(or_(latest.c.category == category, suites.c.category == category))
+    found = session.execute(asked).scalar()
+    return None if found is None else str(found)
 
 
 def load_suite(session: DatabaseSession, reference: str) -> Suite:
@@ -52,8 +76,8 @@ def load_suite(session: DatabaseSession, reference: str) -> Suite:
 
 
 def suite_key(session: DatabaseSession, reference: str) -> int:
-    """The row of a suite by digest, else the newest with that id."""
-    newest = (suites.c.created_at.desc(), suites.c.id.desc())
+    """The row of a suite by digest, else the newest whole version with that id."""
+    newest = _newest_suite()
     for column in (suites.c.digest, suites.c.suite_id):
         found = session.execute(select(suites.c.id).where(column == reference).order_by(*newest).limit(1)).scalar()
         if found is not None:
@@ -64,10 +88,25 @@ def suite_key(session: DatabaseSession, reference: str) -> int:
     )
 
 
+def _newest_suite() -> tuple[ColumnElement[object], ...]:
+    """Whole versions first, however new a part of one is."""
+    return (case((suites.c.part_of.is_(None), 0), else_=1), suites.c.created_at.desc(), suites.c.id.desc())
+
+
+def with_parts(of: ColumnElement[int]) -> Select[int]:
+    """The keys of a version of a suite and of all parts of it."""
+    whole = suites.alias("whole")
+    digest = select(whole.c.digest).where(whole.c.id == of).scalar_subquery()
+    return select(suites.c.id).where(or_(suites.c.id == of, suites.c.part_of == digest))
+
+
 def matrix_rows(
-    session: DatabaseSession, *, suite: str | None = None, category: str | None = None
+    session: DatabaseSession, *, suite: str | None = None, category: str | None = None, partial: bool = False
 ) -> list[MatrixRow]:
     """What each agent last achieved in each benchmark; ``suite`` is a digest, or an id for its newest version.
+
+    ``category`` is that of the benchmark or of its suite. With ``partial`` also what was no whole run of the suite
+    (quick, limited, cut short): such rows may come beside the whole one of the same agent and benchmark.
 
     One row per agent and benchmark that met, agents by name, benchmarks in the order of their suite. Names are joined
     to the cells here: they are few, and a database would send them once per cell.
@@ -80,7 +119,7 @@ def matrix_rows(
     tails = {key: (row[1], row[2]) for key, row in what.items()}
     by_name = {key: place for place, key in enumerate(sorted(who, key=lambda key: (who[key][2], key)))}
     in_suite = {key: place for place, key in enumerate(sorted(what, key=lambda key: what[key][3:]))}
-    cells = session.execute(_matrix("suite" in given, "category" in given), given).all()
+    cells = session.execute(_matrix("suite" in given, "category" in given, partial), given).all()
     return [
         MatrixRow._make((*heads[row[0]], *tails[row[1]], *row[2:6], row[6] and uid_text(row[6]), *row[7:]))
         for row in sorted(cells, key=lambda row: (by_name[row[0]], in_suite[row[1]]))
@@ -94,14 +133,39 @@ _BENCHMARKS = select(
 
 
 @cache
-def _matrix(of_suite: bool, of_category: bool) -> Select[*tuple[Any, ...]]:
+def _matrix(of_suite: bool, of_category: bool, partial: bool) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
-    shown = ("agent", "benchmark", "category", "attempt_at", "attempt_status", "success_at", "success_uid", *SHOWN)
+    shown = (
+        "agent",
+        "benchmark",
+        "category",
+        "attempt_at",
+        "attempt_status",
+        "success_at",
+        "success_uid",
+        *SHOWN,
+        "whole",
+    )
     asked = select(*(latest.c[name] for name in shown))
     if of_suite:
-        own = select(benchmarks.c.id).where(benchmarks.c.suite == bindparam("suite"))
-        asked = asked.where(latest.c.benchmark.in_(own))
-    return asked.where(latest.c.category == bindparam("category")) if of_category else asked
+        asked = asked.where(latest.c.benchmark.in_(in_suite(partial)))
+    if not partial:
+        asked = asked.where(latest.c.whole == 1)
+    return asked.where(in_category(latest.c.category)) if of_category else asked
+
+
+def in_suite(partial: bool) -> Select[int]:
+    """The benchmarks of the suite that is asked about; with ``partial`` those of its parts, too."""
+    key = bindparam("suite", type_=BigInteger)
+    own = benchmarks.c.suite.in_(with_parts(key)) if partial else benchmarks.c.suite == key
+    return select(benchmarks.c.id).where(own)
+
+
+def in_category(of: ColumnElement[str]) -> ColumnElement[bool]:
+    """For ``latest``: benchmarks of the category that is asked about, and all of a suite of that category."""
+    whole = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
+    asked = bindparam("category", type_=Words())
+    return or_(of == asked, latest.c.benchmark.in_(whole.where(suites.c.category == asked)))
 
 
 def find_suites(reference: str) -> ColumnElement[bool]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, select
+from sqlalchemy import ColumnElement, Row, Select, select, true
 
+from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
@@ -13,6 +14,9 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.store.runs.codec import id_bytes, id_text
 from agentdyno.store.runs.schema import arms, runs
+
+_LAST = len(ERRORS) + 1
+"""Columns behind the ids: the errors and the form."""
 
 
 def list_executions(
@@ -45,6 +49,7 @@ def whole_executions() -> Select[*tuple[Any, ...]]:
             runs.c.run_id,
             arms.c.arm_id,
             *(executions.c[name] for name in ERRORS),
+            executions.c.form,
         )
         .select_from(executions)
         .join(agents, agents.c.id == executions.c.agent)
@@ -59,10 +64,10 @@ def whole_executions() -> Select[*tuple[Any, ...]]:
 
 def execution_of(row: Row[*tuple[Any, ...]]) -> Execution:
     """A row of ``whole_executions``, whose columns are the fields of an ``Execution`` in their order."""
-    *plain, simulated, error_details, category, uid, run_id, arm_id = row[: -len(ERRORS)]
+    *plain, simulated, error_details, category, uid, run_id, arm_id = row[:-_LAST]
     shown = "" if run_id is None else id_text(run_id)
-    errors = row[-len(ERRORS) :]
-    values = [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *errors]
+    last = row[-_LAST:]
+    values = [*plain, bool(simulated), error_details, category, uid_text(uid), shown, arm_id or "", *last]
     return Execution(*values)
 
 
@@ -90,17 +95,28 @@ def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
     return found
 
 
-def latest_run(session: DatabaseSession, agent: str, suite_digest: str) -> str | None:
-    """The id of the newest run in which the agent of that name succeeded in a benchmark of this suite."""
+def run_before(
+    session: DatabaseSession, agent: str, suite_digest: str, benchmark: str, run_id: str = ""
+) -> tuple[str, str] | None:
+    """The newest other whole run of an agent (``NAME@VERSION``) in a benchmark of this version: run and arm."""
+    name, _, version = agent.rpartition("@")
     found = session.execute(
-        select(runs.c.run_id)
+        select(runs.c.run_id, arms.c.arm_id)
         .select_from(executions)
         .join(runs, runs.c.id == executions.c.run)
-        .join(agents, agents.c.id == executions.c.agent)
-        .join(benchmarks, benchmarks.c.id == executions.c.benchmark)
-        .join(suites, suites.c.id == benchmarks.c.suite)
-        .where(agents.c.name == agent, suites.c.digest == suite_digest, executions.c.status == "success")
+        .join(arms, arms.c.id == executions.c.arm)
+        .where(
+            executions.c.agent.in_(select(agents.c.id).where(agents.c.name == name, agents.c.version == version)),
+            executions.c.benchmark.in_(
+                select(benchmarks.c.id)
+                .join(suites, suites.c.id == benchmarks.c.suite)
+                .where(suites.c.digest == suite_digest, benchmarks.c.benchmark_id == benchmark)
+            ),
+            executions.c.status == "success",
+            executions.c.form.in_(WHOLE),
+            runs.c.run_id != id_bytes(run_id) if run_id else true(),
+        )
         .order_by(executions.c.created_at.desc(), executions.c.id.desc())
         .limit(1)
-    ).scalar()
-    return None if found is None else id_text(found)
+    ).one_or_none()
+    return None if found is None else (id_text(found[0]), found[1])

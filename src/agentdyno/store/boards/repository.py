@@ -10,6 +10,7 @@ from sqlalchemy import delete, select
 from agentdyno.model import Suite
 from agentdyno.store.boards import histories, imports, leaderboards, matrix, pages, queries, summaries
 from agentdyno.store.boards.schema import baselines
+from agentdyno.store.boards.targets import known_targets, list_targets, move_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import BaselineRow, Execution
@@ -46,16 +47,21 @@ class BoardRepository(Repository):
     agents = in_snapshot(matrix.list_agents)
     suites = in_snapshot(matrix.list_suites)
     load_suite = in_snapshot(matrix.load_suite)
+    last_suite = directly(matrix.last_suite)
     matrix_rows = directly(matrix.matrix_rows)
     leaderboard_rows = directly(leaderboards.leaderboard_rows)
     generation = directly(summaries.generation)
     executions = in_snapshot(queries.list_executions)
     execution_page = in_snapshot(pages.execution_page)
-    latest_run = in_snapshot(queries.latest_run)
+    run_before = in_snapshot(queries.run_before)
     series = in_snapshot(histories.series)
     agent_executions = in_snapshot(histories.agent_executions)
     arm_series = in_snapshot(histories.arm_series)
     baselines = directly(list_baselines)
+    targets = in_snapshot(list_targets)
+    known_targets = in_snapshot(known_targets)
+    move_targets = durably(move_targets)
+    form_counts = directly(leaderboards.form_counts)
     set_baseline = durably(replace_baseline)
     clear_baseline = durably(delete_baseline)
 

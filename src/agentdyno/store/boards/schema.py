@@ -3,6 +3,10 @@
 An execution is one arm of one run of a suite. ``executions`` is narrow on purpose: what many rows share (environment,
 configuration, agent, benchmark) is kept once beside it. The view ``benchmark_executions`` shows the whole.
 
+``executions.form`` says what its run was (``model.form``); ``suites.part_of`` is set for a version that is a part of
+another, as ``--limit`` makes one. ``stale`` executions have scores that were made with other targets than those in
+force and cannot be worked out again: boards leave these scores out.
+
 Summaries change in the transaction that changes an execution, and only then. Sums are whole numbers (see
 ``summaries``), so that adding, taking away and building anew give the same. Simulated executions are not in them.
 """
@@ -58,7 +62,7 @@ NUMBERS = (
 ERRORS = tuple(f"{name}_error" for name in SCORES[:5])
 """Standard errors of the five scores, null where too few cases tell."""
 
-SHOWN = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance", *ERRORS)
+SHOWN = (*SCORES, "cost_usd", "duration_s", "tokens_used", "scored", "case_mean", "case_variance", *ERRORS, "spread")
 """What ``latest`` repeats of a success, so that a board reads one small table."""
 
 agents = Table(
@@ -87,6 +91,7 @@ suites = Table(
     Column("category", Words(), nullable=False),
     Column("document", VERBATIM, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    Column("part_of", Words()),
 )
 
 benchmarks = Table(
@@ -159,6 +164,9 @@ executions = Table(
     Column("attempts", Integer),
     Column("simulated", SmallInteger, nullable=False),
     *(Column(name, Double) for name in ERRORS),
+    Column("form", Words(), nullable=False, server_default="unknown"),
+    Column("stale", SmallInteger, nullable=False, server_default="0"),
+    Column("spread", LargeBinary),
 )
 Index(
     "ix_executions_agent_benchmark_created_at", *(executions.c[name] for name in ("agent", "benchmark", "created_at"))
@@ -178,6 +186,7 @@ latest = Table(
     metadata,
     Column("agent", ForeignKey("agents.id"), nullable=False),
     Column("benchmark", ForeignKey("benchmarks.id"), nullable=False, index=True),
+    Column("whole", SmallInteger, nullable=False),
     Column("category", Words(), nullable=False),
     Column("attempt", ForeignKey("executions.id"), nullable=False),
     Column("attempt_at", BigInteger, nullable=False),
@@ -186,17 +195,19 @@ latest = Table(
     Column("success_at", BigInteger),
     Column("success_uid", LargeBinary(16)),
     *(Column(name, executions.c[name].type) for name in SHOWN),
-    PrimaryKeyConstraint("agent", "benchmark"),
+    PrimaryKeyConstraint("agent", "benchmark", "whole"),
     sqlite_with_rowid=False,
 )
 
 agg_day = Table(
     "agg_day",
     metadata,
+    Column("suite", ForeignKey("suites.id"), nullable=False),
     Column("category", Words(), nullable=False),
     Column("agent", ForeignKey("agents.id"), nullable=False),
     Column("day", Integer, nullable=False),
     Column("workspace", ForeignKey("workspaces.id"), nullable=False),
+    Column("form", Words(), nullable=False),
     Column("attempts", BigInteger, nullable=False),
     Column("n", BigInteger, nullable=False),
     *(Column(f"sum_{name}", BigInteger, nullable=False) for name in SUMMED),
@@ -206,7 +217,7 @@ agg_day = Table(
     Column("scored", BigInteger, nullable=False),
     Column("case_sum", BigInteger, nullable=False),
     Column("case_squares", BigInteger, nullable=False),
-    PrimaryKeyConstraint("category", "agent", "day", "workspace"),
+    PrimaryKeyConstraint("suite", "category", "agent", "day", "workspace", "form"),
     sqlite_with_rowid=False,
 )
 
@@ -216,6 +227,19 @@ counters = Table(
     Column("name", Words(), nullable=False),
     Column("value", BigInteger, nullable=False),
     PrimaryKeyConstraint("name"),
+)
+
+targets = Table(
+    "targets",
+    metadata,
+    Column("benchmark", ForeignKey("benchmarks.id"), nullable=False),
+    Column("metric", Words(), nullable=False),
+    Column("target", Double, nullable=False),
+    Column("bound", Double, nullable=False),
+    Column("agent", Words(), nullable=False),
+    Column("run_id", Words(), nullable=False),
+    Column("set_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("benchmark", "metric"),
 )
 
 baselines = Table(

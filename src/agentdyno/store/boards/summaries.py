@@ -1,8 +1,9 @@
 """The summaries that boards read, kept in step with ``executions`` by whoever changes those.
 
-``latest`` holds per agent and benchmark the last attempt and the last success. ``agg_day`` adds up a day of one
-agent, category and workspace. Its sums are whole numbers of small units (``SCALES``): whole numbers add up to the
-same in any order, so that taking an execution out and putting another in gives exactly what building anew gives.
+``latest`` holds per agent and benchmark the last attempt and the last success, of whole runs and of all others apart.
+``agg_day`` adds up a day of one agent, suite, category, workspace and form. Its sums are whole numbers of small units
+(``SCALES``): whole numbers add up to the same in any order, so that taking an execution out and putting another in
+gives exactly what building anew gives.
 
 A change is made within one transaction: ``lock``, ``remove`` what is to change, change it, ``add`` it again.
 """
@@ -26,13 +27,17 @@ from sqlalchemy import (
     insert,
     literal,
     literal_column,
+    not_,
+    or_,
     select,
     true,
 )
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.schema import SCORES, SHOWN, SUMMED, agg_day, benchmarks, counters, executions, latest
 from agentdyno.store.database.session import DatabaseSession
 
@@ -45,10 +50,13 @@ _MOST_UNITS = 1e15
 """One execution adds no more than this, so that a nonsensical value cannot make a sum pass 63 bits."""
 _MOST_SCORE = 1e3
 _LEAST = 1e-20
-_KEY = ("category", "agent", "day", "workspace")
+_KEY = ("suite", "category", "agent", "day", "workspace", "form")
+_OTHER_TARGETS = ("speed", "efficiency", "cost", "overall")
+"""Scores of a stale execution that are left out."""
 _GENERATION = "generation"
 _SUCCESS = executions.c.status == "success"
 _REAL = executions.c.simulated == 0
+_IS_WHOLE = or_(*(executions.c.form == form.value for form in WHOLE))  # a list cannot be given many times at once
 
 TABLES = (latest, agg_day)
 
@@ -121,15 +129,19 @@ def refresh(session: DatabaseSession, pairs: Iterable[Pair]) -> None:
         ),
         keys,
     )
-    session.execute(insert(latest).from_select([column.name for column in latest.columns], _last()), keys)
+    names = [column.name for column in latest.columns]
+    for whole in (1, 0):
+        session.execute(insert(latest).from_select(names, _last(whole)), keys)
 
 
-def _last() -> Select[*tuple[Any, ...]]:
-    """The row of ``latest`` for one pair; none where the pair has no execution."""
+@cache
+def _last(whole: int) -> Select[*tuple[Any, ...]]:
+    """The row of ``latest`` for one pair; none where the pair has no execution of that kind."""
     own = and_(
         executions.c.agent == bindparam("of_agent", type_=BigInteger),
         executions.c.benchmark == bindparam("of_benchmark", type_=BigInteger),
         _REAL,
+        _IS_WHOLE if whole else not_(_IS_WHOLE),
     )
     newest = (executions.c.created_at.desc(), executions.c.id.desc())
     attempt = select(executions).where(own).order_by(*newest).limit(1).subquery("attempt")
@@ -138,6 +150,7 @@ def _last() -> Select[*tuple[Any, ...]]:
         select(
             attempt.c.agent,
             attempt.c.benchmark,
+            literal_column(str(whole)),
             benchmarks.c.category,
             attempt.c.id,
             attempt.c.created_at,
@@ -145,7 +158,7 @@ def _last() -> Select[*tuple[Any, ...]]:
             success.c.id,
             success.c.created_at,
             success.c.uid,
-            *(success.c[name] for name in SHOWN),
+            *(_fresh(success.c, name) for name in SHOWN),
         )
         .select_from(attempt)
         .join(benchmarks, benchmarks.c.id == attempt.c.benchmark)
@@ -160,7 +173,14 @@ def _add_up(session: DatabaseSession, which: ColumnElement[bool], sign: int) -> 
 def _contributions(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """What executions add to ``agg_day`` times ``sign``, in the order of its columns."""
     day = executions.c.created_at.op("/")(literal_column(str(DAY_MS)))  # both databases cut whole numbers off
-    key = [benchmarks.c.category, executions.c.agent, day, executions.c.workspace]
+    key = [
+        benchmarks.c.suite,
+        benchmarks.c.category,
+        executions.c.agent,
+        day,
+        executions.c.workspace,
+        executions.c.form,
+    ]
     sign = bindparam("sign", type_=BigInteger)
     return (
         select(*key, *(sign * figure for figure in figures().values()))
@@ -185,14 +205,19 @@ def figures() -> dict[str, ColumnElement[int]]:
     made = [
         func.count(),
         func.count(case((_SUCCESS, 1))),
-        *(_sum(_units(c[name], SCALES[name])) for name in SUMMED),
-        *(func.count(case((_SUCCESS, c[name]))) for name in SUMMED),
+        *(_sum(_units(_fresh(c, name), SCALES[name])) for name in SUMMED),
+        *(func.count(case((_SUCCESS, _fresh(c, name)))) for name in SUMMED),
         *(_sum(c[name]) for name in ("passed", "samples", "scored")),
         _sum(_units(case_sum, CASE_UNITS)),
         _sum(_units(squares, CASE_UNITS)),
     ]
     names = [column.name for column in agg_day.columns if column.name not in _KEY]
     return dict(zip(names, made, strict=True))
+
+
+def _fresh(columns: ReadOnlyColumnCollection[str, Any], name: str) -> ColumnElement[Any]:
+    """A figure, without those that were made with other targets than the ones in force."""
+    return case((columns.stale == 0, columns[name])) if name in _OTHER_TARGETS else columns[name]
 
 
 def _sum(units: ColumnElement[int]) -> ColumnElement[int]:

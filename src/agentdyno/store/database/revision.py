@@ -8,6 +8,9 @@ from agentdyno.errors import StoreError
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.schema import HEAD, REVISIONS, VERSION_TABLE, metadata
 
+SUMMARIES_SINCE = "0007"
+"""The first revision with the summaries of today."""
+
 _version = Table(
     VERSION_TABLE,
     MetaData(),
@@ -67,6 +70,15 @@ def create(session: DatabaseSession) -> None:
         session.execute(_version.insert(), {"version_num": HEAD})
 
 
+def _summaries_anew(session: DatabaseSession) -> None:
+    """Targets and summaries of a store that kept them in another way, by the code that keeps them now."""
+    from agentdyno.store.boards.summaries import rebuild
+    from agentdyno.store.boards.targets import settle_old_targets
+
+    settle_old_targets(session)
+    rebuild(session)
+
+
 def upgrade(session: DatabaseSession) -> tuple[str | None, str]:
     """Runs the missing migrations in one transaction; the revisions before and after."""
     before = current(session)
@@ -86,4 +98,6 @@ def upgrade(session: DatabaseSession) -> tuple[str | None, str]:
     with session.transaction(durable=True):
         session.backend.lock_schema(session.connection)
         command.upgrade(config, "head")
+        if before is not None and before < SUMMARIES_SINCE:
+            _summaries_anew(session)
     return before, HEAD

@@ -198,6 +198,7 @@ def header_row(header: RunResult) -> dict[str, object]:
         "targets": plain_or_null(header.targets, "the targets"),
         "workspace": header.workspace,
         "origin": plain_or_null(header.origin, "the origin"),
+        "form": plain_or_null(header.form, "the form"),
     }
 
 

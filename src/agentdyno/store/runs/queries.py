@@ -26,7 +26,9 @@ from agentdyno.model import (
     Status,
     Vcs,
 )
-from agentdyno.store.boards.schema import suites
+from agentdyno.model.form import RunForm
+from agentdyno.model.result import ScoreSpread
+from agentdyno.store.boards.schema import executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import decoded, id_bytes, id_text, row_sample
@@ -137,6 +139,8 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
         .group_by(arms.c.run)
     )
     counts = {row[0]: (row[1], row[2], row[3]) for row in session.execute(counted)}
+    told = select(executions.c.run, func.min(executions.c.form)).where(executions.c.run.in_([row.id for row in rows]))
+    forms = {row[0]: row[1] for row in session.execute(told.group_by(executions.c.run))}
     return [
         RunRow(
             id_text(row.run_id),
@@ -147,6 +151,7 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
             row.finished_at,
             *counts.get(row.id, (0, 0, 0)),
             tuple(row.tags or ()),
+            forms.get(row.id, ""),
         )
         for row in rows
     ]
@@ -216,6 +221,7 @@ def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> 
         targets=_targets(row.targets or {}),
         workspace=row.workspace,
         origin=row.origin or {},
+        form=None if row.form is None else decoded(RunForm, row.form, "the form of a run"),
     )
 
 
@@ -280,4 +286,5 @@ def _arm_result(
         case_figures=None if row.case_figures is None else decoded(CaseFigures, row.case_figures, "case figures"),
         totals={name: value for name, value in (row.totals or {}).items() if value is not None},
         score_errors=row.score_errors or {},
+        spread=None if row.spread is None else decoded(ScoreSpread, row.spread, "a spread"),
     )

@@ -92,6 +92,7 @@ runs = Table(
     Column("targets", VERBATIM),
     Column("workspace", Words(), nullable=False, server_default="default"),
     Column("origin", VERBATIM),
+    Column("form", VERBATIM),
 )
 
 arms = Table(
@@ -115,6 +116,7 @@ arms = Table(
     Column("case_figures", VERBATIM),
     Column("totals", VERBATIM),
     Column("score_errors", VERBATIM),
+    Column("spread", VERBATIM),
     UniqueConstraint("run", "arm_id"),
 )
 

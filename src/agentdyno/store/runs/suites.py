@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, select, update
 
 from agentdyno.model import Case, Suite
 from agentdyno.model.codec import to_plain
+from agentdyno.model.form import RunForm
 from agentdyno.store.boards.identities import derived_uid
 from agentdyno.store.boards.schema import benchmarks, suites, workspaces
 from agentdyno.store.database.session import DatabaseSession
@@ -22,8 +23,16 @@ from agentdyno.store.runs.codec import decoded, plain_or_null
 Plain = dict[str, Any]
 
 
-def keep_suite(session: DatabaseSession, suite: Suite, now_ms: int) -> int:
-    """The row of this version of the suite, with its benchmarks; their baselines are as declared last."""
+def part_of(form: RunForm | None) -> str | None:
+    """The version of the suite that a run took a part of, "" where it is not known; ``None`` for a whole one."""
+    return None if form is None or form.whole else form.suite
+
+
+def keep_suite(session: DatabaseSession, suite: Suite, now_ms: int, part: str | None = None) -> int:
+    """The row of this version of the suite, with its benchmarks; their baselines are as declared last.
+
+    ``part`` is the version that it is a part of. What was once a part and is now the whole counts as whole.
+    """
     digest = suite.digest
     found = session.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar()
     if found is None:
@@ -36,9 +45,12 @@ def keep_suite(session: DatabaseSession, suite: Suite, now_ms: int) -> int:
             "category": suite.category.value,
             "document": plain_or_null(suite, f"the suite {suite.name}"),
             "created_at": now_ms,
+            "part_of": part,
         }
         session.execute(session.backend.insert_unless_present(suites, ["digest"]), row)
         found = session.execute(select(suites.c.id).where(suites.c.digest == digest)).scalar_one()
+    elif part is None:
+        session.execute(update(suites).where(suites.c.id == found, suites.c.part_of.is_not(None)), {"part_of": None})
     rows = _benchmark_rows(int(found), suite, digest)
     if rows:
         session.execute(session.backend.insert_unless_present(benchmarks, ["suite", "benchmark_id"]), rows)

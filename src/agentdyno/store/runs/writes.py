@@ -25,7 +25,7 @@ from agentdyno.store.runs.codec import (
 )
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import WITHOUT_SAMPLE, arms, artifacts, environments, runs, samples, specs
-from agentdyno.store.runs.suites import keep_suite, settings_of
+from agentdyno.store.runs.suites import keep_suite, part_of, settings_of
 
 KEPT_ARTIFACT_BYTES = 64 * 1024
 """Artifacts up to this size are kept in the store as well."""
@@ -122,7 +122,7 @@ def _suite(session: DatabaseSession, header: RunResult) -> dict[str, object]:
     if header.suite is None:
         return {"suite": None, "suite_settings": None}
     return {
-        "suite": keep_suite(session, header.suite, header.started_at),
+        "suite": keep_suite(session, header.suite, header.started_at, part_of(header.form)),
         "suite_settings": plain_or_null(settings_of(header.suite), f"the suite {header.suite.name}"),
     }
 
@@ -138,6 +138,7 @@ def _conclusions(key: int, arm: ArmResult) -> dict[str, object]:
         "case_figures": plain_or_null(arm.case_figures, f"the cases of {arm.name}"),
         "totals": plain_or_null(arm.totals, f"the totals of {arm.name}"),
         "score_errors": plain_or_null(finite(arm.score_errors), f"the errors of {arm.name}"),
+        "spread": plain_or_null(arm.spread, f"the spread of {arm.name}"),
     }
 
 

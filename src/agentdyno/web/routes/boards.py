@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
+from agentdyno.findings.board.ask import ALL_SUITES
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
 from agentdyno.model.job import Scope
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import find_stored_suite
 from agentdyno.web.replies import DAY_MS, NOT_MODIFIED, answer, kept_answer, tag_of, tagged
@@ -21,6 +23,7 @@ CategoryName = Literal["overall", "speed", "accuracy", "cost", "reliability", "s
 MetricName = Literal["all", "overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
 Days = Annotated[int, Query(ge=1, le=36_500)]
 SuiteId = Annotated[str | None, Query(max_length=500)]
+Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
 
 
 @router.get("/benchmarks/leaderboard", response_model=Leaderboard, responses=NOT_MODIFIED)
@@ -31,16 +34,23 @@ def leaderboard(
     limit: Annotated[int, Query(ge=1, le=1000)] = 20,
     days: Days = 30,
     suite_id: SuiteId = None,
+    include_partial: Partial = False,
     *,
     services: Given,
 ) -> Response:
-    """Agents by what they achieved in the last `days` days. Simulated results are not in it."""
+    """Agents by what they achieved in the last `days` days in the suite that was run last, or in `suite_id`.
+
+    `all` compares agents over the suites that they share. Simulated results are not in it, and runs that were quick,
+    limited or cut short only with `include_partial`.
+    """
     boards = services.boards
-    digest = boards.suite_digest(find_stored_suite(services, suite_id))
-    tag = _tag(services, "leaderboard", category, metric, limit, days, digest)
+    digest = _digest(services, suite_id)
+    tag = _tag(services, "leaderboard", category, metric, limit, days, digest, include_partial)
 
     def make() -> Leaderboard:
-        return boards.leaderboard(category=category, metric=metric, limit=limit, days=days, suite=digest)
+        return boards.leaderboard(
+            category=category, metric=metric, limit=limit, days=days, suite=digest, partial=include_partial
+        )
 
     return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
 
@@ -50,22 +60,30 @@ def matrix(
     request: Request,
     suite_id: SuiteId = None,
     category: CategoryName = "overall",
+    include_partial: Partial = False,
     *,
     services: Given,
 ) -> Response:
-    """Every agent × every dimension, from each agent's last success in each benchmark."""
+    """Every agent × every dimension, from each agent's last success in each benchmark of a suite, as in the board."""
     boards = services.boards
-    digest = boards.suite_digest(find_stored_suite(services, suite_id))
-    tag = _tag(services, "matrix", digest, category)
-    return tagged(
-        request, tag, lambda: kept_answer(services, (tag,), lambda: boards.matrix(suite=digest, category=category))
-    )
+    digest = _digest(services, suite_id)
+    tag = _tag(services, "matrix", digest, category, include_partial)
+
+    def make() -> Matrix:
+        return boards.matrix(suite=digest, category=category, partial=include_partial)
+
+    return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
 
 
 @router.get("/api/coverage", response_model=Coverage)
 def coverage(days: Days = 30, *, services: Given) -> Response:
     """Which agents were benchmarked in the last `days` days, and which were not."""
     return answer(services.boards.coverage(days=days))
+
+
+def _digest(services: Services, suite_id: str | None) -> str | None:
+    known = suite_id if suite_id == ALL_SUITES else find_stored_suite(services, suite_id)
+    return services.boards.suite_digest(known)
 
 
 def _tag(services: Services, *question: object) -> str:

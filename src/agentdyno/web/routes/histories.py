@@ -14,6 +14,7 @@ from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import RegressionReport
 from agentdyno.findings.record.ask_names import UnknownName, agent_named
 from agentdyno.model.job import Scope
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.problems import FieldProblem, RefusedRequest, near
@@ -25,6 +26,7 @@ router = APIRouter(tags=["history"], dependencies=[Depends(require(Scope.READ))]
 
 Given = Annotated[Services, Depends(services)]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
 _FIELDS = {"--metric": "query.metric", "history": "query.subject"}
 
 
@@ -61,11 +63,16 @@ def history(
     suite_id: Text = None,
     benchmark: Text = None,
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
+    include_partial: Partial = False,
     *,
     services: Given,
 ) -> Response:
-    """One metric of an agent, or of an experiment, over time. Simulated results are not in it."""
-    asked = Histories(services.store, workspace=services.workspace.name, now_ms=services.now_ms())
+    """One metric of an agent, or of an experiment, over time.
+
+    Simulated results are not in it, and runs that were quick, limited or cut short only with `include_partial`.
+    """
+    workspace = services.workspace.name
+    asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms(), partial=include_partial)
     agent = _agent(services, subject)
     if agent is not None and metric:
         with about("query.metric"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from agentdyno.store.boards.view import CREATE_VIEW
+from agentdyno.store.boards.view import CREATE_VIEW_0002
 
 revision = "0002"
 down_revision = "0001"
@@ -40,7 +40,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name="pk_counters"),
     )
     connection = op.get_bind()
-    connection.exec_driver_sql(CREATE_VIEW[connection.dialect.name])
+    connection.exec_driver_sql(CREATE_VIEW_0002[connection.dialect.name])
 
 
 def downgrade() -> None:

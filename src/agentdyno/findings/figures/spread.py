@@ -1,0 +1,172 @@
+"""How the scores of an arm move together, small enough to be kept with every execution.
+
+A board shows the overall score of an agent with an interval. Its five parts come from the same cases, so they are not
+independent: whoever adds up their errors as if they were gets an interval that is too narrow. What is kept is the
+covariance of the dimensions over resampled cases, and the ends of the intervals that the run's report shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS
+from agentdyno.findings.figures.resampling import Draws, interval_of, overall_draws
+from agentdyno.model.result import ScoreSpread
+
+Packed: TypeAlias = npt.NDArray[np.float64]
+
+NAMES = (*DIMENSIONS, OVERALL)
+WIDTH = len(DIMENSIONS)
+PAIRS = tuple((one, other) for one in range(WIDTH) for other in range(one, WIDTH))
+"""The places of ``ScoreSpread.covariance``: the upper half of the matrix, row by row."""
+_ENDS = len(NAMES)
+SIZE = 2 * _ENDS + 3 * len(PAIRS)
+MOST_RUNS = 20
+"""Runs over which a spread is averaged; older ones fade."""
+_UNKNOWN = math.inf
+"""Kept for a score that has no interval; NaN is kept where there is no score."""
+
+
+class RunBefore(NamedTuple):
+    """An earlier run of the same cases: draws of its scores, and its spread where that is known."""
+
+    draws: Mapping[str, Draws]
+    spread: ScoreSpread | None = None
+
+
+def spread_of(
+    draws: Mapping[str, Draws],
+    scores: Mapping[str, float | None],
+    accuracy: tuple[float, float] | None,
+    *,
+    share: float = 1.0,
+    before: RunBefore | None = None,
+) -> ScoreSpread | None:
+    """From draws of the cases; ``None`` where there are none. ``accuracy`` is the interval of that score.
+
+    ``share`` is the part of the cases that was drawn from. ``before`` is an earlier run of the same cases, with the
+    same cases in each draw: what both runs have in common is the luck of the cases.
+    """
+    known = [name for name in DIMENSIONS if scores.get(name) is not None and name in draws]
+    if not known:
+        return None
+    ends = {name: interval_of(draws[name], scores[name]) for name in known}
+    ends["accuracy"] = accuracy if "accuracy" in ends else None
+    if all(name in known for name in DIMENSIONS if scores.get(name) is not None):
+        ends[OVERALL] = interval_of(overall_draws({name: draws[name] for name in known}), scores.get(OVERALL))
+    low, high = {}, {}
+    for name, end in ends.items():
+        value = scores.get(name)
+        if end is not None and value is not None:
+            scale = 1.0 if name == "accuracy" else math.sqrt(share)  # the interval of accuracy is over all cases
+            low[name], high[name] = value - (value - end[0]) * scale, value + (end[1] - value) * scale
+    matrix = _between(draws, draws, known) * share
+    alone = _upper(matrix)
+    if before is None or not all(name in before.draws for name in known):
+        return ScoreSpread(low, high, alone)
+    both = _between(draws, before.draws, known) * share
+    common, earlier = _upper(0.5 * (both + both.T)), before.spread
+    if earlier is None:
+        return ScoreSpread(low, high, alone, alone, common, 2)
+    runs = min(earlier.runs + 1, MOST_RUNS)
+    pooled = _averaged(earlier.pooled or earlier.covariance, alone, runs)
+    return ScoreSpread(low, high, alone, pooled, _averaged(earlier.shared or common, common, runs - 1), runs)
+
+
+def _averaged(before: Sequence[float | None], own: Sequence[float | None], runs: int) -> tuple[float | None, ...]:
+    """A mean over ``runs`` runs, from that over all but the last; what was not known before is as the last has it."""
+    pairs = zip(before, own, strict=True)
+    return tuple(new if old is None or new is None else old + (new - old) / runs for old, new in pairs)
+
+
+def _between(one: Mapping[str, Draws], other: Mapping[str, Draws], known: Sequence[str]) -> Packed:
+    """Covariances of every dimension of the one with every dimension of the other; NaN where one is not known."""
+    matrix = np.full((WIDTH, WIDTH), np.nan)
+    places = [DIMENSIONS.index(name) for name in known]
+    parts = [np.stack([draws[name] for name in known]) for draws in (one, other)]
+    left, right = (part - part.mean(axis=1, keepdims=True) for part in parts)
+    matrix[np.ix_(places, places)] = left @ right.T / (left.shape[1] - 1)
+    return matrix
+
+
+def _upper(matrix: Packed) -> tuple[float | None, ...]:
+    found = (float(matrix[one, other]) for one, other in PAIRS)
+    return tuple(value if math.isfinite(value) else None for value in found)
+
+
+def packed(spread: ScoreSpread | None, scores: Mapping[str, float | None]) -> bytes | None:
+    """228 bytes: the distance of each score to both ends of its interval, then the three covariances."""
+    if spread is None:
+        return None
+    values = []
+    for ends, sign in ((spread.low, -1.0), (spread.high, 1.0)):
+        for name in NAMES:
+            score = scores.get(name)
+            end = ends.get(name)
+            missing = math.nan if score is None else _UNKNOWN
+            values.append(missing if score is None or end is None else max(0.0, sign * (end - score)))
+    for part in (spread.covariance, *(each or (None,) * len(PAIRS) for each in (spread.pooled, spread.shared))):
+        values += [math.nan if value is None else value for value in part]
+    return np.array(values, dtype="<f4").tobytes()
+
+
+def rescaled(blob: bytes | None, factors: Mapping[str, float]) -> bytes | None:
+    """What was packed, for scores that have other targets: the spread of a dimension grows by its factor.
+
+    The spread of the overall score grows as its variance does.
+    """
+    if blob is None:
+        return None
+    values = np.frombuffer(blob, dtype="<f4").astype(np.float64)
+    scale = np.array([factors.get(name, 1.0) for name in DIMENSIONS])
+    before = _overall_variance(values)
+    pairs = np.array([scale[one] * scale[other] for one, other in PAIRS])
+    for start in range(2 * _ENDS, SIZE, len(PAIRS)):
+        values[start : start + len(PAIRS)] *= pairs
+    for start in (0, _ENDS):
+        values[start : start + WIDTH] *= scale
+        values[start + WIDTH] *= math.sqrt(_overall_variance(values) / before) if before > 0 else 1.0
+    return values.astype("<f4").tobytes()
+
+
+def _overall_variance(values: Packed) -> float:
+    found = unpacked([values.astype("<f4").tobytes()])
+    return float(overall_variances(found.covariance)[0])
+
+
+class Unpacked:
+    """Spreads of several executions; ``low`` and ``high`` are distances to the ends, by dimension, overall last."""
+
+    def __init__(self, values: Packed) -> None:
+        self.low, self.high = values[:, :_ENDS], values[:, _ENDS : 2 * _ENDS]
+        starts = range(2 * _ENDS, SIZE, len(PAIRS))
+        self.covariance, self.pooled, self.shared = (
+            _matrices(values[:, start : start + len(PAIRS)]) for start in starts
+        )
+
+
+def unpacked(blobs: Sequence[bytes]) -> Unpacked:
+    """The spreads that ``packed`` wrote."""
+    return Unpacked(np.frombuffer(b"".join(blobs), dtype="<f4").astype(np.float64).reshape(len(blobs), SIZE))
+
+
+def _matrices(halves: Packed) -> Packed:
+    matrices = np.empty((len(halves), WIDTH, WIDTH))
+    for place, (one, other) in enumerate(PAIRS):
+        matrices[:, one, other] = matrices[:, other, one] = halves[:, place]
+    return matrices
+
+
+def overall_variances(covariances: Packed) -> Packed:
+    """Of the overall scores with the usual weights, over the dimensions that are known."""
+    known = ~np.isnan(np.diagonal(covariances, axis1=1, axis2=2))
+    weights = np.where(known, [WEIGHTS[name] for name in DIMENSIONS], 0.0)
+    totals = weights.sum(axis=1, keepdims=True)
+    shares = weights / np.where(totals > 0, totals, 1.0)
+    found: Packed = np.einsum("nd,nde,ne->n", shares, np.nan_to_num(covariances), shares)
+    return np.maximum(found, 0.0)
