@@ -139,11 +139,11 @@ def test_an_answer_on_which_a_scorer_raises_has_0_and_no_traceback() -> None:
 
 
 def test_a_scorer_that_raises_on_everything_is_a_mistake_that_names_its_line() -> None:
-    def stumbles(output: str) -> float:
+    def trips(output: str) -> float:
         raise ZeroDivisionError("by nothing")
 
-    with pytest.raises(SpecError, match=r"stumbles raised ZeroDivisionError: by nothing \(test_evaluate.py:\d+\)"):
-        evaluate(DOCUMENT, shout, scorer=stumbles)
+    with pytest.raises(SpecError, match=r"trips raised ZeroDivisionError: by nothing \(test_evaluate.py:\d+\)"):
+        evaluate(DOCUMENT, shout, scorer=trips)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
