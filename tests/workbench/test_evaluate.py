@@ -140,14 +140,24 @@ def test_a_function_judges_in_place_of_what_the_suite_says() -> None:
         evaluate(DOCUMENT, shout, scorer=[lambda output: 1.0, lambda output: 0.0])
 
 
-def test_a_scorer_that_raises_leaves_an_unknown_score_and_no_traceback() -> None:
-    def stumbles(output: str) -> float:
-        raise ZeroDivisionError("by nothing")
+def test_an_answer_on_which_a_scorer_raises_has_0_and_no_traceback() -> None:
+    def stumbles(output: str, case: Case) -> float:
+        if case.id == "b":
+            raise ZeroDivisionError("by nothing")
+        return 1.0
 
     result = evaluate(DOCUMENT, shout, scorer=stumbles)
-    sample = result.arms[0].samples[0]
-    assert sample.scores["score"] is None
-    assert "by nothing" in str(sample.details["scoring"])
+    sample = next(item for item in result.arms[0].samples if item.case_id == "b")
+    assert (sample.status, sample.scores["score"]) == (Status.FAILED, 0.0)
+    assert "scorer stumbles raised ZeroDivisionError: by nothing (test_evaluate.py:" in str(sample.details["scoring"])
+
+
+def test_a_scorer_that_raises_on_everything_is_a_mistake_that_names_its_line() -> None:
+    def trips(output: str) -> float:
+        raise ZeroDivisionError("by nothing")
+
+    with pytest.raises(SpecError, match=r"trips raised ZeroDivisionError: by nothing \(test_evaluate.py:\d+\)"):
+        evaluate(DOCUMENT, shout, scorer=trips)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

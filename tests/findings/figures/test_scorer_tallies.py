@@ -19,7 +19,7 @@ from ..suite_builders import arm, benchmark, sample, suite_of, suite_result
 WHY = "scorer valid raised KeyError: 'x' (s.py:4)"
 
 
-def judged(case_id: str, scorer: str = "valid", **values: float | None) -> dict[str, object]:
+def judged(scorer: str = "valid", /, **values: float | None) -> dict[str, object]:
     return {"scorer": scorer, "weight": 1.0, "values": values}
 
 
@@ -53,7 +53,7 @@ def of(*samples: Sample, name: str = "facts", scorer: str = "valid") -> tuple[Be
 
 def test_answers_on_which_a_scorer_raised_are_counted_with_their_cases_and_the_first_reason() -> None:
     _, figures = of(
-        said("a", judged("a", correctness=1.0), score=1.0, correctness=1.0),
+        said("a", judged(correctness=1.0), score=1.0, correctness=1.0),
         said("b", raised(), score=0.0, correctness=0.0),
         said("b", raised(), score=0.0, correctness=0.0, epoch=1),
         said("c", silent(), score=None),
@@ -67,16 +67,15 @@ def test_answers_on_which_a_scorer_raised_are_counted_with_their_cases_and_the_f
 
 def test_what_a_scorer_gives_elsewhere_is_0_where_it_raised() -> None:
     _, figures = of(
-        said("a", judged("a", correctness=1.0, tone=0.5), score=1.0, correctness=1.0, tone=0.5),
+        said("a", judged(correctness=1.0, tone=0.5), score=1.0, correctness=1.0, tone=0.5),
         said("b", raised(), score=0.0, correctness=0.0),
     )
     assert figures.named_means() == {"correctness": [1.0, 0.0], "tone": [0.5, 0.0]}
 
 
 def test_a_name_that_no_scorer_gives_does_not_appear_because_one_raised() -> None:
-    form = {"form": 1.0, "facts": 0.5}
     _, figures = of(
-        said("a", judged("a", **form), score=0.75, **form),
+        said("a", judged(form=1.0, facts=0.5), score=0.75, form=1.0, facts=0.5),
         said("b", raised(), score=0.0, correctness=0.0),
     )
     assert figures.named_means() == {"facts": [0.5, 0.0], "form": [1.0, 0.0]}
@@ -84,9 +83,9 @@ def test_a_name_that_no_scorer_gives_does_not_appear_because_one_raised() -> Non
 
 def test_a_dict_without_one_of_its_names_is_a_verdict_all_the_same() -> None:
     _, figures = of(
-        said("a", judged("a", correctness=1.0, tone=0.5), score=1.0, correctness=1.0, tone=0.5),
-        said("b", judged("b", correctness=1.0), score=1.0, correctness=1.0),
-        said("c", judged("c", correctness=1.0, tone=None), score=1.0, correctness=1.0),
+        said("a", judged(correctness=1.0, tone=0.5), score=1.0, correctness=1.0, tone=0.5),
+        said("b", judged(correctness=1.0), score=1.0, correctness=1.0),
+        said("c", judged(correctness=1.0, tone=None), score=1.0, correctness=1.0),
     )
     assert (figures.scorers[0].raised, figures.scorers[0].silent) == (0, 0)
     assert figures.named_means() == {"correctness": [1.0, 1.0, 1.0], "tone": [0.5]}
@@ -94,7 +93,7 @@ def test_a_dict_without_one_of_its_names_is_a_verdict_all_the_same() -> None:
 
 def test_of_two_scorers_the_one_that_raised_is_told_from_the_other() -> None:
     own = benchmark("a", rubric=Rubric((ScorerUse("exact"), ScorerUse("valid"))))
-    both = said("a", judged("a", "exact", correctness=1.0), raised(), score=0.5, correctness=0.5)
+    both = said("a", judged("exact", correctness=1.0), raised(), score=0.5, correctness=0.5)
     figures = ArmFigures.of(own, [both])
     assert [(tally.scorer, tally.raised) for tally in figures.scorers.values()] == [("exact", 0), ("valid", 1)]
 
@@ -102,8 +101,8 @@ def test_of_two_scorers_the_one_that_raised_is_told_from_the_other() -> None:
 def test_a_scorer_is_broken_that_raised_on_every_answer_of_every_agent() -> None:
     first = of(said("a", raised(), score=0.0), said("b", raised(), score=0.0))
     second = of(said("a", raised(), score=0.0), name="sums")
-    fine = of(said("a", judged("a", correctness=1.0), score=1.0), name="sums")
-    other = of(said("a", judged("a", "exact", correctness=1.0), score=1.0), scorer="exact")
+    fine = of(said("a", judged(correctness=1.0), score=1.0), name="sums")
+    other = of(said("a", judged("exact", correctness=1.0), score=1.0), scorer="exact")
     both = [(own, figures.scorers) for own, figures in (first, second, other)]
     assert broken_scorers(both) == [BrokenScorer("valid", ("facts", "sums"), 3, WHY)]
     assert broken_scorers([*both, (fine[0], fine[1].scorers)]) == [], "it can judge: the answers are to blame"
@@ -118,7 +117,7 @@ def test_a_scorer_without_a_verdict_about_anything_is_not_broken() -> None:
 @pytest.fixture
 def table() -> Table:
     own = benchmark("a", "b", "c")
-    good = [said(name, judged(name, correctness=1.0), score=1.0) for name in "abc"]
+    good = [said(name, judged(correctness=1.0), score=1.0) for name in "abc"]
     bad = [said("a", raised(), score=0.0), said("b", raised(), score=0.0), said("c", silent(), score=None)]
     run = close_suite(suite_result(suite_of(own), arm("x@1", "facts", good), arm("y@1", "facts", bad)))
     codes = {warning.code: warning.message for warning in run.warnings}
