@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,6 +159,9 @@ def test_judging_twice_says_the_same_to_the_last_byte(
     assert repr(to_plain(first)) == repr(to_plain(second))
 
 
+CRITICAL = ("accuracy", "error_rate", "unscored")
+
+
 def test_critical_metrics_are_one_family_the_other_rows_another_and_advisory_ones_alone() -> None:
     def mine(agent: str, wrong: int, errors: int) -> AgentRecord:
         cases = [
@@ -174,7 +178,7 @@ def test_critical_metrics_are_one_family_the_other_rows_another_and_advisory_one
 
     found = judgement(mine("a@1", 0, 0), mine("a@2", 14, 7))
     assert found.rows["accuracy"].family == found.rows["error_rate"].family == 2
-    others = [row for name, row in found.rows.items() if name not in ("accuracy", "error_rate", "total_tokens")]
+    others = [row for name, row in found.rows.items() if name not in (*CRITICAL, "total_tokens")]
     tested = [row for row in others if row.p_value is not None]
     assert {row.metric for row in tested} == {"efficiency", "cost", "reliability", "overall"}
     assert {row.family for row in tested} == {4}
@@ -251,7 +255,8 @@ def test_a_known_spread_between_runs_judges_them_by_students_law_at_one_per_cent
     ends = math.expm1(math.log(factor) - reach), math.expm1(math.log(factor) + reach)
     assert row.interval == pytest.approx(ends)
     assert row.level == 0.01
-    assert row.detectable == pytest.approx(math.expm1((law.ppf(0.995) + law.ppf(0.8)) * error))
+    found = scipy.optimize.brentq(lambda shift: scipy.stats.nct.sf(law.ppf(0.995), 6, shift) - 0.8, 1.0, 20.0)
+    assert row.detectable == pytest.approx(math.expm1(found * error), rel=1e-6)
     assert row.method == "student t over runs, spread 0.05 of its own earlier runs"
     assert row.verdict is verdict
     assert row.more_cases is None

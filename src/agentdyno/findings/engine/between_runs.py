@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from agentdyno.model.spread import QuantitySpread
-from agentdyno.stats.distributions import noncentral_t_shift, t_cdf, t_quantile
+from agentdyno.stats.distributions import noncentral_t_shift, t_quantile
+from agentdyno.stats.inversion import invert_law
 
 ALPHA = 0.01
 POWER = 0.8
@@ -23,20 +24,20 @@ class RunContrast:
     detectable: float
 
 
-def contrast_runs(log_ratio: float, spread: QuantitySpread, alpha: float = ALPHA) -> RunContrast:
+def contrast_runs(
+    log_ratio: float, spread: QuantitySpread, alpha: float = ALPHA, *, within_error: float = 0.0
+) -> RunContrast:
     """The ratio of two runs' figures, held against the spread that such figures have between unchanged runs.
 
     ``log_ratio`` is of the two compared runs; where the spread knows of more runs of a side, their mean counts.
+    ``within_error`` is the standard error of what else is uncertain about the ratio, and not in the spread.
     """
     shift = log_ratio - spread.offset
-    error = spread.log_sd * math.sqrt(1.0 / spread.baseline_runs + 1.0 / spread.candidate_runs)
-    t = abs(shift) / error
-    reach = t_quantile(1.0 - alpha / 2.0, spread.degrees)
+    between = spread.log_sd * math.sqrt(1.0 / spread.baseline_runs + 1.0 / spread.candidate_runs)
+    error = math.hypot(between, within_error)
+    tested = invert_law(shift, error, alpha=alpha, degrees=spread.degrees)
     return RunContrast(
-        shift,
-        min(1.0, 2.0 * t_cdf(-t, spread.degrees)),
-        (shift - reach * error, shift + reach * error),
-        detectable_in_errors(spread.degrees, alpha) * error,
+        shift, tested.p_value, (tested.low, tested.high), detectable_in_errors(spread.degrees, alpha) * error
     )
 
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from agentdyno.findings.engine.judge import POWER, Measured
+from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
+from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
 from agentdyno.findings.engine.pairing import Pairing
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.spread import QuantitySpread, RunSpread
-from agentdyno.stats.distributions import t_quantile
-from agentdyno.stats.inversion import invert_law
 
-SEPARATE_LEVEL = 0.01
 NOT_JUDGED = "separate runs, not judged"
 OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
 """Metrics that a machine has a say in; of efficiency and the overall score only the parts that are among these."""
@@ -48,33 +46,42 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
     if known is None or known.degrees < 1 or not known.log_sd > 0.0:
         plain = replace(row, interval=None, p_value=None, detectable=None, method="", reason=_reason(pairing))
         return Measured(plain, found.limits)
-    error = _error(found, known, pairing)
-    tested = invert_law(shift, error, alpha=SEPARATE_LEVEL, degrees=known.degrees)
-    reach = t_quantile(1.0 - SEPARATE_LEVEL / 2.0, known.degrees) + t_quantile(POWER, known.degrees)
+    known = replace(
+        known,
+        baseline_runs=max(known.baseline_runs, _runs(pairing.baseline, pairing)),
+        candidate_runs=max(known.candidate_runs, _runs(pairing.candidate, pairing)),
+    )
+    seen = contrast_runs(shift, known, within_error=_within_error(found))
     row = replace(
         row,
-        level=SEPARATE_LEVEL,
-        p_value=tested.p_value,
-        interval=told_ratio(tested.low, tested.high),
-        detectable=visible_ratio(reach * error),
-        method=f"student t over runs, spread {known.log_sd:.3g} of {_SOURCES[known.source]}",
+        change=math.expm1(seen.log_ratio),
+        level=ALPHA,
+        p_value=seen.p_value,
+        interval=told_ratio(*seen.interval),
+        detectable=visible_ratio(seen.detectable),
+        method=_method(known),
         reason="",
     )
-    return Measured(row, found.limits, shift, by_runs=True)
+    return Measured(row, found.limits, seen.log_ratio, by_runs=True)
 
 
-def _error(found: Measured, known: QuantitySpread, pairing: Pairing) -> float:
-    runs = [_runs(record, pairing) for record in (pairing.baseline, pairing.candidate)]
-    between = known.log_sd * math.sqrt(1.0 / runs[0] + 1.0 / runs[1])
+def _within_error(found: Measured) -> float:
+    """Per success: which cases happened to succeed is not in the spread between runs."""
     if found.row.metric in ("speed", "duration_s", "ttft_s") or found.spread is None:
-        return between
-    # Per success: which cases happened to succeed is not in the spread between runs.
-    return math.hypot(between, found.spread / math.sqrt(found.row.clusters))
+        return 0.0
+    return found.spread / math.sqrt(found.row.clusters)
 
 
 def _runs(record: AgentRecord, pairing: Pairing) -> int:
-    known = {record.benchmark(name).run_id for name in pairing.benchmarks}
-    return max(1, len(known))
+    """Where each benchmark is of a run of its own, the figure is the mean of so many runs."""
+    return max(1, len({record.benchmark(name).run_id for name in pairing.benchmarks}))
+
+
+def _method(known: QuantitySpread) -> str:
+    text = f"student t over runs, spread {known.log_sd:.3g} of {_SOURCES[known.source]}"
+    if known.baseline_runs == known.candidate_runs == 1:
+        return text
+    return f"{text}; means of {known.baseline_runs} and {known.candidate_runs} runs"
 
 
 def _reason(pairing: Pairing) -> str:

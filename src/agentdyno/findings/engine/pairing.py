@@ -44,8 +44,11 @@ class PairedSide:
 
     @property
     def unscored(self) -> tuple[Numbers, Numbers]:
-        """Per case 1 where it has no score, and 1: a case counts once, however often it was tried."""
-        return np.isnan(self.score).astype(np.float64), np.ones(len(self.cases))
+        """Per case 1 where it was answered and has no score, and 1: a case counts once, however often it was tried.
+
+        A case whose executions all ended in errors is not among them: the error rate tells of it.
+        """
+        return (np.isnan(self.score) & (self.errors < self.tries)).astype(np.float64), np.ones(len(self.cases))
 
     def used(self, name: str) -> Numbers:
         """Per execution of each case; negative readings are no readings."""
