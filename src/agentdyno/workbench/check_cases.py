@@ -20,6 +20,7 @@ from agentdyno.model.record import AgentRecord
 from agentdyno.runner.rules.settling import DoubtfulCase, UntilSettled
 from agentdyno.settings.judging import MOST_REPEATS
 from agentdyno.specs import LoadedSuite
+from agentdyno.specs.suite.load import form_asked
 from agentdyno.store import Store
 
 REPEATS = "repeats"
@@ -113,7 +114,7 @@ def repeats_of(loaded: LoadedSuite, record: AgentRecord, again: Sequence[CaseKey
         against=None,
         until_decided=False,
     )
-    return LoadedSuite(part, settings)
+    return LoadedSuite(part, settings, form_asked(part, loaded.suite, epochs=loaded.suite.epochs))
 
 
 def settling_rule(
