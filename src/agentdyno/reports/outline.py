@@ -11,7 +11,7 @@ from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuse
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
-from agentdyno.registry.kinds import has_windows
+from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 
