@@ -231,6 +231,29 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(service: Service, monk
     assert not list(service.folder.rglob("unsaved-samples.jsonl"))
 
 
+def test_an_attempt_that_is_over_is_not_interrupted_any_more(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.submit()
+    job = service.store.service.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
+    assert job is not None
+    attempt = worker_module._Attempt(service.worker("w"), service.catalogue, job, NEVER)
+
+    def lose() -> None:
+        """In the middle of the run, while somebody waits whether it is stuck."""
+        attempt._open_to_interrupts = True
+        attempt._wake()
+        raise LeaseLost("another has it")
+
+    killed: list[int] = []
+    monkeypatch.setattr(worker_module, "STUCK_S", 2.0)
+    monkeypatch.setattr(signal, "pthread_kill", lambda _thread, number: killed.append(number))
+    monkeypatch.setattr(attempt, "_conclude", lose)
+    attempt.make()
+    wait_until(lambda: all(thread.name != "interrupt" for thread in threading.enumerate()))
+    assert killed == [], "nobody handles the signal by now: it would end the process"
+
+
 def test_every_write_of_a_fenced_store_needs_the_lease_and_what_it_reads_for_one_too(service: Service) -> None:
     job = service.submit()
     service.worker().work(NEVER, once=True)

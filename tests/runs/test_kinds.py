@@ -8,7 +8,7 @@ import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.model.result import LOAD_KIND
-from agentdyno.registry.kinds import findings_of, has_windows
+from agentdyno.registry.installed import findings_of, has_windows
 from agentdyno.runs.kinds import kind_named, kind_of
 
 
@@ -53,8 +53,10 @@ def test_runs_are_shown_as_windows_where_their_kind_says_so_whatever_it_is_calle
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert [has_windows(name) for name in ("experiment", "suite", "load", "nobody's")] == [False, False, True, False]
-    monkeypatch.setattr("agentdyno.registry.kinds.installed", lambda _: {"siege": None})
-    monkeypatch.setattr("agentdyno.registry.kinds.load", lambda _kind, _name: SimpleNamespace(findings=("stress",)))
+    monkeypatch.setattr("agentdyno.registry.installed.installed", lambda _: {"siege": None})
+    monkeypatch.setattr(
+        "agentdyno.registry.installed.load", lambda _kind, _name: SimpleNamespace(findings=("stress",))
+    )
     findings_of.cache_clear()
     try:
         assert has_windows("siege")

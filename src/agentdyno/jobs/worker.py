@@ -179,6 +179,7 @@ class _Attempt:
         self._begun = False
         self.ended = False
         self._open_to_interrupts = False
+        self._interrupting = threading.Lock()
         self._moved_at = time.monotonic()
         self.outcome = ""
 
@@ -195,6 +196,9 @@ class _Attempt:
             self.outcome = "goes back: the store does not answer"
         finally:
             self._heartbeat.close()
+            self._open_to_interrupts = False
+            with self._interrupting:  # a signal that came later would meet whoever handles it then, or nobody
+                pass
 
     def _conclude(self) -> None:
         try:
@@ -277,7 +281,9 @@ class _Attempt:
         before, an interrupt might meet it in the middle of writing to the store."""
         while self._open_to_interrupts and self._thread.ident is not None:
             if time.monotonic() - self._moved_at > STUCK_S:
-                signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
+                with self._interrupting:
+                    if self._open_to_interrupts:
+                        signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
                 return
             time.sleep(STUCK_S / 4)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ IN_WORKLOADS_PACKAGE = {
     "workloads": ("llm", "simulation"),
 }
 """Names of our own that another package brings, so that whoever misses one hears what to install."""
+STRESS = "stress"
+"""What a kind of run names under ``findings`` whose samples are windows of a load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +169,18 @@ def _write_cache(cache: Path, content: dict[str, Any]) -> None:
         temporary.replace(cache)
     except OSError:
         pass  # a cache that cannot be written is only slower
+
+
+@cache
+def findings_of(kind: str) -> tuple[str, ...]:
+    """What is concluded about runs of a kind, as the kind names it; nothing where the kind is not installed."""
+    if kind not in installed("kinds"):
+        return ()
+    found: Any = load("kinds", kind)
+    made: Any = found() if inspect.isclass(found) else found
+    return tuple(made.findings)
+
+
+def has_windows(kind: str) -> bool:
+    """Whether the samples of such runs are windows of a load, and its conclusions tell what they say."""
+    return STRESS in findings_of(kind)

@@ -14,7 +14,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
-from agentdyno.registry.kinds import has_windows
+from agentdyno.registry.installed import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.listings import RUN_ID_LENGTH

@@ -13,7 +13,7 @@ from agentdyno.findings.standing.tables_labels import agent_labels, range_text, 
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import form_of
-from agentdyno.registry.kinds import has_windows
+from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 

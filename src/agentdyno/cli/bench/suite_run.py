@@ -33,13 +33,12 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     from agentdyno.runs.pipeline import start
     from agentdyno.specs import load_workspace
     from agentdyno.workbench.location import output_root
-    from agentdyno.workbench.reporting import check_formats
 
     as_json, store = bool(options.get("as_json")), options.get("store")
     workspace = options.get("workspace") or load_workspace(Path.cwd())
     kind = kind_named("suite")
     request = kind.read(Source(path, quick=bool(options.get("quick"))), make_changes(options))
-    formats = check_formats(options.get("formats"))
+    formats = _formats(options.get("formats"))
     url = store_url(store)
     with ExitStack() as stack:
         choices = make_choices(options, stack, url)
@@ -69,6 +68,14 @@ def _quarantined(workspace: Workspace, suite: Suite) -> tuple[HeldCase, ...]:
     from agentdyno.findings.gate.judge_names import held_cases
 
     return held_cases(workspace.gate.cases, suite, datetime.now(UTC).date().isoformat())
+
+
+def _formats(text: str | None) -> tuple[str, ...]:
+    if not text:
+        return ()
+    from agentdyno.workbench.reporting import check_formats
+
+    return check_formats(text)
 
 
 def show_sides(result: RunResult, store: Store) -> None:

@@ -10,7 +10,7 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Findings, RunResult, Side
-from agentdyno.registry.kinds import STRESS, findings_of
+from agentdyno.registry.installed import STRESS, findings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from agentdyno.findings.figures.normalised import SPENT
 from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
-from agentdyno.registry.kinds import has_windows
+from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
     NOTHING,
