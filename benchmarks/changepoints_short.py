@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,27 +92,43 @@ def print_short(detectors: dict[str, Detector], seed: int, series: int) -> None:
     print_ramps(tools, seed, max(10, series // 10))
 
 
+@dataclass(frozen=True, slots=True)
+class _Quiet:
+    """Series of one noise and one length without a change."""
+
+    kind: str
+    n: int
+    seed: int
+    series: int
+
+    def made(self) -> list[Array]:
+        random = np.random.default_rng([self.seed, 1, len(self.kind), ord(self.kind[0]), self.n])
+        return [1.0 + SIGMA * make_noise(self.kind, self.n, random) for _ in range(self.series)]
+
+    def alarms(self) -> tuple[float, float, float]:
+        """The shares that raise anything, something provisional, and a pattern."""
+        ours = [ask_dyno(values) for values in self.made()]
+        doubtful = _share(any(not sure for _, sure in answer.changes) for answer in ours)
+        return _share(answer.raises for answer in ours), doubtful, _share(answer.drifts for answer in ours)
+
+
 def print_alarms(tools: dict[str, Tool], seed: int, series: int) -> None:
     rows, independent, correlated = [], 0.0, 0.0
-    for kind in (*INDEPENDENT, "ar1"):
-        for n in LENGTHS:
-            random = np.random.default_rng([seed, 1, len(kind), ord(kind[0]), n])
-            made = [1.0 + SIGMA * make_noise(kind, n, random) for _ in range(series)]
-            ours = [ask_dyno(values) for values in made]
-            alarms = _share(answer.raises for answer in ours)
-            if kind == "ar1":
+    cells = [_Quiet(kind, n, seed, series) for kind in (*INDEPENDENT, "ar1") for n in LENGTHS]
+    with ProcessPoolExecutor() as pool:
+        for cell, (alarms, doubtful, drifting) in zip(cells, pool.map(_Quiet.alarms, cells), strict=True):
+            if cell.kind == "ar1":
                 correlated = max(correlated, alarms)
             else:
                 independent = max(independent, alarms)
-            doubtful = _share(any(not sure for _, sure in answer.changes) for answer in ours)
-            drifting = _share(answer.drifts for answer in ours)
             # The peers' figures need no third digit.
+            some = cell.made()[: max(10, series // 5)]
             peers = [
-                _percent(_share(tool(values).raises for values in made[: max(10, series // 5)]))
+                _percent(_share(tool(values).raises for values in some))
                 for name, tool in tools.items()
                 if name != "dyno"
             ]
-            rows.append([kind, str(n), _percent(alarms), _percent(doubtful), _percent(drifting), *peers])
+            rows.append([cell.kind, str(cell.n), _percent(alarms), _percent(doubtful), _percent(drifting), *peers])
     header = ["noise", "n", "dyno", "provisional", "patterns", *(name for name in tools if name != "dyno")]
     notes = [
         f"{series:,} series of each kind; the peers on a fifth of them. ar1: neighbours correlate by 0.6",

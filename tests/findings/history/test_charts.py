@@ -7,7 +7,7 @@ import numpy as np
 
 from agentdyno.findings.history.charts import BETTER, WORSE, history_chart
 from agentdyno.findings.history.judge import history
-from agentdyno.findings.history.model import History
+from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.run.charts import drawing
 from agentdyno.show.axes import MUTED
 
@@ -68,3 +68,12 @@ def test_histories_of_nothing_one_point_and_hostile_names_are_drawn() -> None:
 def test_the_same_history_gives_the_same_picture() -> None:
     assert drawn(STEPS) == drawn(STEPS)
     assert b"<svg" in drawn(STEPS, "svg")
+
+
+def test_a_drift_is_drawn_as_its_slope_and_not_as_a_level() -> None:
+    points = [HistoryPoint(86_400_000 * night, 1.05**night) for night in range(20)]
+    item = history("helper", "cost_usd", points, unit="usd", higher_is_better=False)
+    (axes,) = history_chart(item).axes
+    assert not axes.collections, "levels are lines of a collection"
+    ends = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
+    assert any(len(end) == 2 and end[1] / end[0] > 2.4 for end in ends)

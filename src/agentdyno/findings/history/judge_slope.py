@@ -17,10 +17,8 @@ from agentdyno.stats.series.short import FEWEST_POINTS, SHORT
 from agentdyno.stats.series.slope import slope_p_value
 
 ALPHA = 0.01
-SLOPE_ALPHA = 0.001
+SLOPE_ALPHA = 0.0001
 """What counts in the t test of a slope: less, as correlation that a series does not show could fool it."""
-SHORT_ALPHA = 0.0001
-"""The same in a short series, in which correlation hardly shows."""
 LEFT_OUT_ALPHA = 1e-6
 """The same where one point was left out of a short series to reach it."""
 _BLOCKS = 60
@@ -84,7 +82,7 @@ def corrected(p_value: float, noise: Array) -> float:
 def _short_slope(values: Array) -> float | None:
     """The p-value of a slope that counts, ``None`` of one that does not; one point far off may be left out."""
     p_value = slope_p_value(values)
-    if p_value < SHORT_ALPHA:
+    if p_value < SLOPE_ALPHA:
         return p_value
     p_value = slope_p_value(np.delete(values, _furthest_from_line(values)))
     return p_value if p_value < LEFT_OUT_ALPHA else None
