@@ -59,7 +59,8 @@ def test_quick_runs_are_on_no_board_and_in_no_history_unless_asked_for(bench: Be
     before = board(bench)
     assert before == {"steady": (1, 1), "lucky": (2, 1)}
     for _ in range(3):
-        assert "A quick run, 8 of 20 cases, 1 of 3 epochs" in " ".join(ran(bench, "--quick", "--agent", "lucky").split())
+        told = " ".join(ran(bench, "--quick", "--agent", "lucky").split())
+        assert "A quick run, 8 of 20 cases, 1 of 3 epochs" in told
     assert board(bench) == before
     assert "Not counted: 3 executions" in bench.dyno("board").out
     assert board(bench, "--include-partial") == {"lucky": (1, 4), "steady": (2, 1)}
