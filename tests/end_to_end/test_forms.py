@@ -93,7 +93,7 @@ def test_a_limited_run_is_no_baseline_and_no_change(bench: Bench) -> None:
 def test_targets_stay_while_the_baseline_agent_runs_again_and_move_when_told_to(bench: Bench) -> None:
     def efficiency() -> float:
         entries = bench.dyno("board", "--json").json["entries"]
-        return next(entry["scores"]["efficiency"]["score"] for entry in entries if entry["name"] == "steady")
+        return float(next(item["scores"]["efficiency"]["score"] for item in entries if item["name"] == "steady"))
 
     ran(bench, "--quick", "--agent", "base")
     assert "None yet" in bench.dyno("baseline", "targets", "forms").out, "a quick run sets no target"
