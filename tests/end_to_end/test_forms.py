@@ -59,9 +59,8 @@ def test_quick_runs_are_on_no_board_and_in_no_history_unless_asked_for(bench: Be
     before = board(bench)
     assert before == {"steady": (1, 1), "lucky": (2, 1)}
     for _ in range(3):
-        assert "A quick run, 8 of 20 cases, 1 of 3 epochs" in " ".join(
-            ran(bench, "--quick", "--agent", "lucky").split()
-        )
+        told = " ".join(ran(bench, "--quick", "--agent", "lucky").split())
+        assert "A quick run, 8 of 20 cases, 1 of 3 epochs" in told
     assert board(bench) == before
     assert "Not counted: 3 executions" in bench.dyno("board").out
     assert board(bench, "--include-partial") == {"lucky": (1, 4), "steady": (2, 1)}
@@ -94,7 +93,7 @@ def test_a_limited_run_is_no_baseline_and_no_change(bench: Bench) -> None:
 def test_targets_stay_while_the_baseline_agent_runs_again_and_move_when_told_to(bench: Bench) -> None:
     def efficiency() -> float:
         entries = bench.dyno("board", "--json").json["entries"]
-        return next(entry["scores"]["efficiency"]["score"] for entry in entries if entry["name"] == "steady")
+        return float(next(item["scores"]["efficiency"]["score"] for item in entries if item["name"] == "steady"))
 
     ran(bench, "--quick", "--agent", "base")
     assert "None yet" in bench.dyno("baseline", "targets", "forms").out, "a quick run sets no target"

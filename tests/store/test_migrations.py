@@ -262,6 +262,20 @@ def test_samples_of_the_fifth_revision_were_whole_trials_and_read_the_same(store
         assert [item.part for item in store.runs.iter_samples(FIRST_ID)] == [0, 1]
 
 
+def test_of_runs_of_the_sixth_revision_only_it_is_known_whether_they_were_cut_short(store_url: str) -> None:
+    engine = at_revision(store_url, "0006")
+    for statements in (CREATE_0001, CREATE_0002, CREATE_0003):
+        fill(engine, statements)
+    fill(engine, "UPDATE runs SET status = 'partial', stopped_because = 'interrupted'")
+    assert Store.migrate(store_url) == ("0006", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        assert store.runs.load(FIRST_ID).form is None
+        assert [row.form for row in store.boards.executions()] == ["cancelled"]
+        assert store.boards.matrix_rows() == []
+        assert [row.accuracy for row in store.boards.matrix_rows(partial=True)] == [0.5]
+        assert store.boards.targets("daily-work") == []
+
+
 def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_each_trial(store_url: str) -> None:
     with Store.open(migrated(store_url)) as store:
         run = begin(store)

@@ -10,6 +10,8 @@ from tests.workbench.answering import Answerer, run
 
 from .asking import SCRIPT, Seeded, client_of, fields
 
+BOARD = "/benchmarks/leaderboard"
+
 
 def test_the_leaderboard_is_that_of_the_command_line(seeded: Seeded) -> None:
     found = seeded.client.ok("/benchmarks/leaderboard", suite_id="room", metric="accuracy")
@@ -26,13 +28,13 @@ def test_the_leaderboard_is_that_of_the_command_line(seeded: Seeded) -> None:
 
 
 def test_a_leaderboard_has_at_most_the_asked_number_of_rows(seeded: Seeded) -> None:
-    found = seeded.client.ok("/benchmarks/leaderboard", limit=2)
+    found = seeded.client.ok("/benchmarks/leaderboard", suite_id="room", limit=2)
     assert len(found["entries"]) == 2
     assert found["total"] > 2
 
 
 def test_simulated_results_are_on_no_board(seeded: Seeded) -> None:
-    names = {entry["name"] for entry in seeded.client.ok("/benchmarks/leaderboard", limit=100)["entries"]}
+    names = {entry["name"] for entry in seeded.client.ok(BOARD, suite_id="room", limit=100)["entries"]}
     assert "steady" in names
     assert SCRIPT not in names
 
