@@ -215,7 +215,8 @@ export interface components {
          *
          *     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
          *     ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
-         *     standard errors of the scores, from drawing the cases again; left out where too few cases tell.
+         *     standard errors of the scores, from drawing the cases again; left out where too few cases tell. ``spread``
+         *     says how they move together.
          */
         ArmResult: {
             agent: string | null;
@@ -248,6 +249,7 @@ export interface components {
                 [key: string]: number | null;
             };
             side: components["schemas"]["Side"] | null;
+            spread: components["schemas"]["ScoreSpread"] | null;
             statuses: {
                 [key: string]: number;
             };
@@ -376,6 +378,28 @@ export interface components {
             description: string;
             name: string;
             test_type: string;
+        };
+        /**
+         * @description What a board is made of: like is compared with like.
+         *
+         *     ``suites`` are ids, one unless the board is across suites; ``other_suites`` have results, too. ``not_shared`` are
+         *     agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
+         *     limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
+         *     executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
+         */
+        BoardScope: {
+            /** @default false */
+            includes_partial: boolean;
+            /** @default 0 */
+            left_out: number;
+            /** @default [] */
+            not_shared: string[];
+            /** @default [] */
+            other_suites: string[];
+            /** @default [] */
+            suites: string[];
+            /** @default 0 */
+            unknown_form: number;
         };
         /**
          * @description Where the objectives are first missed, on ``axis``: ``rate`` (requests a second), ``concurrency``, ``size``
@@ -822,7 +846,7 @@ export interface components {
          *     outside; ``uid`` is given by the store where it is empty. ``status`` is ``success`` (every planned sample is
          *     recorded), ``partial`` or ``failed`` (none is usable). ``tokens_used``, ``api_calls``, ``cpu_s``, ``duration_s``
          *     and ``cost_usd`` are sums over the executions of all cases; ``attempts`` counts calls, retries included.
-         *     ``accuracy_error`` and the like are standard errors of the scores.
+         *     ``accuracy_error`` and the like are standard errors of the scores. ``form`` is that of its run (``model.form``).
          */
         Execution: {
             accuracy: number | null;
@@ -851,6 +875,8 @@ export interface components {
             efficiency_error: number | null;
             error_details: string | null;
             finished_at: number | null;
+            /** @default unknown */
+            form: string;
             memory_peak_bytes: number | null;
             overall: number | null;
             passed: number | null;
@@ -1087,12 +1113,15 @@ export interface components {
         /**
          * @description One run. ``at`` is UTC milliseconds; ``suite`` the digest of the suite's version, "" for an experiment.
          *
-         *     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value.
+         *     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
+         *     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
          */
         HistoryPoint: {
             at: number;
             /** @default  */
             commit: string;
+            /** @default  */
+            form: string;
             /** @default  */
             machine_id: string;
             /** @default 0 */
@@ -1240,6 +1269,7 @@ export interface components {
             days: number;
             entries: components["schemas"]["LeaderboardEntry"][];
             metric: string;
+            scope: components["schemas"]["BoardScope"];
             total: number;
             until: number;
             weights: {
@@ -1249,6 +1279,7 @@ export interface components {
         /**
          * @description One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
          *     that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
+         *     ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short.
          */
         LeaderboardEntry: {
             agent: string;
@@ -1262,6 +1293,8 @@ export interface components {
             /** @default [] */
             missing: string[];
             name: string;
+            /** @default 0 */
+            not_whole: number;
             scores: {
                 [key: string]: components["schemas"]["RankedScore"];
             };
@@ -1287,6 +1320,7 @@ export interface components {
         Matrix: {
             benchmarks: number;
             entries: components["schemas"]["MatrixEntry"][];
+            scope: components["schemas"]["BoardScope"];
             suite: string;
             weights: {
                 [key: string]: number;
@@ -1295,7 +1329,8 @@ export interface components {
         /**
          * @description One agent of the matrix. ``scores`` has the five dimensions and ``overall``; ``missing`` names dimensions that
          *     are unknown in at least one benchmark, and ``benchmarks`` where it did not complete them all: ``overall`` is then
-         *     partial. ``failing`` are benchmarks whose last attempt was no success.
+         *     partial. ``failing`` are benchmarks whose last attempt was no success, ``not_whole`` those whose success is of a
+         *     run that was quick, limited or cut short.
          */
         MatrixEntry: {
             agent: string;
@@ -1306,6 +1341,8 @@ export interface components {
             /** @default [] */
             missing: string[];
             name: string;
+            /** @default [] */
+            not_whole: string[];
             scores: {
                 [key: string]: components["schemas"]["RankedScore"];
             };
@@ -1723,18 +1760,43 @@ export interface components {
             suite_id: string;
         };
         /**
+         * @description What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
+         *
+         *     ``cases`` of ``suite_cases`` were chosen; ``selection`` is a digest of their ids, "" for all of them. ``whole`` is
+         *     False where the choice or the limits of a case differ from the suite's own. ``quick``: what the suite says under
+         *     ``quick:`` was applied. ``limits`` are of the whole run. ``proxied``: calls went through a recording proxy.
+         */
+        RunForm: {
+            cases: number;
+            epochs: number;
+            limits: components["schemas"]["Constraints"];
+            /** @default false */
+            proxied: boolean;
+            /** @default false */
+            quick: boolean;
+            /** @default  */
+            selection: string;
+            suite: string;
+            suite_cases: number;
+            suite_epochs: number;
+            /** @default true */
+            whole: boolean;
+        };
+        /**
          * @description Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call.
          *
          *     ``suite`` is set where ``kind`` is ``suite``; ``spec`` then holds the settings of the run and no entries.
          *     ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
          *     the values that score 1 and 0. ``origin`` is of a run that was not made here: ``tool``, ``version``, ``file`` and
-         *     ``sha256`` of what it was read from.
+         *     ``sha256`` of what it was read from. ``form`` says what a run of a suite was asked to be; ``None`` where it was
+         *     recorded before that was known, and for other kinds.
          */
         RunResult: {
             /** @default [] */
             arms: components["schemas"]["ArmResult"][];
             environment: components["schemas"]["Environment"];
             finished_at: number | null;
+            form: components["schemas"]["RunForm"] | null;
             kind: string;
             name: string;
             /** @default  */
@@ -1775,12 +1837,14 @@ export interface components {
          * @description One line of a list of runs.
          *
          *     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
-         *     ``timeout`` or ``limit``).
+         *     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
          */
         RunRow: {
             arms: number;
             errors: number;
             finished_at: number | null;
+            /** @default  */
+            form: string;
             kind: string;
             name: string;
             run_id: string;
@@ -1956,6 +2020,29 @@ export interface components {
                 number
             ] | null;
             value: number | null;
+        };
+        /**
+         * @description How far the scores of an arm can be trusted together, from resampled cases; all in points of 0..1.
+         *
+         *     ``low`` and ``high`` are the ends of the 95 % intervals by score, ``overall`` among them. ``covariance`` is of
+         *     the five dimensions in their order: the upper half of the matrix, row by row, ``None`` where one has no score.
+         *     ``pooled`` is its mean over the last ``runs`` runs of the same cases, and ``shared`` the part of it that two such
+         *     runs have in common: the luck of the cases, not that of the run.
+         */
+        ScoreSpread: {
+            covariance: (number | null)[];
+            high: {
+                [key: string]: number;
+            };
+            low: {
+                [key: string]: number;
+            };
+            /** @default [] */
+            pooled: (number | null)[];
+            /** @default 1 */
+            runs: number;
+            /** @default [] */
+            shared: (number | null)[];
         };
         /**
          * @description A scorer that could not judge all answers of an agent in a benchmark.
@@ -2295,6 +2382,7 @@ export type BaselineRow = components['schemas']['BaselineRow'];
 export type BaselineScores = components['schemas']['BaselineScores'];
 export type Benchmark = components['schemas']['Benchmark'];
 export type BenchmarkView = components['schemas']['BenchmarkView'];
+export type BoardScope = components['schemas']['BoardScope'];
 export type BreakingPoint = components['schemas']['BreakingPoint'];
 export type Case = components['schemas']['Case'];
 export type CaseFigures = components['schemas']['CaseFigures'];
@@ -2384,6 +2472,7 @@ export type ReportFormat = components['schemas']['ReportFormat'];
 export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
+export type RunForm = components['schemas']['RunForm'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowPage = components['schemas']['RunRowPage'];
@@ -2396,6 +2485,7 @@ export type SampleRow = components['schemas']['SampleRow'];
 export type ScenarioReport = components['schemas']['ScenarioReport'];
 export type Scope = components['schemas']['Scope'];
 export type ScoreEstimate = components['schemas']['ScoreEstimate'];
+export type ScoreSpread = components['schemas']['ScoreSpread'];
 export type ScorerTrouble = components['schemas']['ScorerTrouble'];
 export type ScorerUse = components['schemas']['ScorerUse'];
 export type SelfCheck = components['schemas']['SelfCheck'];

@@ -1,5 +1,0 @@
-<<<<<<<< HEAD:src/agentdyno/web/static/assets/ScoreCell-Bx9xHa91.js
-import{g as e}from"./index-DRzChwWn.js";import{y as t}from"./components-mG4oWiPG.js";var n=e();function r({score:e}){return!e||e.value===null?(0,n.jsx)(`span`,{className:`muted`,children:`—`}):(0,n.jsxs)(`span`,{className:`score-cell`,children:[t(e.value),e.interval&&(0,n.jsxs)(`span`,{className:`interval`,children:[(0,n.jsx)(`span`,{className:`visually-hidden`,children:` 95 % interval `}),` [`,t(e.interval[0],0),`, `,t(e.interval[1],0),`]`]})]})}export{r as t};
-========
-import{g as e}from"./index-DwedDiAf.js";import{y as t}from"./components-CJx01TL3.js";var n=e();function r({score:e}){return!e||e.value===null?(0,n.jsx)(`span`,{className:`muted`,children:`—`}):(0,n.jsxs)(`span`,{className:`score-cell`,children:[t(e.value),e.interval&&(0,n.jsxs)(`span`,{className:`interval`,children:[(0,n.jsx)(`span`,{className:`visually-hidden`,children:` 95 % interval `}),` [`,t(e.interval[0],0),`, `,t(e.interval[1],0),`]`]})]})}export{r as t};
->>>>>>>> v-scorers:src/agentdyno/web/static/assets/ScoreCell-DbrH-uft.js

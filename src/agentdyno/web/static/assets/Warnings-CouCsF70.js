@@ -1,5 +1,0 @@
-<<<<<<<< HEAD:src/agentdyno/web/static/assets/Warnings-CouCsF70.js
-import{O as e,f as t,g as n}from"./index-DRzChwWn.js";import"./components-mG4oWiPG.js";var r=n();function i({warnings:n}){return n.length===0?null:(0,r.jsx)(`ul`,{className:`warnings`,children:n.map(n=>(0,r.jsxs)(`li`,{children:[(0,r.jsx)(`span`,{className:`verdict-inconclusive`,children:(0,r.jsx)(t,{verdict:`WARN`})}),` `,e(n.message),` `,n.remedy&&(0,r.jsx)(`span`,{className:`muted`,children:n.remedy})]},`${n.code} ${n.message}`))})}export{i as t};
-========
-import{O as e,f as t,g as n}from"./index-DwedDiAf.js";import"./components-CJx01TL3.js";var r=n();function i({warnings:n}){return n.length===0?null:(0,r.jsx)(`ul`,{className:`warnings`,children:n.map(n=>(0,r.jsxs)(`li`,{children:[(0,r.jsx)(`span`,{className:`verdict-inconclusive`,children:(0,r.jsx)(t,{verdict:`WARN`})}),` `,e(n.message),` `,n.remedy&&(0,r.jsx)(`span`,{className:`muted`,children:n.remedy})]},`${n.code} ${n.message}`))})}export{i as t};
->>>>>>>> v-scorers:src/agentdyno/web/static/assets/Warnings-QRd7gf39.js
