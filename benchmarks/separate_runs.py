@@ -39,7 +39,7 @@ from agentdyno.findings.record.judge_spread import (
     within_spread,
 )
 from agentdyno.model import Arm, ArmResult, Entry, Iterations, Limits, Sample, Spec
-from agentdyno.model.spread import QuantitySpread
+from agentdyno.model.record import QuantitySpread
 from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.job import ArmJob, CodeReference, Launch
 from agentdyno.runner.executors.processes import ProcessExecutor

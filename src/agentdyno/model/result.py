@@ -9,8 +9,7 @@ from enum import StrEnum
 from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunForm
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
-from agentdyno.model.sample import LEFT_OUT, Sample
-from agentdyno.model.scoring import SCORER_BROKEN
+from agentdyno.model.sample import LEFT_OUT, SCORER_BROKEN, Sample
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 

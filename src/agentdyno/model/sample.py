@@ -1,8 +1,13 @@
-"""An executed trial: what was read, or how it failed."""
+"""An executed trial: what was read, or how it failed.
+
+What scorers said of an answer is ``scoring`` in the sample's details. An item of it has ``scorer``, ``weight`` and
+``values``, and where there is more to say ``explanation`` and ``details``. What kept the scorer from judging is
+``problem`` in those details: a ``code`` and a ``message``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +15,14 @@ from agentdyno.model.plan import Phase
 
 LEFT_OUT = {"left_out": True}
 """For a field that stays out of documents as long as it has its default: only few values have another."""
+
+RAISED = "scorer_raised"
+"""The scorer raised: the answer has 0 from it. Runs of earlier versions have ``scorer_failed``, and no value."""
+UNSCORABLE = "unscorable"
+"""The scorer raised ``Unscorable``: it has no verdict about this answer."""
+
+SCORER_BROKEN = "scorer-broken"
+"""The warning of a run in which a scorer raised on every answer of every agent."""
 
 
 class Status(StrEnum):
@@ -86,3 +99,23 @@ class Sample:
     def usable(self) -> bool:
         """Whether its readings may enter a statistic of the timed work."""
         return self.phase is Phase.MEASURED and self.status in (Status.OK, Status.FAILED)
+
+
+def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """What each scorer said, with its place in the rubric; items that were too long to keep whole are left out."""
+    scoring = details.get("scoring")
+    for place, item in enumerate(scoring if isinstance(scoring, (list, tuple)) else ()):
+        if isinstance(item, Mapping):
+            yield place, item
+
+
+def problem_code(item: Mapping[str, object]) -> str:
+    """What kept a scorer from judging, "" where nothing did."""
+    details = item.get("details")
+    problem = details.get("problem") if isinstance(details, Mapping) else None
+    return str(problem.get("code", "")) if isinstance(problem, Mapping) else ""
+
+
+def raised_reasons(details: Mapping[str, object]) -> list[str]:
+    """Why scorers raised on the answer, one sentence each."""
+    return [str(item.get("explanation", "")) for _, item in scoring_items(details) if problem_code(item) == RAISED]

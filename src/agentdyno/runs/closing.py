@@ -24,7 +24,7 @@ from agentdyno.model import (
     RunWarning,
     Status,
 )
-from agentdyno.model.scoring import SCORER_BROKEN
+from agentdyno.model.sample import SCORER_BROKEN
 
 
 def close_result(

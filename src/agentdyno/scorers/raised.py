@@ -11,7 +11,7 @@ from types import FrameType
 
 from agentdyno.contracts import CaseFailed, Unscorable
 from agentdyno.model.case import Score
-from agentdyno.model.scoring import RAISED, UNSCORABLE
+from agentdyno.model.sample import RAISED, UNSCORABLE
 from agentdyno.scorers.answer import shortened
 
 MOST_OF_MESSAGE = 240

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from agentdyno.findings.engine.between_runs import contrast_runs, detectable_in_errors
-from agentdyno.model.spread import QuantitySpread
+from agentdyno.model.record import QuantitySpread
 
 
 def test_it_is_the_t_test_of_scipy_over_runs() -> None:

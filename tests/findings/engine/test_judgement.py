@@ -23,8 +23,7 @@ from agentdyno.findings.history.judge_versions import version_rows
 from agentdyno.model import Verdict
 from agentdyno.model.codec import to_plain
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, GateRule, Tier
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD, QuantitySpread, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, QuantitySpread, RunSpread
 
 from ...properties import examples
 from ..duel_builders import answered, bench, record, scored, using

@@ -12,8 +12,7 @@ from agentdyno.findings.gate.judge import judge_gate
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict, Tries
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy, GateRule, Tier
-from agentdyno.model.record import AgentRecord, ErrorClass
-from agentdyno.model.spread import QuantitySpread, RunSpread
+from agentdyno.model.record import AgentRecord, ErrorClass, QuantitySpread, RunSpread
 
 from ..gate_records import case, drawn, record
 

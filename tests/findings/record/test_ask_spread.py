@@ -12,8 +12,7 @@ import pytest
 
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import ArmResult, RunResult, RunStatus
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord
 from agentdyno.runs.host_state import CalibratedSpread, keep_spread, read_state
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import interpreter_key

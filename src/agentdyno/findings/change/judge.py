@@ -43,8 +43,7 @@ from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.identity import digest
-from agentdyno.model.record import AgentRecord, ErrorClass
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, ErrorClass, RunSpread
 from agentdyno.stats import quantile
 
 METRICS = ("accuracy", "speed", "cost")

@@ -17,8 +17,7 @@ from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 Spreads: TypeAlias = Callable[[AgentRecord, AgentRecord], RunSpread]
 """What is known of the noise between runs for two records."""

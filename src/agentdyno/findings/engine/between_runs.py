@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from agentdyno.model.spread import QuantitySpread
+from agentdyno.model.record import QuantitySpread
 from agentdyno.stats.distributions import noncentral_t_shift, t_quantile
 from agentdyno.stats.inversion import invert_law
 

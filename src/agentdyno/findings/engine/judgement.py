@@ -19,8 +19,7 @@ from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 ERROR_RATE = "error_rate"
 SUITE_ROWS = (*DIMENSIONS, OVERALL, ERROR_RATE)

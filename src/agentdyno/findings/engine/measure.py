@@ -16,8 +16,7 @@ from agentdyno.findings.engine.measure_totals import measure_per_success, measur
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
 from agentdyno.model.metric import known_metric
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 QUANTITIES = (
     "duration_s",

@@ -15,8 +15,7 @@ from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
 from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
 from agentdyno.findings.engine.pairing import Pairing
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import QuantitySpread, RunSpread
+from agentdyno.model.record import AgentRecord, QuantitySpread, RunSpread
 
 NOT_JUDGED = "separate runs, not judged"
 OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")

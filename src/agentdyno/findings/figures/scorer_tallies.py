@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentdyno.model import Benchmark, Sample
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.scoring import RAISED, problem_code, scoring_items
+from agentdyno.model.sample import RAISED, problem_code, scoring_items
 
 _MAIN = ("correctness", "score")
 

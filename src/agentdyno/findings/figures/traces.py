@@ -12,7 +12,7 @@ from agentdyno.findings.figures.claims import Claims
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import ErrorClass
-from agentdyno.model.scoring import raised_reasons, scoring_items
+from agentdyno.model.sample import raised_reasons, scoring_items
 
 MOST_REMEMBERED = 50
 """Failed cases of an arm that are remembered with what was answered."""

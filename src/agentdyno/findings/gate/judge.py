@@ -19,9 +19,8 @@ from agentdyno.findings.gate.words import broke_words, deciding_words
 from agentdyno.model.case import CaseKey
 from agentdyno.model.metric import format_value
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
-from agentdyno.model.record import AgentRecord
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 from agentdyno.model.result import RunWarning
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 EXPLAINING = ("accuracy", "error_rate")
 """Shown per benchmark; these rows do not decide."""

@@ -22,9 +22,8 @@ from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.findings import Verdict
 from agentdyno.model.metric import format_value
-from agentdyno.model.record import AgentRecord
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 from agentdyno.model.result import RunWarning
-from agentdyno.model.spread import UNKNOWN_SPREAD, RunSpread
 
 METRICS = (*DIMENSIONS, "error_rate")
 Found = tuple[list[Regression], list[Regression]]

@@ -14,8 +14,7 @@ from agentdyno.findings.record.judge_spread import (
     way_value,
     with_sides,
 )
-from agentdyno.model.record import AgentRecord
-from agentdyno.model.spread import UNKNOWN_SPREAD, QuantitySpread, RunSpread
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, QuantitySpread, RunSpread
 from agentdyno.runs.host_state import read_state
 from agentdyno.runs.learning import figures_of
 from agentdyno.runs.normalising import WAYS, interpreter_key

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from agentdyno.findings.figures.normalised import NONE, NORMALISED, standard, variant
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.spread import QuantitySpread, SpreadSource
+from agentdyno.model.record import QuantitySpread, SpreadSource
 
 RAW = "duration_s"
 QUANTITIES = (RAW, NORMALISED, "cpu_s", "ttft_s", "peak_rss_bytes")

@@ -15,7 +15,7 @@ from agentdyno.findings.figures.traces import SCORER, message_class
 from agentdyno.model import RunResult, RunWarning, Sample, Suite
 from agentdyno.model.form import INTERRUPTED
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.scoring import RAISED, SCORER_BROKEN, problem_code, scoring_items
+from agentdyno.model.sample import RAISED, SCORER_BROKEN, problem_code, scoring_items
 from agentdyno.runner.cases.loops import LoopThread
 from agentdyno.runs.kind import Say
 from agentdyno.runs.suite.marking import Marking, stored_answer

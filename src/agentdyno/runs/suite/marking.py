@@ -11,7 +11,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model import Benchmark, Case, Event, Response, Sample, Score, ScorerUse, Usage
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.metric import reported_name
-from agentdyno.model.scoring import RAISED, problem_code
+from agentdyno.model.sample import RAISED, problem_code
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.scorers.adapt import make_scorer
