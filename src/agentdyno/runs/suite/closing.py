@@ -82,7 +82,7 @@ def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[
     for arm in arms:
         if arm.agent is None or arm.benchmark is None or arm.planned > KEPT_SAMPLES:
             continue
-        place = store.boards.run_before(arm.agent, digest, arm.benchmark, header.run_id)
+        place = store.runs.whole_before(arm.agent, digest, arm.benchmark, header.run_id)
         if place is not None:
             samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
             figures = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)

@@ -329,5 +329,5 @@ def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[
 def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[str, dict[str, tuple[float, float]]]:
     """Those of the suite's version, set once, else what the rubric says. A part has those of the whole."""
     digest = suite.digest if form is None or form.whole else form.suite
-    known = {} if store is None else store.boards.known_targets(digest)
+    known = {} if store is None else store.runs.targets(digest)
     return {item.benchmark_id: {**known.get(item.benchmark_id, {}), **targets_for(item)} for item in suite.benchmarks}

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
 
-from sqlalchemy import String, case, cast, func, insert, select, update
+from sqlalchemy import String, case, cast, func, insert, select, true, update
 
 from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, Status
+from agentdyno.model.form import WHOLE
 from agentdyno.model.result import form_of
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
-from agentdyno.store.boards.schema import ERRORS, SCORES, agents, benchmarks, configurations, executions
+from agentdyno.store.boards.schema import ERRORS, SCORES, agents, benchmarks, configurations, executions, suites
 from agentdyno.store.boards.targets import known_targets, scored_in_force, settle_targets
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import digest, plain_or_null
-from agentdyno.store.runs.schema import runs, samples
+from agentdyno.store.runs.codec import digest, id_bytes, id_text, plain_or_null
+from agentdyno.store.runs.schema import arms, runs, samples
 from agentdyno.store.runs.suites import keep_suite, keep_workspace, part_of
 
 QUALITIES = ("correctness", "completeness", "relevance")
@@ -210,3 +211,30 @@ def _finite(value: float | None) -> float | None:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None or not isfinite(value) else round(value)
+
+
+def run_before(
+    session: DatabaseSession, agent: str, suite_digest: str, benchmark: str, run_id: str = ""
+) -> tuple[str, str] | None:
+    """The newest other whole run of an agent (``NAME@VERSION``) in a benchmark of this version: run and arm."""
+    name, _, version = agent.rpartition("@")
+    found = session.execute(
+        select(runs.c.run_id, arms.c.arm_id)
+        .select_from(executions)
+        .join(runs, runs.c.id == executions.c.run)
+        .join(arms, arms.c.id == executions.c.arm)
+        .where(
+            executions.c.agent.in_(select(agents.c.id).where(agents.c.name == name, agents.c.version == version)),
+            executions.c.benchmark.in_(
+                select(benchmarks.c.id)
+                .join(suites, suites.c.id == benchmarks.c.suite)
+                .where(suites.c.digest == suite_digest, benchmarks.c.benchmark_id == benchmark)
+            ),
+            executions.c.status == "success",
+            executions.c.form.in_(WHOLE),
+            runs.c.run_id != id_bytes(run_id) if run_id else true(),
+        )
+        .order_by(executions.c.created_at.desc(), executions.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if found is None else (id_text(found[0]), found[1])

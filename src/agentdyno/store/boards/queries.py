@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, select, true
+from sqlalchemy import ColumnElement, Row, Select, select
 
-from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
@@ -93,30 +92,3 @@ def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
         # All agents are named, so that the index over agent, benchmark and time serves a benchmark alone.
         found.append(executions.c.agent.in_(select(agents.c.id)))
     return found
-
-
-def run_before(
-    session: DatabaseSession, agent: str, suite_digest: str, benchmark: str, run_id: str = ""
-) -> tuple[str, str] | None:
-    """The newest other whole run of an agent (``NAME@VERSION``) in a benchmark of this version: run and arm."""
-    name, _, version = agent.rpartition("@")
-    found = session.execute(
-        select(runs.c.run_id, arms.c.arm_id)
-        .select_from(executions)
-        .join(runs, runs.c.id == executions.c.run)
-        .join(arms, arms.c.id == executions.c.arm)
-        .where(
-            executions.c.agent.in_(select(agents.c.id).where(agents.c.name == name, agents.c.version == version)),
-            executions.c.benchmark.in_(
-                select(benchmarks.c.id)
-                .join(suites, suites.c.id == benchmarks.c.suite)
-                .where(suites.c.digest == suite_digest, benchmarks.c.benchmark_id == benchmark)
-            ),
-            executions.c.status == "success",
-            executions.c.form.in_(WHOLE),
-            runs.c.run_id != id_bytes(run_id) if run_id else true(),
-        )
-        .order_by(executions.c.created_at.desc(), executions.c.id.desc())
-        .limit(1)
-    ).one_or_none()
-    return None if found is None else (id_text(found[0]), found[1])

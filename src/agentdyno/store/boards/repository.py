@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 from agentdyno.model import Suite
 from agentdyno.store.boards import histories, imports, leaderboards, matrix, pages, queries, summaries
 from agentdyno.store.boards.schema import baselines
-from agentdyno.store.boards.targets import known_targets, list_targets, move_targets
+from agentdyno.store.boards.targets import list_targets, move_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import BaselineRow, Execution
@@ -53,13 +53,11 @@ class BoardRepository(Repository):
     generation = directly(summaries.generation)
     executions = in_snapshot(queries.list_executions)
     execution_page = in_snapshot(pages.execution_page)
-    run_before = in_snapshot(queries.run_before)
     series = in_snapshot(histories.series)
     agent_executions = in_snapshot(histories.agent_executions)
     arm_series = in_snapshot(histories.arm_series)
     baselines = directly(list_baselines)
     targets = in_snapshot(list_targets)
-    known_targets = in_snapshot(known_targets)
     move_targets = durably(move_targets)
     form_counts = directly(leaderboards.form_counts)
     set_baseline = durably(replace_baseline)

@@ -10,6 +10,8 @@ from sqlalchemy import insert, select
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
+from agentdyno.store.boards.executions import run_before
+from agentdyno.store.boards.targets import known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs import pages, queries, repeats, writes
@@ -58,6 +60,8 @@ class RunRepository(Repository):
     newest = in_snapshot(queries.newest_runs)
     hosts = in_snapshot(repeats.hosts_of)
     repeated = in_snapshot(repeats.repeated_arms)
+    whole_before = in_snapshot(run_before)
+    targets = in_snapshot(known_targets)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
     find_samples = in_snapshot(sample_rows.find_samples)
