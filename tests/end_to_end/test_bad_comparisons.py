@@ -82,7 +82,7 @@ def test_one_sample_decides_nothing_and_it_is_said_how_many_are_needed(bench: Be
     assert "at least 6 are needed" in accuracy["reason"]
     series = document(ask(bench, "history", "a", "--metric", "accuracy", "--json"))
     assert series["changes"] == []
-    assert series["note"].startswith("1 point: 8 are needed")
+    assert series["note"].startswith("1 point: 6 are needed")
     shown = ask(bench, "cost", "--reliability")
     assert "nan" not in shown.out.lower().split()
 

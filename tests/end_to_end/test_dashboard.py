@@ -132,7 +132,7 @@ def test_head_to_head_gives_a_verdict_and_the_outputs_of_flipped_cases(page: Pag
     expect(page.get_by_text("dyno compare helper@2.0 helper@2.1")).to_be_visible()
     expect(page.get_by_role("heading", name=f"Broken ({BROKEN})")).to_be_visible()
     efficiency = rows(page, "The five dimensions and overall").filter(has_text="efficiency total_tokens")
-    expect(efficiency).to_contain_text("1×1.5×")
+    expect(efficiency).to_contain_text("+50.0 %")
     page.get_by_role("button", name="Show outputs of order-02").click()
     expect(page.get_by_text("Target: 9")).to_be_visible()
     page.reload()

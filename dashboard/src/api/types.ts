@@ -791,7 +791,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @default  */
-            host_id: string;
+            host_id?: string;
             implementation: string;
             kernel: string;
             machine_id: string;
@@ -1895,7 +1895,7 @@ export interface components {
             iteration: number;
             output: unknown;
             /** @default 0 */
-            part: number;
+            part?: number;
             phase: components["schemas"]["Phase"];
             /** @default 0 */
             process: number;

@@ -45,7 +45,7 @@ def _to_plain(value: object) -> Any:
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
         plain = {name: to_plain(getattr(value, name)) for name in _names(type(value))}
-        for name, default in _left_out(type(value)):
+        for name, default in left_out(type(value)):
             if plain[name] == default:
                 del plain[name]
         return plain
@@ -75,7 +75,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 @cache
-def _left_out(kind: type) -> tuple[tuple[str, object], ...]:
+def left_out(kind: type) -> tuple[tuple[str, object], ...]:
     """Fields that are written only where they differ from their default, with that default."""
     return tuple((field.name, field.default) for field in fields(kind) if field.metadata.get("left_out"))
 

@@ -10,6 +10,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
+from agentdyno.model import Environment, Sample
+from agentdyno.model.codec import left_out
 from agentdyno.web.problems import MEDIA_TYPE, Problem
 from agentdyno.web.security import OPEN
 
@@ -64,6 +66,10 @@ def _document(app: FastAPI) -> dict[str, Any]:
     return document
 
 
+_SOMETIMES = {kind.__name__: dict(left_out(kind)) for kind in (Environment, Sample)}
+"""Fields that an answer has only where they differ from their default."""
+
+
 def _require_what_is_always_sent(paths: Mapping[str, Any], schemas: dict[str, Any]) -> None:
     """An answer has every field, those with a default too; only who asks may leave some out.
 
@@ -74,7 +80,9 @@ def _require_what_is_always_sent(paths: Mapping[str, Any], schemas: dict[str, An
     for name, schema in schemas.items():
         if name not in asked and "properties" in schema:
             sent = {field: kind for field, kind in schema["properties"].items() if not field.startswith("_")}
-            schema.update(properties=sent, required=list(sent))
+            schema.update(
+                properties=sent, required=[field for field in sent if field not in _SOMETIMES.get(name, ())]
+            )
 
 
 def _reached(part: object, schemas: Mapping[str, Any]) -> set[str]:

@@ -93,7 +93,7 @@ DUEL = Duel(
     baseline=OLD,
     candidate=NEW,
     suite="suite 1",
-    rows=(accuracy(), SPEED, COST),
+    rows=(replace(accuracy(), family=2), replace(SPEED, family=5), COST),
     benchmark_rows=(accuracy("facts"), replace(COST, benchmark="facts"), accuracy("sums", Verdict.INCONCLUSIVE)),
     flips=FLIPS,
     winner=NEW,
@@ -133,7 +133,7 @@ def test_a_head_to_head_says_who_wins_and_by_how_much() -> None:
     assert "Winner: clerk@1.1: better in accuracy +9.4 points" in joined
     assert "time per case: not significant; about 140 more cases would decide" in joined
     assert "cost per success: cost_usd of clerk@1.1 is not known in 3 of 9 cases" in joined
-    assert "100 cases; p is after Holm's correction: accuracy over 1 row, the others over 1." in joined
+    assert "100 cases; p is after Holm's correction: accuracy over 2 rows, the others over 5." in joined
     assert "From separate runs, not interleaved." in joined
     assert "Better accuracy by category: accuracy: clerk@1.1." in joined
     assert "Look first at the 2 cases that broke: facts/x1, sums/x1." in joined

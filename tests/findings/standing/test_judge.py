@@ -138,7 +138,7 @@ def test_a_run_whose_samples_are_gone_still_has_a_board() -> None:
     standing = standing_of(bare)
     slow = standing.agents[0]
     assert slow.scores["accuracy"].value == pytest.approx(0.75)
-    assert slow.scores["speed"].interval is None
+    assert slow.scores["speed"] == standing_of(closed).agents[0].scores["speed"], "the run keeps its intervals"
     assert standing.failed == ()
     assert standing.head_to_head is None
     assert standing.arms[1].scores["accuracy"].interval is not None

@@ -89,7 +89,7 @@ def test_time_on_this_machine_has_a_price_where_the_workspace_gives_one(room: Ro
         assert sample.details["cost"] == {"usd": pytest.approx(sample.readings["cpu_s"]), "source": "derived"}
 
 
-def test_targets_come_from_the_rubric_else_from_the_last_run_of_the_baseline(room: Room) -> None:
+def test_targets_come_from_the_rubric_else_from_the_first_run_of_the_baseline(room: Room) -> None:
     rubric = {"targets": {"duration_s": 0.5}, "limits": {"duration_s": 20}}
     assert prepared(room, "agent.py@good", scoring_rubric=rubric).targets == {"room": {"duration_s": (0.5, 20.0)}}
     baseline = [{"agent_id": "good", "scores": {"accuracy": 0.9}}]

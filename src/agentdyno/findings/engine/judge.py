@@ -19,6 +19,7 @@ from agentdyno.stats.distributions import normal_quantile
 
 ALPHA = 0.05
 POWER = 0.8
+ONE_CASE = "one independent case says nothing about others: at least 6 are needed"
 SAME_WITHIN = 0.03
 """Two agents are the same where the whole interval of their difference lies within three points of a hundred."""
 Families: TypeAlias = Sequence[str]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import ALPHA, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.judge import ALPHA, ONE_CASE, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
 from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.measure_scoreboard import Scoreboard, scoreboard, weighted
 from agentdyno.findings.engine.pairing import Numbers, Pairing
@@ -42,7 +42,7 @@ def measure_overall(pairing: Pairing, benchmark: str, options: MeasureOptions) -
         clusters=clusters,
     )
     if clusters < 2:
-        return Measured(replace(row, reason="one independent case says nothing about others"), limits)
+        return Measured(replace(row, reason=ONE_CASE), limits)
     error = board.error(options.seed)
     if clusters > MOST_SWAPPED and error:
         tested = invert_law(shift, error, alpha=ALPHA)

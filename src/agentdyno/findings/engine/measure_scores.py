@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import ALPHA, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.judge import ALPHA, ONE_CASE, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
 from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.measure_totals import SideTotals, measure_totals, share_of
 from agentdyno.findings.engine.pairing import Codes, Numbers, Pairing
@@ -63,7 +63,7 @@ def measure_time(pairing: Pairing, metric: str, quantity: str, benchmark: str, t
         losses=int((ratios > 0).sum()),
     )
     if clusters < 2:
-        return Measured(replace(row, reason="one independent case says nothing about others"), limits)
+        return Measured(replace(row, reason=ONE_CASE), limits)
     if clusters < ratios.size:
         tested = replace(tested, method=f"{tested.method}, over groups of cases")
     error = float(means.std(ddof=1)) / math.sqrt(clusters)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.engine.judge import ALPHA, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
+from agentdyno.findings.engine.judge import ALPHA, ONE_CASE, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits
 from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.model import Verdict
@@ -176,7 +176,7 @@ def measure_totals(row: PairedRow, totals: SideTotals, limits: VerdictLimits, se
         losses=int((gains < 0).sum()),
     )
     if clusters < 2:
-        return Measured(replace(row, reason="one independent case says nothing about others"), limits)
+        return Measured(replace(row, reason=ONE_CASE), limits)
     error = jackknife_error(first, second, totals.level)
     tested = _test(SideTotals(first, second, totals.level, totals.own, codes, totals.weights), shift, error, seed)
     if clusters < len(codes):

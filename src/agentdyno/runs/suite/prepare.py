@@ -327,7 +327,17 @@ def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[
 
 
 def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[str, dict[str, tuple[float, float]]]:
-    """Those of the suite's version, set once, else what the rubric says. A part has those of the whole."""
-    digest = suite.digest if form is None or form.whole else form.suite
-    known = {} if store is None else store.runs.targets(digest)
-    return {item.benchmark_id: {**known.get(item.benchmark_id, {}), **targets_for(item)} for item in suite.benchmarks}
+    """Those of the suite's version, set once, else what the rubric says. A part has those of the whole.
+
+    A baseline agent that is named only now may have run the whole suite before: its first run gives what is missing.
+    """
+    whole = form is None or form.whole
+    known = {} if store is None else store.runs.targets(suite.digest if form is None or whole else form.suite)
+    first = {}
+    if store is not None and whole and suite.baseline_scores:
+        first = store.runs.first_targets(suite, suite.baseline_scores[0].agent_id)
+    return {
+        name: {**first.get(name, {}), **known.get(name, {}), **targets_for(item)}
+        for item in suite.benchmarks
+        for name in (item.benchmark_id,)
+    }

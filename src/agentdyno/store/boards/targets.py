@@ -21,6 +21,7 @@ from agentdyno.findings.figures.dimensions import (
 from agentdyno.findings.figures.spread import packed, rescaled
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import ArmResult, CaseFigures, MetricSummary, RunResult, form_of
+from agentdyno.model.suite import Suite
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.matrix import suite_key
 from agentdyno.store.boards.schema import SCORES, agents, benchmarks, executions, suites, targets
@@ -65,6 +66,17 @@ def known_targets(session: DatabaseSession, digest: str) -> dict[str, dict[str, 
     for benchmark, metric, target, bound in rows:
         found.setdefault(benchmark, {})[metric] = (target, bound)
     return found
+
+
+def first_targets(session: DatabaseSession, suite: Suite, agent: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """By benchmark what the first whole run of a baseline agent (a name, or ``NAME@VERSION``) gives targets of."""
+    rows = session.execute(
+        select(benchmarks.c.id, benchmarks.c.benchmark_id)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .where(suites.c.digest == suite.digest)
+    ).all()
+    firsts = ((name, _first_whole_arm(session, key, agent)) for key, name in rows)
+    return {name: targets_for(suite.benchmark(name), first[3]) for name, first in firsts if first is not None}
 
 
 def settle_targets(session: DatabaseSession, suite: int, result: RunResult) -> None:

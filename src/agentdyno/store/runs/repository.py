@@ -11,7 +11,7 @@ from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import run_before
-from agentdyno.store.boards.targets import known_targets
+from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs import pages, queries, repeats, writes
@@ -62,6 +62,7 @@ class RunRepository(Repository):
     repeated = in_snapshot(repeats.repeated_arms)
     whole_before = in_snapshot(run_before)
     targets = in_snapshot(known_targets)
+    first_targets = in_snapshot(first_targets)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
     find_samples = in_snapshot(sample_rows.find_samples)

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
+from agentdyno.findings.board.model import MatrixEntry
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.record.ask_names import versions_of
 from agentdyno.jobs.catalogue import RegisteredAgent
@@ -46,7 +47,7 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     runnable = {item.version for item in registered}
     wanted = ResultFilter(named.name, named.version, latest=True)
     results = store.boards.execution_page(wanted, limit=MOST_RESULTS)
-    entries = [entry for entry in services.boards.matrix().entries if entry.name == named.name]
+    entries = _newest_scores(services, named.name, results)
     return answer(
         AgentView(
             agent=_summary(named.name, rows, registered),
@@ -56,6 +57,16 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
             results=tuple(results),
         )
     )
+
+
+def _newest_scores(services: Services, name: str, results: list[Execution]) -> list[MatrixEntry]:
+    """Of each version those in the suite that it was run with last; suites are not averaged."""
+    found: dict[str, MatrixEntry] = {}
+    for digest in dict.fromkeys(item.suite for item in results):
+        for entry in services.boards.matrix(suite=digest).entries:
+            if entry.name == name:
+                found.setdefault(entry.version, entry)
+    return list(found.values())
 
 
 def _registered(services: Services, name: str) -> list[RegisteredAgent]:
