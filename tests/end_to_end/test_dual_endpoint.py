@@ -85,7 +85,9 @@ def test_two_models_answer_at_once_and_what_is_measured_is_no_simulation(tmp_pat
 @pytest.mark.parametrize("slots", [1, 4])
 def test_two_agents_share_one_model_with_one_slot_or_four(tmp_path: Path, documents: Path, slots: int) -> None:
     (arm,) = measured(tmp_path, documents, {"endpoints": "local", "slots": slots}).arms
-    assert arm.observed["requested"]["slots"] == slots
+    requested = arm.observed["requested"]
+    assert isinstance(requested, dict)
+    assert requested["slots"] == slots
     (speedup,), (waited,), (alone,) = (values(arm, name) for name in ("speedup", "ttft_s", "ttft_alone_s"))
     assert min(speedup, waited, alone) > 0
 
