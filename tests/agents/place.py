@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from agentdyno.contracts import CaseFailed
-from agentdyno.model.case import Response
+from agentdyno.contracts import Agent, CaseFailed
+from agentdyno.model.case import Case, Response
 from agentdyno.model.sample import FailureKind, Status
 
 VARIABLE = "AGENTDYNO_TEST"
 WAIT_S = 60.0
+AnyAgent = TypeVar("AnyAgent", bound=Agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,34 @@ async def exists(path: Path) -> None:
     async with asyncio.timeout(WAIT_S):
         while not path.exists():
             await asyncio.sleep(0.002)
+
+
+def using(agent: AnyAgent, work: Callable[[AnyAgent], Awaitable[object]]) -> object:
+    """What ``work`` gives with an agent that was started, and is closed afterwards."""
+
+    async def whole() -> object:
+        try:
+            await agent.start()
+            return await work(agent)
+        finally:
+            await agent.close()
+
+    return asyncio.run(whole())
+
+
+def answers(agent: Agent, *cases: Case) -> list[Response | CaseFailed]:
+    """What the agent answers to one case after the other, failures included."""
+    results: list[Response | CaseFailed] = []
+
+    async def work(agent: Agent) -> None:
+        for item in cases:
+            try:
+                results.append(await agent.run(item))
+            except CaseFailed as error:
+                results.append(error)
+
+    using(agent, work)
+    return results
 
 
 def failed(result: object) -> tuple[FailureKind, Status]:

@@ -25,6 +25,8 @@ __all__ = ["make_agent", "parse_agent"]
 
 COMMAND_KEYS = ("input", "cwd", "cpu_limit_s", "output_limit_mb")
 """What of a command's configuration is for its adapter; the rest is the command's own."""
+PROGRAM_KEYS = ("cwd", "output_limit_mb")
+"""The same of a program that stays."""
 SAMPLING = frozenset(
     {
         *("temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens", "reasoning_effort"),
@@ -98,10 +100,7 @@ def _make_command(located: Located, setting: _Setting) -> Agent:
 
     use = located.use
     own = {key: use.config[key] for key in COMMAND_KEYS if key in use.config}
-    rest = {key: value for key, value in use.config.items() if key not in COMMAND_KEYS}
-    for key in rest:
-        if get_close_matches(key, COMMAND_KEYS, n=1, cutoff=0.85):
-            raise _unknown_key(use, key, COMMAND_KEYS)
+    rest = _own_of_program(use, COMMAND_KEYS)
     output_mb = _positive(use, "output_limit_mb")
     limits = CommandLimits(setting.memory_limit_bytes, _positive(use, "cpu_limit_s"))
     if output_mb is not None:
@@ -115,6 +114,35 @@ def _make_command(located: Located, setting: _Setting) -> Agent:
         limits=limits,
         version=use.version or "",
     )
+
+
+def _make_program(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.commands.command_line import split_command
+    from agentdyno.agents.foreign.agent import ForeignAgent, ProgramLimits, ProgramSetting
+
+    use = located.use
+    limits = ProgramLimits(setting.workers, setting.memory_limit_bytes)
+    output_mb = _positive(use, "output_limit_mb")
+    if output_mb is not None:
+        limits = replace(limits, output_bytes=int(output_mb * 2**20))
+    cwd = Path(use.base_dir) / str(use.config.get("cwd", "."))
+    return ForeignAgent(
+        use.name,
+        split_command(use.uses.partition(":")[2], use.name),
+        config=_own_of_program(use, PROGRAM_KEYS),
+        setting=ProgramSetting(str(cwd), use.env, setting.environ),
+        limits=limits,
+        version=use.version or "",
+    )
+
+
+def _own_of_program(use: AgentUse, ours: tuple[str, ...]) -> dict[str, object]:
+    """The configuration that the program sees; raises ``SpecError`` for a key of it that is nearly one of ours."""
+    rest = {key: value for key, value in use.config.items() if key not in ours}
+    for key in rest:
+        if get_close_matches(key, ours, n=1, cutoff=0.85):
+            raise _unknown_key(use, key, ours)
+    return rest
 
 
 def _make_openai(located: Located, setting: _Setting) -> Agent:
@@ -138,6 +166,7 @@ def _make_http(located: Located, setting: _Setting) -> Agent:
 _MAKERS: dict[str, Callable[[Located, _Setting], Agent]] = {
     "python": _make_python,
     "cmd": _make_command,
+    "stdio": _make_program,
     "openai": _make_openai,
     "ollama": _make_ollama,
     "http": _make_http,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentdyno.agents.commands.command_line import split_command
-from agentdyno.agents.references import Located, locate
+from agentdyno.agents.references import PROGRAMS, Located, locate
 from agentdyno.errors import DynoError
 from agentdyno.model.identity import digest
 from agentdyno.model.suite import AgentUse
@@ -67,8 +67,8 @@ def _in_checkout(path: Path, root: Path, checkout: Path) -> Path:
 
 def _what(located: Located) -> object:
     uses = located.use.uses
-    if located.scheme == "cmd":
-        return ["cmd", *_argv(uses)]
+    if located.scheme in PROGRAMS:
+        return [located.scheme, *_argv(uses)]
     if located.target is not None:
         return ["python", located.target.name]
     return uses
@@ -83,7 +83,7 @@ def _argv(uses: str) -> tuple[str, ...]:
 
 def _files_of(located: Located) -> list[Path]:
     """The files that define an agent, each once, in an order that does not depend on where they lie."""
-    if located.scheme == "cmd":
+    if located.scheme in PROGRAMS:
         folder = Path(located.use.base_dir) / str(located.use.config.get("cwd", "."))
         return [path for item in _argv(located.use.uses) if (path := folder / item).is_file()]
     if located.target is None:

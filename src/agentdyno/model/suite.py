@@ -129,9 +129,10 @@ class Benchmark:
 class AgentUse:
     """An agent to put on the bench: a label, where it is, and its configuration.
 
-    ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``openai:``, ``ollama:``, ``http(s):``) or the
-    name of an installed agent. ``env`` are names of environment variables it may read; their values are never
-    stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared one.
+    ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``stdio:``, ``openai:``, ``ollama:``,
+    ``http(s):``) or the name of an installed agent. ``env`` are names of environment variables it may read; their
+    values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
+    one.
     """
 
     name: str

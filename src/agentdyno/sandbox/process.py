@@ -31,7 +31,8 @@ MARK = "AGENTDYNO_PROCESS"
 
 
 class LimitedProcess:
-    """Standard output and error go through one pipe that the owner drains; input is empty.
+    """Standard output and error go through one pipe that the owner drains; input is empty. An owner that wants to
+    talk by standard input and output gives its own descriptors for them (``stdin_fd``, ``stdout_fd``).
 
     ``output_fd`` is readable when there is output, ``exit_fd`` when the process has ended. ``memory_bytes`` limits
     the private memory of the process (RLIMIT_DATA): an allocation beyond it fails inside the process. Nothing is done
@@ -47,6 +48,8 @@ class LimitedProcess:
         pass_fds: Sequence[int] = (),
         memory_bytes: int | None = None,
         output_limit_bytes: int | None = None,
+        stdin_fd: int = subprocess.DEVNULL,
+        stdout_fd: int | None = None,
     ) -> None:
         self._mark = os.urandom(8).hex()
         self.output_fd, write_fd = os.pipe()
@@ -56,8 +59,8 @@ class LimitedProcess:
                 list(command),
                 cwd=cwd,
                 env={**(os.environ if env is None else env), MARK: self._mark},
-                stdin=subprocess.DEVNULL,
-                stdout=write_fd,
+                stdin=stdin_fd,
+                stdout=write_fd if stdout_fd is None else stdout_fd,
                 stderr=write_fd,
                 pass_fds=tuple(pass_fds),
                 start_new_session=True,
@@ -101,8 +104,12 @@ class LimitedProcess:
                 if not chunk:
                     self.output_open = False
                     return
-                self.output_bytes += len(chunk)
-                self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+                self.note_output(chunk)
+
+    def note_output(self, printed: bytes) -> None:
+        """Counts something that was printed, and keeps its end; ``drain`` does it with all that it reads."""
+        self.output_bytes += len(printed)
+        self._tail = (self._tail + printed)[-TAIL_BYTES:]
 
     def drain_in_background(self) -> None:
         """Has a thread read what is printed, for an owner that does something else for long."""

@@ -38,7 +38,8 @@ WORKSPACE = """\
 # Results of one workspace are compared with each other.
 workspace: default
 
-# Agents by name. `use` is file.py@function, module:function, cmd:PROGRAM, openai:MODEL, ollama:MODEL or a URL.
+# Agents by name. `use` is file.py@function, module:function, cmd:PROGRAM, stdio:PROGRAM, openai:MODEL, ollama:MODEL
+# or a URL.
 # Further keys: version, config (passed to the agent), env (names of environment variables it may read; never
 # their values), description, sweep (lists of configuration values; each combination is an agent of its own).
 agents:

@@ -6,7 +6,6 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -16,7 +15,7 @@ from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError, SpecError
 from agentdyno.model.case import Case, Response, Usage
 from agentdyno.model.sample import FailureKind, Status
-from tests.agents.place import VARIABLE, WAIT_S, Place, exists, failed, output
+from tests.agents.place import VARIABLE, WAIT_S, Place, answers, exists, failed, output, using
 
 PYTHON = (sys.executable, "-S", "-c")
 HELPERS = "import os, signal, sys, threading\nwait = lambda: threading.Event().wait()\n"
@@ -30,31 +29,6 @@ def command(place: Place, *argv: str, how: str = "stdin", config: object = None,
 
 def python(place: Place, text: str, **options: object) -> CommandAgent:
     return command(place, *PYTHON, HELPERS + text, **options)  # type: ignore[arg-type]
-
-
-def using(agent: CommandAgent, work: Callable[[CommandAgent], Awaitable[object]]) -> object:
-    async def whole() -> object:
-        try:
-            await agent.start()
-            return await work(agent)
-        finally:
-            await agent.close()
-
-    return asyncio.run(whole())
-
-
-def answers(agent: CommandAgent, *cases: Case) -> list[Response | CaseFailed]:
-    results: list[Response | CaseFailed] = []
-
-    async def work(agent: CommandAgent) -> None:
-        for item in cases:
-            try:
-                results.append(await agent.run(item))
-            except CaseFailed as error:
-                results.append(error)
-
-    using(agent, work)
-    return results
 
 
 def answer(agent: CommandAgent, value: object, turns: tuple[str, ...] = ()) -> Response:

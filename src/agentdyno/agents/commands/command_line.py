@@ -19,13 +19,13 @@ PASSED_ON = frozenset({"PATH", "HOME", "LANG", "LANGUAGE", "TMPDIR", "TZ", "USER
 
 
 def split_command(text: str, where: str) -> tuple[str, ...]:
-    """What stands after ``cmd:``, split as a shell would."""
+    """What stands after ``cmd:`` or ``stdio:``, split as a shell would."""
     try:
         argv = tuple(shlex.split(text))
     except ValueError as error:
         raise SpecError(f"cannot be split into arguments: {error}", where=where, remedy="Close the quotes.") from None
     if not argv:
-        raise SpecError("there is no command after cmd:", where=where, remedy="For example: cmd:python3 bot.py")
+        raise SpecError("there is no command after the colon", where=where, remedy="For example: cmd:python3 bot.py")
     return argv
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.agents.commands.command_line import split_command
-from agentdyno.agents.references import scheme_of
+from agentdyno.agents.references import PROGRAMS, scheme_of
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import AgentUse, RunWarning, Side, Workspace
@@ -166,7 +166,7 @@ def _moved(use: AgentUse, root: Path, worktree: Path, label: str) -> AgentUse:
         there, absolute = worktree / path.relative_to(root), Path(item).is_absolute()
         if there.is_file() and absolute:
             uses = uses.replace(item, str(there))  # else the baseline would be the code that is here
-        elif not there.is_file() and path.is_file() and not (absolute and scheme_of(uses) == "cmd"):
+        elif not there.is_file() and path.is_file() and not (absolute and scheme_of(uses) in PROGRAMS):
             raise SpecError(
                 f"{use.name} does not exist at {label}: there is no {item}",
                 where="--against",
@@ -177,7 +177,7 @@ def _moved(use: AgentUse, root: Path, worktree: Path, label: str) -> AgentUse:
 
 def _files_named(use: AgentUse) -> list[str]:
     """What may be files in the spelling of an agent: ``FILE.py@NAME``, or the words of a command."""
-    if scheme_of(use.uses) == "cmd":
+    if scheme_of(use.uses) in PROGRAMS:
         return list(split_command(use.uses.partition(":")[2], use.uses))
     file, at, _ = use.uses.rpartition("@")
     return [file] if at and file.endswith(".py") else []
