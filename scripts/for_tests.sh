@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the whole suite needs: the package, a browser, the dashboard's tools, a model.
+# Installs what the whole suite needs: the package, a browser, compilers, the dashboard's tools, a model.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh dev
 scripts/chromium.sh
+scripts/compilers.sh
 scripts/dashboard.sh --install
 .venv/bin/dyno model install

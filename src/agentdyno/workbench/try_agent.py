@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentdyno.model import Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
+from agentdyno.agents.foreign.agent import ForeignAgent
+from agentdyno.agents.foreign.conformance import AT_ONCE, ConformanceCheck, check_conformance
+from agentdyno.agents.resolve import make_agent
+from agentdyno.errors import SpecError
+from agentdyno.model import AgentUse, Benchmark, Case, Phase, Response, Rubric, Sample, Spec, Suite, Trial, Workspace
 from agentdyno.runner.cases.call import CaseJudgement
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runs.kind import Choices, Say, Tools
@@ -56,6 +61,18 @@ def try_agent(
             raise executor.facts.fatal
         assert sample is not None, "a case has one sample"
         return Attempt(entrant.use.name, entrant.version.version, entrant.use.uses, sample)
+
+
+def try_protocol(use: AgentUse, environ: Mapping[str, str]) -> tuple[ConformanceCheck, ...]:
+    """Whether a program keeps to the protocol of ``stdio:`` agents. Raises ``SpecError`` for any other agent."""
+    agent = make_agent(use, workers=AT_ONCE, environ=environ)
+    if not isinstance(agent, ForeignAgent):
+        raise SpecError(
+            f"{use.uses} is no program that speaks in lines",
+            where="--conformance",
+            remedy="Name one as stdio:PROGRAM; docs/reference/agent-protocol.md tells how it has to speak.",
+        )
+    return asyncio.run(check_conformance(agent))
 
 
 async def _no_opinion(_case: Case, _response: Response) -> CaseJudgement:

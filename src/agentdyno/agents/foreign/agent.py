@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agentdyno.agents.commands.command_line import check_executable, command_environment
 from agentdyno.agents.foreign.channel import ProgramStart
-from agentdyno.agents.foreign.messages import PROTOCOL, Reply, hello_line, response_in, run_line
+from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, Reply, hello_line, response_in, run_line
 from agentdyno.agents.foreign.process import Exchange, LineProcess
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
@@ -136,6 +136,22 @@ class ForeignAgent:
         await asyncio.gather(*(program.close(farewell=True) for program in programs), return_exceptions=True)
         if self._closing:
             await asyncio.wait(self._closing)
+
+    @property
+    def in_flight(self) -> int:
+        """How many cases the program takes at the same time; known once it is started."""
+        return max((program.greeting.in_flight for program in self._programs), default=1)
+
+    def say_unknown(self) -> None:
+        """Sends a message of a later protocol, which a program passes over."""
+        for program in self._programs:
+            program.say(UNKNOWN)
+
+    async def ends_by_itself(self) -> bool:
+        """Closes like ``close``; whether no process had to be killed."""
+        programs = list(self._programs)
+        await self.close()
+        return all(program.ended_by_itself for program in programs)
 
     def _answer(self, process: LineProcess, exchange: Exchange, reply: Reply) -> Response:
         readings = _readings(process, exchange)

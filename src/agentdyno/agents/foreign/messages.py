@@ -24,6 +24,7 @@ PROTOCOL = 1
 MOST_IN_FLIGHT = 1_000
 """Cases that a program may ask for at the same time."""
 CLOSE = b'{"close": true}\n'
+UNKNOWN = b'{"of_a_later_protocol": true}\n'
 
 
 class ReplyKind(Enum):

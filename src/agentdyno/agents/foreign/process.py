@@ -78,6 +78,7 @@ class LineProcess:
         self._cpu_s = cpu_clock(self._process.pid)
         self.pid = self._process.pid
         self.greeting = Greeting()
+        self.ended_by_itself = False
         self._readers = {self._process.output_fd: self._on_print, self._process.exit_fd: self._on_exit}
         self._readers |= {fd: lambda fd=fd: self._on_bytes(fd) for fd in self._candidates}  # type: ignore[misc]
         for fd, callback in self._readers.items():
@@ -99,6 +100,11 @@ class LineProcess:
     @property
     def is_usable(self) -> bool:
         return self._trouble is None and self._closing is None
+
+    def say(self, line: bytes) -> None:
+        """Sends a line that nothing is expected to answer."""
+        if self.is_usable and self._channel is not None:
+            self._send(self._channel.write_fd, line)
 
     async def ask(self, number: int, line: bytes) -> tuple[Reply, Exchange]:
         """The last reply to a case. Raises ``PeerLost`` or ``PeerFlooded``."""
@@ -145,6 +151,7 @@ class LineProcess:
         if farewell and self._trouble is None and self._channel is not None:
             self._send(self._channel.write_fd, CLOSE)
             await asyncio.wait({self._ended}, timeout=GRACE_S)
+            self.ended_by_itself = self._ended.done()
         self._fail(PeerLost(self._process.returncode, None))
         for fd in list(self._readers):
             self._unwatch(fd)
