@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from .suites import AGENT, Room
 from .timed import mark_timed
 
 use_profiles()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite that a shell has put into the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else nothing that it starts could be interrupted
 _state = tempfile.TemporaryDirectory(prefix="dyno-state-")
 os.environ["XDG_STATE_HOME"] = _state.name  # what is remembered about this host is not for tests to write
 

@@ -220,11 +220,11 @@ say(number, ok={"output": os.getpid()})
 """
         agent = program(place, body, limits=ProgramLimits(programs=2))
 
-        async def work(agent: ForeignAgent) -> list[Response]:
+        async def work(agent: ForeignAgent) -> tuple[Response, Response]:
             return await asyncio.gather(agent.run(Case("a", "x")), agent.run(Case("b", "x")))
 
         responses = using(agent, work)
-        assert isinstance(responses, list)
+        assert isinstance(responses, tuple | list)
         assert len({item.output for item in responses}) == 2
 
 

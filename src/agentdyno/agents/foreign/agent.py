@@ -12,8 +12,8 @@ from pathlib import Path
 
 from agentdyno.agents.commands.command_line import check_executable, command_environment
 from agentdyno.agents.foreign.channel import ProgramStart
-from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, Reply, hello_line, response_in, run_line
-from agentdyno.agents.foreign.process import Exchange, LineProcess
+from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, ProgramReply, hello_line, response_in, run_line
+from agentdyno.agents.foreign.process import CaseInProgram, LineProcess
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
 from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
@@ -153,7 +153,7 @@ class ForeignAgent:
         await self.close()
         return all(program.ended_by_itself for program in programs)
 
-    def _answer(self, process: LineProcess, exchange: Exchange, reply: Reply) -> Response:
+    def _answer(self, process: LineProcess, exchange: CaseInProgram, reply: ProgramReply) -> Response:
         readings = _readings(process, exchange)
         try:
             response = response_in(reply, exchange.streamed)
@@ -237,7 +237,7 @@ class ForeignAgent:
         task.add_done_callback(self._closing.discard)
 
 
-def _readings(process: LineProcess, exchange: Exchange) -> dict[str, float]:
+def _readings(process: LineProcess, exchange: CaseInProgram) -> dict[str, float]:
     readings = {"duration_s": (exchange.ended_ns - exchange.sent_ns) / 1e9}
     if exchange.cpu_s is not None:
         readings["cpu_s"] = exchange.cpu_s

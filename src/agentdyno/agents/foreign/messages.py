@@ -34,7 +34,7 @@ class ReplyKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProgramReply:
     """One line of a program. ``id`` is that of the case; a program with one case at a time may leave it out."""
 
     kind: ReplyKind
@@ -63,7 +63,7 @@ def run_line(case: Case, number: int) -> bytes:
     return _line({"run": told, "id": number})
 
 
-def read_line(line: bytes) -> Reply | None:
+def read_line(line: bytes) -> ProgramReply | None:
     """``None`` for whatever is no line of the protocol: something that the program printed."""
     if not line.lstrip().startswith(b"{"):
         return None
@@ -78,12 +78,12 @@ def read_line(line: bytes) -> Reply | None:
         return None
     ((key, content),) = told.items()
     try:
-        return Reply(ReplyKind(key), content, number)
+        return ProgramReply(ReplyKind(key), content, number)
     except ValueError:
         return None
 
 
-def greeting_in(reply: Reply) -> Greeting | None:
+def greeting_in(reply: ProgramReply) -> Greeting | None:
     """``None`` where the reply is no answer to ``hello``. Raises ``ValueError`` for one that cannot be dealt with."""
     told = reply.content
     if reply.kind is not ReplyKind.OK or not isinstance(told, Mapping) or "protocol" not in told:
@@ -96,7 +96,7 @@ def greeting_in(reply: Reply) -> Greeting | None:
     return Greeting(in_flight, str(told.get("name", "")), str(told.get("version", "")))
 
 
-def response_in(reply: Reply, streamed: str | None) -> Response:
+def response_in(reply: ProgramReply, streamed: str | None) -> Response:
     """The answer; what was ``streamed`` is its output where it gives none. Readings are what the program reports.
 
     Raises ``CaseFailed`` for an error that the program tells, and for an answer of another form.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 from agentdyno.agents.foreign.channel import Channel, ProgramStart, start_program
-from agentdyno.agents.foreign.messages import CLOSE, Greeting, Reply, ReplyKind, greeting_in, read_line
+from agentdyno.agents.foreign.messages import CLOSE, Greeting, ProgramReply, ReplyKind, greeting_in, read_line
 from agentdyno.workers.clock_check import cpu_clock
 from agentdyno.workers.peer import GRACE_S, PeerFlooded, PeerLost
 
@@ -17,14 +17,14 @@ READ_BYTES = 1 << 16
 
 
 @dataclass(slots=True)
-class Exchange:
+class CaseInProgram:
     """A case that was sent, and what has come back for it. Times are nanoseconds of one clock.
 
     ``cpu_s`` is CPU time of the program alone, without processes that it starts; unknown where other cases were in
     the program at the same time.
     """
 
-    answered: asyncio.Future[Reply]
+    answered: asyncio.Future[ProgramReply]
     sent_ns: int = 0
     ended_ns: int = 0
     chunks: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class LineProcess:
         self._incoming = {fd: _Incoming() for fd in self._candidates}
         self._outgoing: dict[int, bytearray] = {}
         self._greeted: asyncio.Future[Greeting] = self._loop.create_future()
-        self._running: dict[int, Exchange] = {}
+        self._running: dict[int, CaseInProgram] = {}
         self._trouble: PeerLost | PeerFlooded | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._closing: asyncio.Task[None] | None = None
@@ -106,13 +106,13 @@ class LineProcess:
         if self.is_usable and self._channel is not None:
             self._send(self._channel.write_fd, line)
 
-    async def ask(self, number: int, line: bytes) -> tuple[Reply, Exchange]:
+    async def ask(self, number: int, line: bytes) -> tuple[ProgramReply, CaseInProgram]:
         """The last reply to a case. Raises ``PeerLost`` or ``PeerFlooded``."""
         if self._trouble is not None or self._channel is None:
             raise self._trouble or PeerLost(None, None)
         if not self._running:
             self._process.take_tail()  # printed since the last answer, in no case
-        exchange = Exchange(self._loop.create_future())
+        exchange = CaseInProgram(self._loop.create_future())
         self._running[number] = exchange
         if len(self._running) > 1:
             for other in self._running.values():
@@ -209,7 +209,7 @@ class LineProcess:
         else:
             self._take_reply(reply, now_ns)
 
-    def _take_greeting(self, fd: int, reply: Reply) -> None:
+    def _take_greeting(self, fd: int, reply: ProgramReply) -> None:
         if self._greeted.done():
             return
         try:
@@ -224,7 +224,7 @@ class LineProcess:
         self._channel = self._candidates[fd]
         self._greeted.set_result(greeting)
 
-    def _take_reply(self, reply: Reply, now_ns: int) -> None:
+    def _take_reply(self, reply: ProgramReply, now_ns: int) -> None:
         number = reply.id
         if number is None and len(self._running) == 1:
             number = next(iter(self._running))

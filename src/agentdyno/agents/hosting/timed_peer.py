@@ -13,8 +13,8 @@ from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
 from agentdyno.workers.reference import SPENT
 
-_PINGS = 2
-"""The first waits for the interpreter to start."""
+_PINGS = 5
+"""The first waits for the interpreter to start; of the others, some may wait for a CPU."""
 _MOST_REFERENCE_S = 0.02
 """No reading of the references takes longer, whatever the process says that it spent on one."""
 
