@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
 from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunForm
@@ -208,6 +208,24 @@ class RunResult:
     origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
     form: RunForm | None = None
+
+    @property
+    def metrics(self) -> dict[str, dict[str, object]]:
+        """The figures of a run with one arm, by metric and figure: ``metrics["duration_s"]["mean"]``.
+
+        Raises ``ValueError`` for a run with several arms, whose figures are not one's (``by_arm`` divides it).
+        """
+        if len(self.arms) > 1:
+            raise ValueError(
+                f"{self.name} has {len(self.arms)} arms: say whose figures, as in result.arms[0].metrics"
+            )
+        return {name: asdict(figures) for arm in self.arms for name, figures in arm.metrics.items()}
+
+    def by_arm(self) -> list[RunResult]:
+        """The run as one result for each of its arms, called as the arm is where there are several."""
+        if len(self.arms) <= 1:
+            return [self]
+        return [replace(self, name=arm.name, arms=(arm,)) for arm in self.arms]
 
     @property
     def misjudged(self) -> bool:

@@ -23,13 +23,15 @@ class Price:
 class Workspace:
     """Everything has a default: a folder without ``dyno.yaml`` is a workspace too.
 
-    ``suites`` are paths of suite files below ``base_dir``. ``weights`` of dimensions replace the default ones of
+    ``suites`` are paths of suite files below ``base_dir``, ``imports`` those of Python files that register the
+    project's experiments. ``weights`` of dimensions replace the default ones of
     overall scores; a dimension that it does not name keeps its own.
     """
 
     name: str = "default"
     agents: Mapping[str, AgentUse] = field(default_factory=dict)
     suites: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
     run_agents: tuple[str, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     compute_price_per_cpu_hour: float | None = None

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -79,8 +80,8 @@ def load(kind: str, name: str) -> Any:
     raise unknown(kind, name)
 
 
-def unknown(kind: str, name: str) -> PluginError:
-    """The error for a name that nothing has."""
+def unknown(kind: str, name: str, others: Iterable[str] = ()) -> PluginError:
+    """The error for a name that nothing has; ``others`` are names that it may have been meant for, too."""
     package = package_to_install(kind, name)
     if package is not None:
         return PluginError(
@@ -89,8 +90,8 @@ def unknown(kind: str, name: str) -> PluginError:
         )
     return PluginError(
         f"unknown {kind[:-1]} {name!r}",
-        remedy=f"{nearest(name, [*registered(kind), *installed(kind)])} `dyno list {kind}` shows all; "
-        "local code comes in through `imports:` in a spec or as file.py@name.",
+        remedy=f"{nearest(name, [*registered(kind), *installed(kind), *others])} `dyno list {kind}` shows all; "
+        "local code comes in from experiments/, through `imports:` in a spec or in dyno.yaml, or as file.py@name.",
     )
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from agentdyno.contracts import Experiment
@@ -55,6 +56,22 @@ def describe_source(name: str, module: str, attribute: str, origin: str) -> Expe
     found = _find(module, attribute)
     if found is None:
         return ExperimentInfo(name, _said_in_call(module, attribute), origin=origin)
+    return _described(name, found, origin)
+
+
+def describe_file(name: str, file: Path, attribute: str, origin: str) -> ExperimentInfo:
+    """The same of a class or function of a file that belongs to no package."""
+    try:
+        module = _Module("", ast.parse(file.read_bytes()))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ExperimentInfo(name, origin=origin)
+    for item in module.top_level():
+        if isinstance(item, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == attribute:
+            return _described(name, _Found(item, module, 0), origin)
+    return ExperimentInfo(name, origin=origin)
+
+
+def _described(name: str, found: _Found, origin: str) -> ExperimentInfo:
     description = first_line(ast.get_docstring(found.node))
     if isinstance(found.node, ast.ClassDef):
         signature = _class_signature(found.node, found) or _Signature()

@@ -10,7 +10,8 @@ from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, package_to_install
 from agentdyno.registry.lookup import find_source
-from agentdyno.registry.source import describe_source
+from agentdyno.registry.project import project_objects
+from agentdyno.registry.source import describe_file, describe_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,25 @@ def list_kind(kind: str) -> list[ExperimentInfo]:
         found[name] = describe_source(name, target.module or "", target.name, item.package)
     for name, local in registered(kind).items():
         found.setdefault(name, ExperimentInfo(name, origin=local.origin))
+    if kind == "experiments":
+        found = {**_of_project(kind), **found}
     return [found[name] for name in sorted(found)]
+
+
+def _of_project(kind: str) -> dict[str, ExperimentInfo]:
+    """What files of the project register, those in its folder ``experiments`` and those that dyno.yaml names."""
+    from agentdyno.specs.workspace.load import load_workspace, project_files
+
+    workspace = load_workspace(Path.cwd())
+    root = Path(workspace.base_dir)
+    return {
+        name: describe_file(name, item.file, item.attribute, _short(item.file, root))
+        for name, item in project_objects(kind, project_files(workspace)).items()
+    }
+
+
+def _short(file: Path, root: Path) -> str:
+    return str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
 
 
 def source_files(kind: str) -> list[Path]:

@@ -56,13 +56,13 @@ def write_reports(report: Report, formats: Sequence[str], folder: Path) -> list[
 
 
 def _write(name: str, reporter: Any, report: Report, folder: Path) -> Sequence[Path] | None:
-    """A class or an object with ``write``, or a plain function of the results and a folder."""
+    """A class or an object with ``write``, or a plain function of the results, one for each arm, and a folder."""
     made = reporter() if inspect.isclass(reporter) else reporter
     folder.mkdir(parents=True, exist_ok=True)
     if hasattr(made, "write"):
         return made.write(report, folder)  # type: ignore[no-any-return]
     if callable(made):
-        return made(list(report.results), str(folder))  # type: ignore[no-any-return]
+        return made([item for result in report.results for item in result.by_arm()], str(folder))  # type: ignore[no-any-return]
     raise PluginError(
         f"the reporter {name} can neither write nor be called",
         remedy="Give it write(report, output_dir) -> paths.",

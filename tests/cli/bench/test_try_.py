@@ -74,3 +74,20 @@ def test_a_model_is_asked_at_any_address_and_what_it_reports_is_shown(bench: Ben
     assert sample["details"]["model"] == "small"
     assert {"ttft_s", "input_tokens", "output_tokens"} <= sample["readings"].keys()
     assert server.asked[0].body["temperature"] == 0.5
+
+
+def test_a_program_is_put_through_the_protocol(bench: Bench) -> None:
+    bench.write("agent.sh", 'while read -r line; do echo \'{"ok": {"protocol": 1, "output": 1}}\'; done\n')
+    done = bench.dyno("try", "stdio:sh agent.sh", "--conformance")
+    assert done.code == 1, done.err
+    assert "unknown key 'protocol'" in done.out
+    checks = bench.dyno("try", "stdio:sh agent.sh", "--conformance", "--json").json
+    assert checks[0] == {"name": "answers hello", "problem": None}
+
+
+def test_only_a_program_can_be_put_through_the_protocol_and_others_need_a_question(bench: Bench) -> None:
+    bench.write("agent.py", AGENT)
+    done = bench.dyno("try", "agent.py@answer", "--conformance")
+    assert (done.code, "stdio:PROGRAM" in done.err) == (2, True)
+    done = bench.dyno("try", "agent.py@answer")
+    assert (done.code, "Missing argument 'TEXT'" in done.err) == (2, True)

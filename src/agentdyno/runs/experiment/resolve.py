@@ -13,13 +13,16 @@ from agentdyno.model import InstrumentUse, Isolation, Spec
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.local import Target, loaded_by_path, parse_reference
+from agentdyno.registry.project import project_objects
 from agentdyno.runner.bench.job import CodeReference, InstrumentJob
+from agentdyno.specs.workspace.load import load_workspace, project_files
 
 ALWAYS_ON = "timing"
 
 
 def experiment_code(reference: str, spec: Spec) -> CodeReference:
-    """Where an experiment is: a file, a module, an installed package, this process, or one of the imports."""
+    """Where an experiment is: a file, a module, an installed package, this process, a file of the project, or one of
+    the imports."""
     imports = import_paths(spec)
     target = parse_reference(reference, Path(spec.base_dir))
     if target is not None:
@@ -30,9 +33,12 @@ def experiment_code(reference: str, spec: Spec) -> CodeReference:
         return _code_of_object(reference, local.target, imports, spec.isolation)
     if reference in packages:
         return _code(packages[reference].target, imports)
+    project = project_objects("experiments", project_files(load_workspace(Path(spec.base_dir))))
+    if reference in project:
+        return CodeReference(reference, files=(str(project[reference].file),), imports=imports)
     if imports:
         return CodeReference(reference, files=imports)
-    raise unknown("experiments", reference)
+    raise unknown("experiments", reference, project)
 
 
 def short_name(reference: str) -> str:

@@ -52,6 +52,11 @@ class WorkspaceFile(FileModel):
     suites: OneOrMany = Field(
         default_factory=list, description="Suite files: paths or patterns", examples=[["suites/*.yaml"]]
     )
+    imports: OneOrMany = Field(
+        default_factory=list,
+        description="Python files that register experiments, beside those in experiments/: paths or patterns",
+        examples=[["benchmarks/*.py"]],
+    )
     run: RunModel = Field(
         default_factory=RunModel,
         description="What dyno run runs when it is told nothing else",

@@ -11,6 +11,7 @@ from typing import Any
 from agentdyno.errors import SpecError
 from agentdyno.model.suite import AgentUse
 from agentdyno.model.workspace import Price, Workspace
+from agentdyno.registry.project import EXPERIMENTS_FOLDER
 from agentdyno.specs.files.problems import FileProblem, got, shorten, spec_error
 
 FILE = "dyno.yaml"
@@ -57,7 +58,8 @@ def read_workspace(path: Path) -> Workspace:
     return Workspace(
         name=document.get("workspace", "default"),
         agents=_agents(document.get("agents", {}), source, str(folder)),
-        suites=_suites(document.get("suites", ()), folder, source),
+        suites=_paths("suites", document.get("suites", ()), folder, source),
+        imports=_paths("imports", document.get("imports", ()), folder, source),
         run_agents=tuple(dict.fromkeys(document.get("run", {}).get("agents", ()))),
         prices=prices,
         compute_price_per_cpu_hour=None if compute is None else float(compute),
@@ -135,7 +137,14 @@ def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, Ag
     return agents
 
 
-def _suites(patterns: Sequence[str], folder: Path, source: str) -> tuple[str, ...]:
+def project_files(workspace: Workspace) -> tuple[Path, ...]:
+    """The Python files in which the project's experiments are looked for."""
+    folder = Path(workspace.base_dir)
+    named = [folder / item for item in workspace.imports]
+    return (*named, *sorted((folder / EXPERIMENTS_FOLDER).glob("*.py")))
+
+
+def _paths(key: str, patterns: Sequence[str], folder: Path, source: str) -> tuple[str, ...]:
     """Paths as given, patterns as the files that match, in order and once each."""
     found: list[str] = []
     for i, pattern in enumerate(patterns):
@@ -146,8 +155,8 @@ def _suites(patterns: Sequence[str], folder: Path, source: str) -> tuple[str, ..
         try:
             matches = sorted((Path(anchor) if anchor else folder).glob(pattern.removeprefix(anchor)))
         except (ValueError, NotImplementedError, OSError) as error:
-            remedy = "Write for example suites/*.yaml."
-            raise spec_error(source, [FileProblem(f"suites[{i}]", f"not a pattern: {error}", remedy)]) from None
+            remedy = f"Write for example {'suites/*.yaml' if key == 'suites' else 'benchmarks/*.py'}."
+            raise spec_error(source, [FileProblem(f"{key}[{i}]", f"not a pattern: {error}", remedy)]) from None
         found += [_relative(item, folder) for item in matches if item.is_file()]
     return tuple(dict.fromkeys(found))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal
 
@@ -40,9 +42,12 @@ class Rules:
     resource_limit: float = 8.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SimulationConfig:
-    """``width`` and ``height`` of 0 give a square world of constant density; ``resources`` of ``None`` one for every
+    """Values may be set one by one (``config.use_in_memory_db = True``); one that cannot be is refused and changes
+    nothing. What depends on several of them is checked when it is made and when it is run (``check``).
+
+    ``width`` and ``height`` of 0 give a square world of constant density; ``resources`` of ``None`` one for every
     two agents. ``perception_radius`` is in units of the world.
 
     ``database`` is the file that the history is logged to; empty: no history. ``use_in_memory_db`` keeps it in memory
@@ -69,26 +74,23 @@ class SimulationConfig:
     rules: Rules = Rules()
 
     def __post_init__(self) -> None:
-        _at_least("agents", self.agents, 1)
-        _at_least("steps", self.steps, 0)
-        _at_least("batch_rows", self.batch_rows, 1)
-        _at_least("commit_every", self.commit_every, 1)
-        _at_least("observation_radius", self.observation_radius, 1)
-        if self.resources is not None:
-            _at_least("resources", self.resources, 0)
-        for name in ("width", "height"):
-            size = getattr(self, name)
-            if not (math.isfinite(size) and size >= 0):
-                raise _refused(
-                    name, f"the world's {name} is {size:g}", "Give a size above 0, or 0 for one that fits."
-                )
+        self.check()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _FIELDS:
+            near = get_close_matches(name, _FIELDS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(_FIELDS)}."
+            raise AttributeError(f"a simulation has no {name!r}. {hint}")
+        _check_value(name, value)
+        object.__setattr__(self, name, value)
+
+    def check(self) -> None:
+        """Raises ``SpecError`` for values that do not go together, or need more memory than there is."""
         if (self.width == 0) != (self.height == 0):
             name = "width" if self.width == 0 else "height"
             raise _refused(name, "a world of zero size holds nobody", "Give both sizes, or neither.")
-        if not (math.isfinite(self.perception_radius) and self.perception_radius > 0):
-            raise _refused("perception_radius", f"the radius is {self.perception_radius:g}", "Give a number above 0.")
         if self.persist_db_on_completion and not self.database:
-            raise _refused("database", "there is no file to persist the history to", "Name one.")
+            raise _refused("database", "there is no file to persist the history to", "Name one: database.")
         self._check_memory()
 
     @property
@@ -133,9 +135,32 @@ def available_bytes() -> int | None:
         return None
 
 
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise _refused(name, f"{name} is {value}", f"Give {least} or more.")
+_FIELDS = tuple(field.name for field in fields(SimulationConfig))
+_LEAST = {"agents": 1, "steps": 0, "resources": 0, "batch_rows": 1, "commit_every": 1, "observation_radius": 1}
+_SWITCHES = ("use_in_memory_db", "persist_db_on_completion")
+
+
+def _check_value(name: str, value: object) -> None:
+    """Raises ``SpecError`` for a value that this setting can never have."""
+    if name in _SWITCHES:
+        if not isinstance(value, bool):
+            raise _refused(name, f"{name} is {value!r}", "Say True or False.")
+    elif name in _LEAST:
+        if value is None and name == "resources":
+            return
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < _LEAST[name]:
+            raise _refused(name, f"{name} is {value}", f"Give {_LEAST[name]} or more.")
+    elif name in ("width", "height", "perception_radius"):
+        wrong = not isinstance(value, Real) or not math.isfinite(value)
+        if name == "perception_radius" and (wrong or not value > 0):  # type: ignore[operator]
+            raise _refused(name, f"the radius is {_shown(value)}", "Give a number above 0.")
+        if wrong or not value >= 0:  # type: ignore[operator]
+            remedy = "Give a size above 0, or 0 for one that fits."
+            raise _refused(name, f"the world's {name} is {_shown(value)}", remedy)
+
+
+def _shown(value: object) -> str:
+    return f"{float(value):g}" if isinstance(value, Real) else repr(value)
 
 
 def _refused(name: str, message: str, remedy: str) -> SpecError:

@@ -98,6 +98,7 @@ def simulate(
 
     Without an ``observer``, one is made where the configuration names a storage of observations.
     """
+    config.check()
     simulation = Simulation(config)
     if observer is None:
         observer = _configured_observer(config)
