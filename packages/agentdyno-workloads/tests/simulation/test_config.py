@@ -55,4 +55,4 @@ def test_a_value_that_cannot_be_is_refused_and_changes_nothing(name: str, value:
 
 def test_a_setting_that_there_is_not_names_the_nearest() -> None:
     with pytest.raises(AttributeError, match="Did you mean use_in_memory_db"):
-        SimulationConfig().use_in_memry_db = True  # type: ignore[attr-defined]
+        SimulationConfig().use_in_memry_db = True
