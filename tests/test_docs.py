@@ -79,6 +79,7 @@ from agentdyno.specs.files.yaml_text import parse_yaml
 from agentdyno.specs.load.build import parse_load
 from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store.boards.view import CREATE_VIEW
+from agentdyno.workbench.listing import workload_files
 
 from .architecture.test_layers import LAYERS
 from .loaded_commands import Commands
@@ -627,6 +628,10 @@ def test_workflows_run_what_exists(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     plan = folder.run(f"dyno run {spec} --dry-run")
     assert "Nothing was run" in plan
+    database = (workflows / "database-performance-baseline.yml").read_text()
+    named = re.findall(r"[a-z_]+_baseline(?=[ ;\n])", database)
+    assert len(set(named)) == 3
+    assert {f"workload:simulation/{name}" for name in named} <= {item.name for item in workload_files("specs")}
     for name in workflows.glob("*.yml"):
         document = yaml.safe_load(name.read_text())
         assert document["jobs"]
