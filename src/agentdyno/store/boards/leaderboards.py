@@ -32,9 +32,10 @@ from sqlalchemy import (
     select,
 )
 
+from agentdyno.findings.board.model import LeaderboardRow
 from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
-from agentdyno.store.boards.matrix import in_category, in_suite, suite_key, with_parts
+from agentdyno.store.boards.matrix import in_category, in_suite, with_parts
 from agentdyno.store.boards.schema import (
     ERRORS,
     SCORES,
@@ -47,7 +48,7 @@ from agentdyno.store.boards.schema import (
 )
 from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.rows import LeaderboardRow
+from agentdyno.store.runs.suites import suite_key
 
 _SCALES = [SCALES[name] for name in SUMMED]
 _COUNTS = ("attempts", "n", "not_whole", "passed", "samples", "scored", "case_sum", "case_squares")
