@@ -179,10 +179,10 @@ def move_targets(session: DatabaseSession, suite: str, rows: Sequence[TargetRow]
     scored = or_(*(executions.c[name].is_not(None) for name in TARGETED_DIMENSIONS))
     count = session.execute(select(func.count()).select_from(executions).where(outside, scored)).scalar_one()
     if count:
-        pairs = summaries.remove(session, outside & scored)
+        places = summaries.remove(session, outside & scored)
         ids = list(session.execute(select(executions.c.id).where(outside, scored)).scalars())
         session.execute(update(executions).where(executions.c.id.in_(ids)), {"stale": 1})
-        summaries.add(session, executions.c.id.in_(ids), pairs)
+        summaries.add(session, executions.c.id.in_(ids), places)
     return MovedTargets(score_again(session, moved), int(count))
 
 
@@ -227,10 +227,10 @@ def _score_benchmark(session: DatabaseSession, keys: Sequence[int], name: str, b
     if not new:
         return 0
     which = executions.c.id.in_(list(new))
-    pairs = summaries.remove(session, which)
+    places = summaries.remove(session, which)
     for key, values in new.items():
         session.execute(update(executions).where(executions.c.id == key), values)
-    summaries.add(session, which, pairs)
+    summaries.add(session, which, places)
     return len(new)
 
 
