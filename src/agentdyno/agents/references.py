@@ -9,7 +9,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agentdyno.agents.commands.command_line import split_command
 from agentdyno.errors import PluginError, nearest
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.installed import installed, load
@@ -66,6 +65,8 @@ def label_of(uses: str) -> str:
     scheme = scheme_of(uses)
     _, _, rest = uses.partition(":")
     if scheme in PROGRAMS:
+        from agentdyno.agents.commands.command_line import split_command
+
         argv = split_command(rest, uses)
         first, second = Path(argv[0]).name, next((item for item in argv[1:] if not item.startswith("-")), "")
         return Path(second).stem if second and _INTERPRETER.match(first) and "." in second else Path(first).stem

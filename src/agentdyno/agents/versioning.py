@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentdyno.agents.commands.command_line import split_command
 from agentdyno.agents.references import PROGRAMS, Located, locate
 from agentdyno.errors import DynoError
 from agentdyno.model.identity import digest
@@ -75,6 +74,8 @@ def _what(located: Located) -> object:
 
 
 def _argv(uses: str) -> tuple[str, ...]:
+    from agentdyno.agents.commands.command_line import split_command
+
     try:
         return split_command(uses.partition(":")[2], uses)
     except DynoError:

@@ -17,9 +17,8 @@ from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
-from agentdyno.show.listings import RUN_ID_LENGTH
 from agentdyno.show.table import Align, Cell, Table, Tone
-from agentdyno.show.wording import one_line, plain
+from agentdyno.show.wording import RUN_ID_LENGTH, one_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

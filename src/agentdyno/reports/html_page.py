@@ -26,10 +26,9 @@ from agentdyno.model import ArmResult, RunResult
 from agentdyno.model.codec import to_plain
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
-from agentdyno.show.listings import RUN_ID_LENGTH
 from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Table
-from agentdyno.show.wording import count, label, one_line, plain
+from agentdyno.show.wording import RUN_ID_LENGTH, count, label, one_line, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment

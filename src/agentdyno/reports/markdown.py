@@ -15,9 +15,8 @@ from agentdyno.findings.standing.tables_labels import standing_in, with_standing
 from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import facts, headlines, notices, title
-from agentdyno.show.listings import RUN_ID_LENGTH
 from agentdyno.show.table import Align, Cell, Table, Tone
-from agentdyno.show.wording import one_line
+from agentdyno.show.wording import RUN_ID_LENGTH, one_line
 
 MOST_ROWS = 100
 """Rows of one table: a comment on a pull request may have 65,536 characters."""

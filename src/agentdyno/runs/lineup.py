@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.agents.references import locate
 from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.agents.versioning import AgentVersion, version_of
@@ -62,6 +61,8 @@ class Entrant:
     def make(self, maker: Maker, memory_limit_bytes: int | None) -> Agent:
         """The agent itself. Its recorded configuration keeps ``local`` where a server's address is put in."""
         if self.target is not None:
+            from agentdyno.agents.hosting.callable_agent import CallableAgent
+
             return CallableAgent(
                 self.target, name=self.use.name, version=self.version.version, config=self.use.config
             )

@@ -17,6 +17,8 @@ from agentdyno.settings.setting import (
 )
 
 MAX_K = 1000
+LEVEL = 0.05
+"""Of the two-sided tests of what is compared, the gate's apart."""
 
 PASS_THRESHOLD = Setting(
     "pass_threshold",

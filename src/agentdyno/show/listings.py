@@ -9,10 +9,7 @@ from typing import Protocol
 from agentdyno.model import Calibration, Check, Level, Parameter, RunResult, RunStatus
 from agentdyno.model.form import WHOLE
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, one_line, percent, took, when
-
-RUN_ID_LENGTH = 13
-"""Characters of a run id that tell runs apart."""
+from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, one_line, percent, took, when
 
 _STATUS_TONES = {"complete": Tone.GOOD, "partial": Tone.WARN, "failed": Tone.BAD, "running": Tone.PLAIN}
 _LEVELS = {Level.OK: ("✓ ok", Tone.GOOD), Level.NOTE: ("· note", Tone.PLAIN), Level.WARN: ("! warn", Tone.WARN)}

@@ -13,6 +13,8 @@ from agentdyno.model.metric import format_value
 from agentdyno.show.table import Tone
 
 NOTHING = "-"
+RUN_ID_LENGTH = 13
+"""Characters of a run id that tell runs apart."""
 
 _LABELS = {
     "duration_s": "duration",

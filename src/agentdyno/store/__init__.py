@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
     from agentdyno.store.location import default_url
     from agentdyno.store.rows import (
         AgentExecutionRow,
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
         BaselineRow,
         Execution,
         ExecutionFilter,
-        LeaderboardRow,
-        MatrixRow,
         RunRow,
         SeriesRow,
         SuiteRow,
@@ -42,6 +41,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(__all__, "agentdyno.store.rows"),
+    **dict.fromkeys(("LeaderboardRow", "MatrixRow"), "agentdyno.findings.board.model"),
     "Store": "agentdyno.store.store",
     "default_url": "agentdyno.store.location",
 }

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentdyno.findings.baseline.model import TargetRow
-from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
 from agentdyno.model import Direction, Provenance, RunStatus
 from agentdyno.model.form import Form
 
@@ -19,12 +17,9 @@ __all__ = [
     "BaselineRow",
     "Execution",
     "ExecutionFilter",
-    "LeaderboardRow",
-    "MatrixRow",
     "RunRow",
     "SeriesRow",
     "SuiteRow",
-    "TargetRow",
 ]
 
 

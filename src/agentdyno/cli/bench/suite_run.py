@@ -119,11 +119,12 @@ def make_changes(options: dict[str, Any]) -> dict[str, object]:
 def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices:
     """What is said beside the suite; a cache of answers is closed with ``stack``."""
     from agentdyno.runs.kind import Choices
-    from agentdyno.runs.suite.response_cache import FileCache
     from agentdyno.workbench.location import output_root
 
     cache = None
     if options.get("cache"):
+        from agentdyno.runs.suite.response_cache import FileCache
+
         cache = FileCache(output_root(url).parent / "answers.db")
         stack.callback(cache.close)
     return Choices(tuple(options.get("agents") or ()), options.get("max_cost"), cache)

@@ -7,9 +7,8 @@ from typing import Protocol
 
 from agentdyno.findings.baseline.model import TargetMove, TargetRow
 from agentdyno.model import known_metric
-from agentdyno.show.listings import RUN_ID_LENGTH
 from agentdyno.show.table import Align, Cell, Column, Table
-from agentdyno.show.wording import NOTHING, count, one_line, show, when
+from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line, show, when
 
 
 class ShownBaseline(Protocol):

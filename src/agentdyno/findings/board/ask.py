@@ -140,7 +140,7 @@ class Boards:
 
         def kept(part: int) -> list[LeaderboardRow]:
             of = [(suite_id, row) for suite_id in shared for row in read[suite_id][part]]
-            return [replace(row, suite=at) for at, row in of if f"{row.agent}@{row.agent_version}" in agents]
+            return [row._replace(suite=at) for at, row in of if f"{row.agent}@{row.agent_version}" in agents]
 
         scope = self._scope(reading, shared, [newest[suite_id] for suite_id in shared], known)
         left = tuple(sorted(set(ran) - set(agents)))

@@ -51,8 +51,7 @@ class MatrixRow(NamedTuple):
     whole: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardRow:
+class LeaderboardRow(NamedTuple):
     """An agent's successes of one category over some days: means of what is known of each.
 
     ``n`` counts successes and ``attempts`` all executions; ``benchmarks`` those with a success in these days, the

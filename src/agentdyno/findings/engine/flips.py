@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agentdyno.findings.engine.pairing import Pairing
 from agentdyno.findings.standing.model import AgentStanding, HeadToHead
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 
 if TYPE_CHECKING:  # every run picks a pair; few of them judge one
     from agentdyno.findings.duel.model import PairedRow
+    from agentdyno.findings.engine.pairing import Pairing
 
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+.]?[0-9a-z]*)?", re.IGNORECASE)
 

@@ -14,10 +14,11 @@ from typing import TypeAlias
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.figures.dimensions import OVERALL
 from agentdyno.model import Verdict
+from agentdyno.settings.judging import LEVEL
 from agentdyno.stats import holm, required_n
 from agentdyno.stats.distributions import normal_quantile
 
-ALPHA = 0.05
+ALPHA = LEVEL
 POWER = 0.8
 ONE_CASE = "one independent case says nothing about others: at least 6 are needed"
 SAME_WITHIN = 0.03

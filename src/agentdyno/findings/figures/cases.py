@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from agentdyno.findings.figures.scorer_tallies import ScorerTally, tally_scorers, with_raised
 from agentdyno.findings.figures.traces import Remarks
 from agentdyno.model import Benchmark, CaseFigures, FailureKind, Phase, Reducer, Rubric, Sample, Status
-from agentdyno.stats import bca, clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
+from agentdyno.stats import clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
 
 SPENT = ("duration_s", "total_tokens", "api_calls", "cost_usd")
 """Readings that are added up over all executions; cost is not known where one of them is not."""
@@ -235,8 +235,12 @@ def accuracy_interval(scores: Mapping[str, float | None], clusters: Mapping[str,
         interval = wilson(round(sum(values)), len(values))
     elif len(values) < 2:
         return None
+    elif len(values) > _MOST_RESAMPLED:
+        interval = t_interval(values)
     else:
-        interval = bca(values) if len(values) <= _MOST_RESAMPLED else t_interval(values)
+        from agentdyno.stats import bca
+
+        interval = bca(values)
     return max(0.0, interval.low), min(1.0, interval.high)
 
 

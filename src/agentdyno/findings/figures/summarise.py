@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agentdyno.model import Direction, Metric, MetricSummary, Phase, Provenance, Sample, Spec, Status, known_metric
 from agentdyno.model.parameter import ExperimentInfo
-from agentdyno.stats import Values, count_outliers, describe, hierarchical, median_interval, without_outliers
+from agentdyno.stats import Values, describe, median_interval
 
 
 def summarise(samples: Sequence[Sample], declared: Mapping[str, Metric] | None = None) -> dict[str, MetricSummary]:
@@ -33,8 +33,7 @@ def _summary(metric: Metric, values: list[float], processes: Mapping[int, list[f
 def summary_of(metric: Metric, values: Values, ci: tuple[float, float] | None) -> MetricSummary:
     """The figures of at least one value, with the interval of the median as it was found."""
     figures = describe(values)
-    outliers = count_outliers(values) if len(values) >= 4 else None
-    kept = without_outliers(values) if outliers is not None and outliers.total else None
+    outliers, mean_within = _outliers(values) if len(values) >= 4 else (0, None)
     return MetricSummary(
         unit=metric.unit,
         direction=metric.direction,
@@ -50,10 +49,19 @@ def summary_of(metric: Metric, values: Values, ci: tuple[float, float] | None) -
         cv=figures.cv,
         minimum=figures.minimum,
         maximum=figures.maximum,
-        outliers=outliers.total if outliers is not None else 0,
-        mean_without_outliers=float(kept.mean()) if kept is not None and len(kept) else None,
+        outliers=outliers,
+        mean_without_outliers=mean_within,
         machine_dependent=metric.machine_dependent,
     )
+
+
+def _outliers(values: Values) -> tuple[int, float | None]:
+    """How many there are, and the mean of the others where that is another one."""
+    from agentdyno.stats import count_outliers, without_outliers
+
+    count = count_outliers(values).total
+    kept = without_outliers(values) if count else None
+    return count, float(kept.mean()) if kept is not None and len(kept) else None
 
 
 RESAMPLES = 1000
@@ -62,6 +70,8 @@ RESAMPLES = 1000
 def _interval(values: list[float], processes: Mapping[int, list[float]]) -> tuple[float, float] | None:
     """Of the median: exact where one process gave all samples, else bootstrapped over processes and samples."""
     if len(processes) >= 3 and len(set(values)) > 1 and sum(map(len, processes.values())) == len(values):
+        from agentdyno.stats import hierarchical
+
         interval = hierarchical(list(processes.values()), "median", resamples=RESAMPLES, seed=len(values))
         return interval.low, interval.high
     exact = median_interval(values)

@@ -12,11 +12,12 @@ from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric
-from agentdyno.stats import theil_sen, warmup_end
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
 WARMING_UP = 0.02
+FEWEST_OVER_TIME = 10
+"""Samples from which a trend over them is looked for."""
 
 
 def cautions(arms: Sequence[ArmResult], overhead_s: float | None) -> tuple[RunWarning, ...]:
@@ -98,7 +99,13 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
 
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
     durations = values.get("duration_s", [])
-    steady = warmup_end(durations) if len(durations) >= 10 else 0
+    # Each process starts small again, so that memory can grow within one process only.
+    resident = max(per_process(arm.samples, "rss_bytes").values(), key=len, default=[])
+    if max(len(durations), len(resident)) < FEWEST_OVER_TIME:
+        return
+    from agentdyno.stats import theil_sen, warmup_end
+
+    steady = warmup_end(durations) if len(durations) >= FEWEST_OVER_TIME else 0
     # A difference that is certain and too small to matter is no reason to measure differently.
     if steady > 0 and abs(median(durations[:steady]) / median(durations[steady:]) - 1) > WARMING_UP:
         yield RunWarning(
@@ -107,9 +114,7 @@ def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[Ru
             f"Raise iterations.warmup by {steady}.",
             arm.arm_id,
         )
-    # Each process starts small again, so that memory can grow within one process only.
-    resident = max(per_process(arm.samples, "rss_bytes").values(), key=len, default=[])
-    trend = theil_sen(resident) if len(resident) >= 10 else None
+    trend = theil_sen(resident) if len(resident) >= FEWEST_OVER_TIME else None
     if trend is not None and trend.is_growing:
         growth = trend.slope * (len(resident) - 1)
         if growth > max(GROWTH * resident[0], 2**20):

@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.board.judge_joint import SpreadPart, joint_of
-from agentdyno.findings.board.judge_ranks import shares_of
-from agentdyno.findings.engine.flips import pick_pair
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval, cluster_of
 from agentdyno.findings.figures.dimensions import (
     DIMENSIONS,
@@ -30,7 +27,6 @@ from agentdyno.findings.figures.resampling import (
     resampling_seed,
     score_draws,
 )
-from agentdyno.findings.figures.spread import packed
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
 from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
 from agentdyno.findings.standing.model import (
@@ -44,7 +40,8 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
-from agentdyno.stats import Values, minimum_detectable_difference, quantile
+from agentdyno.settings.judging import LEVEL
+from agentdyno.stats import Values, quantile
 
 
 def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = None) -> SuiteStanding:
@@ -74,7 +71,6 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
     ]
     agents.sort(key=_rank)
     failed = [item for arm in arms if arm.arm_id in taken for item in failed_cases(arm, taken[arm.arm_id])]
-    pair = pick_pair(agents, order)
     return SuiteStanding(
         run_id=result.run_id,
         benchmarks=tuple(item.benchmark_id for item in suite.benchmarks),
@@ -82,21 +78,27 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         arms=tuple(standings.values()),
         failed=tuple(failed),
         failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
-        head_to_head=None if pair is None else _head_to_head(result, taken, pair),
+        head_to_head=_head_to_head(result, taken, agents, order) if len(agents) > 1 else None,
         scorers=tuple(
             item for arm in arms if arm.arm_id in taken for item in scorer_troubles(arm, taken[arm.arm_id])
         ),
     )
 
 
-def _head_to_head(result: RunResult, figures: Mapping[str, ArmFigures], agents: tuple[str, str]) -> HeadToHead | None:
-    """What the engine says of the two, case by case; ``None`` where the samples of one are not there."""
+def _head_to_head(
+    result: RunResult, figures: Mapping[str, ArmFigures], agents: Sequence[AgentStanding], order: Sequence[str]
+) -> HeadToHead | None:
+    """What the engine says of the two that matter most; ``None`` where the samples of one are not there."""
     # Only now: a run of one agent, an experiment and a load have nothing to judge.
+    from agentdyno.findings.engine.flips import pick_pair
     from agentdyno.findings.engine.judgement import judgement
     from agentdyno.findings.record.judge import record_of
 
+    pair = pick_pair(agents, order)
+    if pair is None:
+        return None
     try:
-        first, second = (record_of(result, figures, agent) for agent in agents)
+        first, second = (record_of(result, figures, agent) for agent in pair)
     except NotComparable:
         return None
     return judgement(first, second).flips
@@ -230,6 +232,11 @@ def _jointly(arms: Sequence[ArmResult], scores: Mapping[str, float | None]) -> d
     """The scores with the intervals that a board shows for them; ``None`` where an arm has no spread."""
     if any(arm.spread is None for arm in arms):
         return None
+    # Only now: a run of one benchmark has nothing to put together.
+    from agentdyno.findings.board.judge_joint import SpreadPart, joint_of
+    from agentdyno.findings.board.judge_ranks import shares_of
+    from agentdyno.findings.figures.spread import packed
+
     values = np.array([[np.nan if scores[name] is None else scores[name] for name in DIMENSIONS]], dtype=np.float64)
     parts = [SpreadPart(packed(arm.spread, arm.scores), 1.0, 1.0) for arm in arms]
     joint = joint_of([parts], np.nan_to_num(shares_of(values, WEIGHTS)))
@@ -301,15 +308,15 @@ def foresee(suite: Suite, warmups: Sequence[int], spread: float | None = None) -
     it; else 20 % of the cases are taken to go one way or the other. Repeats of a case make its score more certain but
     are no further cases, so that they do not count here.
     """
-    from agentdyno.findings.engine.judge import ALPHA
-
     cases = sum(len(item.cases) for item in suite.benchmarks)
     executions = sum(len(item.cases) * (item.epochs or suite.epochs) for item in suite.benchmarks)
     clusters = len({(item.benchmark_id, cluster_of(c.id, c.group)) for item in suite.benchmarks for c in item.cases})
     assumed = math.sqrt(DISCORDANT) if spread is None else spread
     detectable = None
     if clusters >= _FEWEST_FLIPS:
-        smallest = minimum_detectable_difference(assumed, clusters, alpha=ALPHA)
+        from agentdyno.stats import minimum_detectable_difference
+
+        smallest = minimum_detectable_difference(assumed, clusters, alpha=LEVEL)
         detectable = max(smallest, _FEWEST_FLIPS / clusters)
         detectable = detectable if detectable <= 1.0 else None
     basis = (

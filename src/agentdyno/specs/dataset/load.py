@@ -10,9 +10,7 @@ from typing import Any
 from agentdyno.model.case import Case
 from agentdyno.settings.run import SEED
 from agentdyno.specs.dataset.case_rows import CaseRow, RowRules, build_cases, rows_of
-from agentdyno.specs.dataset.files import NO_NULL, SUFFIXES, read_rows
 from agentdyno.specs.dataset.format import HF_SCHEME, SOURCES, named_source
-from agentdyno.specs.dataset.sources import Generator, generated_rows, hugging_face_rows
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 
 
@@ -30,12 +28,14 @@ class DataPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Rows, where they are for messages, where they come from in a word, and whether unknown keys are refused."""
+    """Rows, where they are for messages, where they come from in a word, whether unknown keys are refused, and
+    whether an empty text says that there is none."""
 
     rows: Iterable[CaseRow]
     where: str
     label: str
     strict: bool = False
+    empty_is_missing: bool = False
 
 
 def load_cases(
@@ -47,8 +47,7 @@ def load_cases(
         source = _from_words(dataset["data_source"], place)
     columns = {name: column for name, column in dataset.get("columns", {}).items() if column}
     found = _find(source, dataset, inline, columns, place)
-    file = Path(str(source.get("path", "")))
-    rules = RowRules(place.prefix, columns, strict=found.strict, empty_is_missing=file.suffix.lower() in NO_NULL)
+    rules = RowRules(place.prefix, columns, strict=found.strict, empty_is_missing=found.empty_is_missing)
     cases = build_cases(found.rows, rules, found.where)
     problem = _size_problem(dataset, len(cases), place.key)
     if problem is not None:
@@ -64,11 +63,16 @@ def _find(
     place: DataPlace,
 ) -> _Found:
     if "path" in source:
+        from agentdyno.specs.dataset.files import NO_NULL, read_rows
+
         path = Path(source["path"])
         where = str(place.shown_dir / path)
-        return _Found(read_rows(place.base_dir / path, where), where, str(path))
+        rows = read_rows(place.base_dir / path, where)
+        return _Found(rows, where, str(path), empty_is_missing=path.suffix.lower() in NO_NULL)
     where = f"{place.source}: {place.key}"
     if "generator" in source:
+        from agentdyno.specs.dataset.sources import Generator, generated_rows
+
         generator = Generator(
             source["generator"],
             dataset.get("size"),
@@ -79,17 +83,21 @@ def _find(
         )
         return _Found(generated_rows(generator, where), where, f"generator {generator.reference}")
     if "hf" in source:
+        from agentdyno.specs.dataset.sources import hugging_face_rows
+
         name = source["hf"].removeprefix(HF_SCHEME)
         return _Found(hugging_face_rows(name, dataset, columns, where), where, f"{HF_SCHEME}{name}")
-    rows = rows_of(inline or (), f"{place.key}.cases")
-    if not rows:
+    given = rows_of(inline or (), f"{place.key}.cases")
+    if not given:
         problem = FileProblem(f"{place.key}.cases", "expected at least one case, got none", "Add `- input: TEXT`.")
         raise spec_error(place.source, [problem])
-    return _Found(rows, place.source, "inline", strict=not columns)
+    return _Found(given, place.source, "inline", strict=not columns)
 
 
 def _from_words(text: str, place: DataPlace) -> dict[str, object]:
     """``data_source`` as the source itself, where it reads as one."""
+    from agentdyno.specs.dataset.files import SUFFIXES
+
     named = named_source(text)
     if "path" not in named or Path(text).suffix.lower() in SUFFIXES:
         return named

@@ -105,14 +105,15 @@ def _build(
     overrides: SettingChanges | None,
 ) -> Spec:
     from agentdyno.specs.experiment.build import build_spec
-    from agentdyno.specs.files.validate import validate
+    from agentdyno.specs.experiment.format import QuickModel, SpecFile
+    from agentdyno.specs.files.validate import validate_as
     from agentdyno.specs.layers import apply_layer
 
-    settled = validate(document, source)
+    settled = validate_as(SpecFile, document, source)
     layer = settled.pop("quick", {})
     if use_quick:
         settled = apply_layer(settled, layer)
     if overrides is not None:
-        changed = validate(_mapping(overrides.document(), COMMAND_LINE), COMMAND_LINE, layer=True)
+        changed = validate_as(QuickModel, _mapping(overrides.document(), COMMAND_LINE), COMMAND_LINE)
         settled = apply_layer(settled, changed, command_line=True)
     return build_spec(settled, source=source, base_dir=str(base_dir), name=name)

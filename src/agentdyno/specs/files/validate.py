@@ -11,7 +11,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from agentdyno.errors import nearest
-from agentdyno.specs.experiment.format import QuickModel, SpecFile
 from agentdyno.specs.files.problems import FileProblem, dotted, got, spec_error
 
 _EXPECTED = {
@@ -31,11 +30,6 @@ _BOUNDS = {
     "less_than_equal": ("at most", "le"),
     "less_than": ("less than", "lt"),
 }
-
-
-def validate(document: Mapping[str, object], where: str, *, layer: bool = False) -> dict[str, Any]:
-    """What the document sets, in its normal form; a ``layer`` may not have a ``quick:`` of its own."""
-    return validate_as(QuickModel if layer else SpecFile, document, where)
 
 
 def validate_as(kind: type[BaseModel], document: Mapping[str, object], where: str) -> dict[str, Any]:

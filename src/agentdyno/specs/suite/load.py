@@ -178,15 +178,15 @@ def _without_cases(document: Mapping[str, object]) -> tuple[dict[str, object], d
 
 
 def _take(dataset: object, position: int, inline: dict[int, Sequence[object]]) -> object:
-    from agentdyno.specs.dataset.dataset import Dataset
-
     if isinstance(dataset, Mapping):
         cases = dataset.get("cases")
         rest: Mapping[str, object] = dataset
     else:
         cases, rest = dataset, {}
-    if isinstance(cases, Dataset):
-        cases = cases.cases
+    if cases is not None and not isinstance(cases, (list, tuple, str, Mapping)):
+        from agentdyno.specs.dataset.dataset import Dataset
+
+        cases = cases.cases if isinstance(cases, Dataset) else cases
     if not isinstance(cases, (list, tuple)):
         return dataset
     inline[position] = cases

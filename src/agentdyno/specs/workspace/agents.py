@@ -15,8 +15,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from agentdyno.model.identity import canonical_json, digest
 from agentdyno.model.spec import Strategy
 from agentdyno.model.suite import AgentUse
-from agentdyno.specs.experiment.arms import shown_value
-from agentdyno.specs.experiment.sweep import axes_problem
 from agentdyno.specs.files.pasted_secrets import secret_problems
 from agentdyno.specs.files.problems import FileProblem, dotted, got, shorten, spec_error
 from agentdyno.specs.files.shorthand import check_version, refuse
@@ -204,11 +202,18 @@ def entry_problems(entry: Mapping[str, Any], key: str) -> Iterator[FileProblem]:
         if len({canonical_json(value) for value in values}) < len(values):
             place = f"{key}.{dotted(('sweep', name))}"
             yield FileProblem(place, "expected different values, got one of them twice", "Remove one of the two.")
-    found = axes_problem(sweep, Strategy.CARTESIAN)
-    if found is None and math.prod(len(values) for values in sweep.values()) > MAX_AGENTS:
-        found = FileProblem("", f"expected at most {MAX_AGENTS} combinations", "Sweep fewer values.")
+    found = _sweep_problem(sweep) if sweep else None
     if found is not None:
         yield FileProblem(f"{key}.sweep", found.message, found.remedy)
+
+
+def _sweep_problem(sweep: Mapping[str, Sequence[object]]) -> FileProblem | None:
+    from agentdyno.specs.experiment.sweep import axes_problem
+
+    found = axes_problem(sweep, Strategy.CARTESIAN)
+    if found is None and math.prod(len(values) for values in sweep.values()) > MAX_AGENTS:
+        return FileProblem("", f"expected at most {MAX_AGENTS} combinations", "Sweep fewer values.")
+    return found
 
 
 def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> list[AgentUse]:
@@ -217,7 +222,7 @@ def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> 
     name = entry.get("name") or name or bare.name
     sweep: Mapping[str, Sequence[object]] = entry.get("sweep", {})
     combinations = [dict(zip(sweep, values, strict=True)) for values in product(*sweep.values())]
-    labels = [" ".join([name, *(f"{key}={shown_value(value)}" for key, value in c.items())]) for c in combinations]
+    labels = [_swept_name(name, chosen) if chosen else name for chosen in combinations]
     return [
         AgentUse(
             name=label if labels.count(label) == 1 else f"{label} #{digest(chosen, 6)}",
@@ -230,6 +235,12 @@ def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> 
         )
         for label, chosen in zip(labels, combinations, strict=True)
     ]
+
+
+def _swept_name(name: str, chosen: Mapping[str, object]) -> str:
+    from agentdyno.specs.experiment.arms import shown_value
+
+    return " ".join([name, *(f"{key}={shown_value(value)}" for key, value in chosen.items())])
 
 
 def reference_of(entry: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ def record_executions(session: DatabaseSession, run: int, result: RunResult, key
     force = known_targets(session, part_of(result.form) or result.suite.digest)
     which = executions.c.arm.in_([keys[arm.arm_id] for arm in arms])
     present = {row.arm: row.id for row in session.execute(select(executions.c.arm, executions.c.id).where(which))}
-    pairs = summaries.remove(session, which) if present else set()
+    places = summaries.remove(session, which) if present else set()
     found = session.execute(select(benchmarks.c.benchmark_id, benchmarks.c.id).where(benchmarks.c.suite == suite))
     ids = {row.benchmark_id: int(row.id) for row in found}
     shared = {
@@ -69,7 +69,7 @@ def record_executions(session: DatabaseSession, run: int, result: RunResult, key
             session.execute(update(executions).where(executions.c.id == present[key]), row)
         else:
             session.execute(insert(executions), {**row, "uid": timed_uid(int(str(row["created_at"])))})
-    summaries.add(session, which, pairs)
+    summaries.add(session, which, places)
 
 
 def keep_agent(session: DatabaseSession, name: str, version: str, use: AgentUse | None, now_ms: int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from math import sqrt
+from operator import add, mul
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -23,18 +24,17 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
-    distinct,
     func,
     literal,
     literal_column,
-    null,
     or_,
     select,
 )
 
-from agentdyno.model.form import WHOLE
+from agentdyno.findings.board.model import LeaderboardRow
+from agentdyno.model.form import WHOLE, Form
 from agentdyno.store.boards.identities import uid_text
-from agentdyno.store.boards.matrix import in_category, in_suite, suite_key, with_parts
+from agentdyno.store.boards.matrix import in_category, in_suite, with_parts
 from agentdyno.store.boards.schema import (
     ERRORS,
     SCORES,
@@ -47,7 +47,7 @@ from agentdyno.store.boards.schema import (
 )
 from agentdyno.store.boards.summaries import CASE_UNITS, DAY_MS, SCALES
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.rows import LeaderboardRow
+from agentdyno.store.runs.suites import suite_key
 
 _SCALES = [SCALES[name] for name in SUMMED]
 _COUNTS = ("attempts", "n", "not_whole", "passed", "samples", "scored", "case_sum", "case_squares")
@@ -55,9 +55,6 @@ _TOTALS = (*_COUNTS, *(f"sum_{name}" for name in SUMMED), *(f"n_{name}" for name
 _BRIEF = ("n", *(f"{kind}_{name}" for name in SCORES[:-1] for kind in ("sum", "n")))
 _FORMS = [form.value for form in WHOLE]
 _NOT_WHOLE = func.sum(case((agg_day.c.form.in_(_FORMS), 0), else_=agg_day.c.n))
-_SQUARES = tuple(f"sum_{name}" for name in ERRORS)
-_KNOWN = tuple(f"with_{name}" for name in SCORES[:-1])
-_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN)
 
 
 class DayWindow(NamedTuple):
@@ -107,9 +104,21 @@ def leaderboard_rows(
     if suite is not None:
         given["suite"] = suite_key(session, suite)
     asked = BoardQuestion(category is not None, suite is not None, brief, together, partial)
-    rows = session.execute(_leaderboard(asked), given).all()
-    spreads = {} if brief else _spreads(session, asked, given)
-    return [_leaderboard_row(row, spreads.get((row[0], row[4]), ())) for row in rows]
+    rows = _added_up(session.execute(_leaderboard(asked), given).all(), together)
+    ends = {} if brief else _ends(session, asked, given)
+    return [_leaderboard_row(row, ends.get((row[0], row[4]), _NONE)) for row in rows]
+
+
+class BoardEnd(NamedTuple):
+    """What the last success in each benchmark tells of a row: see ``LeaderboardRow``."""
+
+    benchmarks: int
+    last_success_at: int | None
+    errors: tuple[float | None, ...]
+    spreads: tuple[bytes | None, ...]
+
+
+_NONE = BoardEnd(0, None, (None,) * len(ERRORS), ())
 
 
 class BoardQuestion(NamedTuple):
@@ -125,11 +134,14 @@ class BoardQuestion(NamedTuple):
 def form_counts(
     session: DatabaseSession, *, days: int, now_ms: int, suite: str | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Successes and attempts by the form of their run, over the same days; parts of the suite are counted, too."""
+    """Successes and attempts of runs that are not known to be full, by their form, over the same days.
+
+    Parts of the suite are counted, too. Full runs are not: there are many, and their rows would have to be sorted.
+    """
     window = DayWindow.ending(now_ms, days)
     asked = (
         select(agg_day.c.form, _whole(func.sum(agg_day.c.n), "n"), _whole(func.sum(agg_day.c.attempts), "attempts"))
-        .where(agg_day.c.day.between(window.first, window.last))
+        .where(agg_day.c.day.between(window.first, window.last), agg_day.c.form != Form.FULL.value)
         .group_by(agg_day.c.form)
     )
     if suite is not None:
@@ -141,40 +153,20 @@ def form_counts(
 def _leaderboard(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
     names = _BRIEF if asked.brief else _TOTALS
-    sums = _day_sums(names, asked)
-    ends = _ends(asked)
-    if asked.together:
-        sums = _over_categories(sums, names)
-        ends = _over_categories(ends, _ENDS)
-    totals, lasts = sums.subquery("totals"), ends.subquery("lasts")
+    totals = _day_sums(names, asked).subquery("totals")
     head = [agents.c.id, *(agents.c[name] for name in ("uid", "name", "version"))]
-    if asked.brief:
-        known = [totals.c[name] if name in _BRIEF else literal_column("0").label(name) for name in _TOTALS]
-        unknown = [null().label(name) for name in _ENDS]
-        return select(*head, totals.c.category, *unknown, *known).join(agents, agents.c.id == totals.c.agent)
-    return (
-        select(
-            *head,
-            totals.c.category,
-            *(lasts.c[name] for name in _ENDS),
-            *(totals.c[name] for name in _TOTALS),
-        )
-        .select_from(totals)
-        .join(agents, agents.c.id == totals.c.agent)
-        .outerjoin(lasts, (lasts.c.agent == totals.c.agent) & (lasts.c.category == totals.c.category))
-        .order_by(totals.c.category, agents.c.name, agents.c.id)
-    )
+    known = [totals.c[name] if name in names else literal_column("0").label(name) for name in _TOTALS]
+    return select(*head, totals.c.category, *known).join(agents, agents.c.id == totals.c.agent)
 
 
 def _day_sums(names: Sequence[str], asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
+    """By suite, category and agent, as the table is in that order: sorted by another one it takes twice the time."""
+    totals: dict[str, ColumnElement[int]] = {name: func.sum(agg_day.c[name]) for name in names if name != "not_whole"}
+    totals["not_whole"] = _NOT_WHOLE if asked.partial else literal_column("0", BigInteger)
     found = (
-        select(
-            agg_day.c.agent,
-            agg_day.c.category,
-            *(_whole(_NOT_WHOLE if name == "not_whole" else func.sum(agg_day.c[name]), name) for name in names),
-        )
+        select(agg_day.c.agent, agg_day.c.category, *(_whole(totals[name], name) for name in names))
         .where(agg_day.c.day.between(bindparam("first_day"), bindparam("last_day")))
-        .group_by(agg_day.c.category, agg_day.c.agent)
+        .group_by(agg_day.c.suite, agg_day.c.category, agg_day.c.agent)
     )
     if asked.of_suite:
         key = bindparam("suite", type_=BigInteger)
@@ -185,19 +177,19 @@ def _day_sums(names: Sequence[str], asked: BoardQuestion) -> Select[*tuple[Any, 
     return found if asked.partial else found.where(agg_day.c.form.in_(_FORMS))
 
 
-def _over_categories(parts: Select[*tuple[Any, ...]], names: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    """One row per agent of what is there per category; summed in two steps, as the table is in that order."""
-    inner = parts.subquery()
-    return select(
-        inner.c.agent, literal("").label("category"), *(_pool(inner.c[name], name) for name in names)
-    ).group_by(inner.c.agent)
+def _added_up(parts: Sequence[Sequence[Any]], together: bool) -> list[Sequence[Any]]:
+    """One row per agent and category, or per agent where its categories are taken ``together``; by category and name.
 
-
-def _pool(column: ColumnElement[Any], name: str) -> Label[Any]:
-    if name == "last_success_at":
-        return func.max(column).label(name)
-    total = func.sum(column)
-    return total.label(name) if name in _SQUARES else _whole(total, name)
+    Added up here: only an agent that ran several suites has something to add.
+    """
+    found: dict[tuple[int, str], Sequence[Any]] = {}
+    for row in parts:
+        key = row[0], "" if together else row[4]
+        before = found.get(key)
+        if before is not None:
+            row = (*row[:5], *map(add, before[5:], row[5:]))
+        found[key] = (*row[:4], "", *row[5:]) if together else row
+    return sorted(found.values(), key=lambda row: (row[4], row[2], row[0]))
 
 
 def _whole(total: ColumnElement[int], name: str) -> Label[int]:
@@ -205,24 +197,46 @@ def _whole(total: ColumnElement[int], name: str) -> Label[int]:
     return cast(total, BigInteger).label(name)
 
 
-def _ends(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
-    found = (
-        select(
-            latest.c.agent,
-            latest.c.category,
-            # A benchmark is one, whatever version of its suite it was run in.
-            func.count(distinct(suites.c.suite_id + "/" + benchmarks.c.benchmark_id)).label("benchmarks"),
-            func.max(latest.c.success_at).label("last_success_at"),
-            *(func.sum(latest.c[name] * latest.c[name]).label(f"sum_{name}") for name in ERRORS),
-            *(func.count(latest.c[name]).label(f"n_{name}") for name in ERRORS),
-            *(func.count(latest.c[name]).label(f"with_{name}") for name in SCORES[:-1]),
-        )
-        .select_from(latest)
-        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
-        .join(suites, suites.c.id == benchmarks.c.suite)
-        .group_by(latest.c.agent, latest.c.category)
-    )
-    return found.where(*_of_latest(asked))
+def _ends(
+    session: DatabaseSession, asked: BoardQuestion, given: dict[str, object]
+) -> dict[tuple[int, str], BoardEnd]:
+    """By agent and category, from the last success in each benchmark.
+
+    Put together here: these rows are few, and how the scores move together has to be read anyway.
+    """
+    found: dict[tuple[int, str], list[Sequence[Any]]] = {}
+    for row in session.execute(_last_successes(asked), given).all():
+        found.setdefault((row[0], "" if asked.together else row[1]), []).append(row)
+    return {key: _end(rows) for key, rows in found.items()}
+
+
+@cache
+def _last_successes(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
+    # A benchmark is one, whatever version of its suite it was run in; within one version its key tells as much.
+    one_version = asked.of_suite and not asked.partial
+    name = latest.c.benchmark if one_version else suites.c.suite_id + "/" + benchmarks.c.benchmark_id
+    shown = [latest.c[column] for column in (*ERRORS, *SCORES[:-1], "spread")]
+    wanted = select(latest.c.agent, latest.c.category, name, latest.c.success_at, *shown)
+    if not one_version:
+        wanted = wanted.join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        wanted = wanted.join(suites, suites.c.id == benchmarks.c.suite)
+    return wanted.where(*_of_latest(asked)).order_by(latest.c.agent, latest.c.benchmark)
+
+
+def _end(rows: Sequence[Sequence[Any]]) -> BoardEnd:
+    _, _, names, times, *figures, spreads = zip(*rows, strict=True)
+    errors, scores = figures[: len(ERRORS)], figures[len(ERRORS) :]
+    return BoardEnd(len(set(names)), max(times), tuple(map(_pooled_error, errors, scores)), spreads)
+
+
+def _pooled_error(errors: Sequence[float | None], scores: Sequence[float | None]) -> float | None:
+    """Of the mean; ``None`` where a score comes without its error."""
+    if errors.count(None) == len(errors):
+        return None
+    known = [error for error in errors if error is not None]
+    if len(known) != len(scores) - scores.count(None):
+        return None
+    return sqrt(sum(map(mul, known, known))) / len(known)
 
 
 def _of_latest(asked: BoardQuestion) -> list[ColumnElement[bool]]:
@@ -236,42 +250,21 @@ def _of_latest(asked: BoardQuestion) -> list[ColumnElement[bool]]:
     return found
 
 
-def _spreads(
-    session: DatabaseSession, asked: BoardQuestion, given: dict[str, object]
-) -> dict[tuple[int, str], tuple[bytes | None, ...]]:
-    """By agent and category how the scores of its last successes move together, one after the other."""
-    found: dict[tuple[int, str], list[bytes | None]] = {}
-    for agent, category, spread in session.execute(_last_spreads(asked), given):
-        found.setdefault((agent, "" if asked.together else category), []).append(spread)
-    return {key: tuple(spreads) for key, spreads in found.items()}
-
-
-@cache
-def _last_spreads(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
-    wanted = select(latest.c.agent, latest.c.category, latest.c.spread).where(*_of_latest(asked))
-    return wanted.order_by(latest.c.agent, latest.c.benchmark)
-
-
 def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
     return and_(time >= bindparam("from"), time < bindparam("until"))
 
 
-def _leaderboard_row(row: Sequence[Any], spreads: tuple[bytes | None, ...]) -> LeaderboardRow:
+def _leaderboard_row(row: Sequence[Any], end: BoardEnd) -> LeaderboardRow:
     """By position, because a board has hundreds of rows of many columns."""
-    uid, name, version, category, ended, last_success_at = row[1:7]
-    squares, counts, scores = row[7:12], row[12:17], row[17:22]
-    attempts, n, not_whole, passed, samples, scored, case_sum, case_squares = row[22:30]
-    sums, known = row[30:37], row[37:]
+    _, uid, name, version, category = row[:5]
+    attempts, n, not_whole, passed, samples, scored, case_sum, case_squares = row[5:13]
+    sums, known = row[13:20], row[20:]
     means = [
         units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
     ]
-    errors = [
-        sqrt(square) / count if count and count == number else None
-        for square, count, number in zip(squares, counts, scores, strict=True)
-    ]
-    head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
-    cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
-    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors), spreads, not_whole])
+    head = (uid_text(uid), name, version, category, attempts, n, end.benchmarks, end.last_success_at)
+    cases = (passed, samples, scored, *_pooled(scored, case_sum, case_squares))
+    return LeaderboardRow._make((*head, *means, *cases, known, end.errors, end.spreads, not_whole, ""))
 
 
 def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:

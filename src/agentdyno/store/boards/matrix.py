@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, case, func, or_, select
 
-from agentdyno.errors import StoreError, nearest
+from agentdyno.findings.board.model import MatrixRow
 from agentdyno.model import Suite
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, latest, suites
 from agentdyno.store.database.columns import Words
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.rows import AgentRow, MatrixRow, SuiteRow
-from agentdyno.store.runs.suites import suite_of
+from agentdyno.store.rows import AgentRow, SuiteRow
+from agentdyno.store.runs.suites import newest_suite, suite_key, suite_of
 
 
 def list_agents(session: DatabaseSession) -> list[AgentRow]:
@@ -40,7 +40,7 @@ def list_suites(session: DatabaseSession) -> list[SuiteRow]:
         )
         .outerjoin(benchmarks, benchmarks.c.suite == suites.c.id)
         .group_by(suites.c.id, *columns, suites.c.created_at)
-        .order_by(suites.c.suite_id, *_newest_suite())
+        .order_by(suites.c.suite_id, *newest_suite())
     )
     return [SuiteRow(*[uid_text(row[0]), *row[1:6], row[7], int(row[8]), row[9], row[6] or ""]) for row in rows]
 
@@ -73,24 +73,6 @@ def load_suite(session: DatabaseSession, reference: str) -> Suite:
         select(suites.c.document).where(suites.c.id == suite_key(session, reference))
     ).scalar_one()
     return suite_of(None, document)
-
-
-def suite_key(session: DatabaseSession, reference: str) -> int:
-    """The row of a suite by digest, else the newest whole version with that id."""
-    newest = _newest_suite()
-    for column in (suites.c.digest, suites.c.suite_id):
-        found = session.execute(select(suites.c.id).where(column == reference).order_by(*newest).limit(1)).scalar()
-        if found is not None:
-            return int(found)
-    known = session.execute(select(suites.c.suite_id).distinct()).scalars().all()
-    raise StoreError(
-        f"there is no suite {reference!r}", where=session.backend.where, remedy=nearest(reference, known)
-    )
-
-
-def _newest_suite() -> tuple[ColumnElement[object], ...]:
-    """Whole versions first, however new a part of one is."""
-    return (case((suites.c.part_of.is_(None), 0), else_=1), suites.c.created_at.desc(), suites.c.id.desc())
 
 
 def with_parts(of: ColumnElement[int]) -> Select[int]:

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Delete,
     Double,
     Select,
     and_,
@@ -60,8 +61,8 @@ _IS_WHOLE = or_(*(executions.c.form == form.value for form in WHOLE))  # a list 
 
 TABLES = (latest, agg_day)
 
-Pair = tuple[int, int]
-"""The keys of an agent and of a benchmark."""
+Place = tuple[int, int, int]
+"""A row of ``latest``: the keys of an agent and of a benchmark, and whether it is of whole runs (1) or all others."""
 
 
 class Whole(FunctionElement[int]):
@@ -92,17 +93,17 @@ def generation(session: DatabaseSession) -> int:
     return int(session.execute(select(counters.c.value).where(counters.c.name == _GENERATION)).scalar() or 0)
 
 
-def remove(session: DatabaseSession, which: ColumnElement[bool]) -> set[Pair]:
-    """Takes executions out of the sums, before they change; the pairs that ``refresh`` has to look at afterwards."""
+def remove(session: DatabaseSession, which: ColumnElement[bool]) -> set[Place]:
+    """Takes executions out of the sums, before they change; the places that ``refresh`` has to look at afterwards."""
     _add_up(session, which, -1)
     session.execute(delete(agg_day).where(agg_day.c.attempts == 0))
-    return pairs_of(session, which)
+    return places_of(session, which)
 
 
-def add(session: DatabaseSession, which: ColumnElement[bool], pairs: Iterable[Pair] = ()) -> None:
-    """Puts executions into the sums and brings ``latest`` up to date for theirs and for further ``pairs``."""
+def add(session: DatabaseSession, which: ColumnElement[bool], places: Iterable[Place] = ()) -> None:
+    """Puts executions into the sums and brings ``latest`` up to date for theirs and for further ``places``."""
     _add_up(session, which, 1)
-    refresh(session, pairs_of(session, which) | set(pairs))
+    refresh(session, places_of(session, which) | set(places))
 
 
 def rebuild(session: DatabaseSession) -> None:
@@ -113,30 +114,36 @@ def rebuild(session: DatabaseSession) -> None:
     add(session, true())
 
 
-def pairs_of(session: DatabaseSession, which: ColumnElement[bool]) -> set[Pair]:
-    wanted = select(executions.c.agent, executions.c.benchmark).where(which, _REAL).distinct()
-    return {(row.agent, row.benchmark) for row in session.execute(wanted)}
+def places_of(session: DatabaseSession, which: ColumnElement[bool]) -> set[Place]:
+    whole = case((_IS_WHOLE, literal_column("1")), else_=literal_column("0"))
+    wanted = select(executions.c.agent, executions.c.benchmark, whole).where(which, _REAL).distinct()
+    return {(row[0], row[1], row[2]) for row in session.execute(wanted)}
 
 
-def refresh(session: DatabaseSession, pairs: Iterable[Pair]) -> None:
-    """``latest`` of these agents and benchmarks, looked up by the index of ``executions``."""
-    keys = [{"of_agent": agent, "of_benchmark": benchmark} for agent, benchmark in sorted(pairs)]
-    if not keys:
-        return
-    session.execute(
-        delete(latest).where(
-            latest.c.agent == bindparam("of_agent"), latest.c.benchmark == bindparam("of_benchmark")
-        ),
-        keys,
-    )
+def refresh(session: DatabaseSession, places: Iterable[Place]) -> None:
+    """These rows of ``latest``, looked up by the index of ``executions``.
+
+    Only these: an agent with a thousand whole runs and no other has nothing to find among the others, and looking
+    for that takes all thousand.
+    """
+    wanted = sorted(places)
     names = [column.name for column in latest.columns]
     for whole in (1, 0):
-        session.execute(insert(latest).from_select(names, _last(whole)), keys)
+        keys = [{"of_agent": place[0], "of_benchmark": place[1]} for place in wanted if place[2] == whole]
+        if keys:
+            session.execute(_forget(whole), keys)
+            session.execute(insert(latest).from_select(names, _last(whole)), keys)
+
+
+def _forget(whole: int) -> Delete:
+    c = latest.c
+    own = (c.agent == bindparam("of_agent"), c.benchmark == bindparam("of_benchmark"))
+    return delete(latest).where(*own, c.whole == literal_column(str(whole)))
 
 
 @cache
 def _last(whole: int) -> Select[*tuple[Any, ...]]:
-    """The row of ``latest`` for one pair; none where the pair has no execution of that kind."""
+    """The row of ``latest`` for an agent and a benchmark; none where they have no execution of that kind."""
     own = and_(
         executions.c.agent == bindparam("of_agent", type_=BigInteger),
         executions.c.benchmark == bindparam("of_benchmark", type_=BigInteger),

@@ -7,7 +7,7 @@ scored again with these, from what its run measured; a total that came from outs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, insert, or_, select, update
 
@@ -23,13 +23,14 @@ from agentdyno.model.form import WHOLE
 from agentdyno.model.result import ArmResult, CaseFigures, MetricSummary, RunResult, form_of
 from agentdyno.model.suite import Suite
 from agentdyno.store.boards import summaries
-from agentdyno.store.boards.matrix import suite_key
 from agentdyno.store.boards.schema import SCORES, agents, benchmarks, executions, suites, targets
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.rows import TargetRow
 from agentdyno.store.runs.codec import decoded, id_text
 from agentdyno.store.runs.schema import arms, runs
-from agentdyno.store.runs.suites import suite_of
+from agentdyno.store.runs.suites import suite_key, suite_of
+
+if TYPE_CHECKING:  # every run sets targets; few ask for a list of them
+    from agentdyno.findings.baseline.model import TargetRow
 
 _ARM_COLUMNS = [arms.c[name] for name in ("arm_id", "name", "metrics", "scores", "case_figures", "totals")]
 _TARGETED = (*TARGETED_DIMENSIONS, "overall")
@@ -44,6 +45,8 @@ class MovedTargets(NamedTuple):
 
 def list_targets(session: DatabaseSession, suite: str) -> list[TargetRow]:
     """The targets in force for a suite (a digest, or an id for its newest version), benchmark by benchmark."""
+    from agentdyno.findings.baseline.model import TargetRow
+
     columns = [targets.c[name] for name in ("metric", "target", "bound", "agent", "run_id", "set_at")]
     rows = session.execute(
         select(benchmarks.c.benchmark_id, *columns)
@@ -176,10 +179,10 @@ def move_targets(session: DatabaseSession, suite: str, rows: Sequence[TargetRow]
     scored = or_(*(executions.c[name].is_not(None) for name in TARGETED_DIMENSIONS))
     count = session.execute(select(func.count()).select_from(executions).where(outside, scored)).scalar_one()
     if count:
-        pairs = summaries.remove(session, outside & scored)
+        places = summaries.remove(session, outside & scored)
         ids = list(session.execute(select(executions.c.id).where(outside, scored)).scalars())
         session.execute(update(executions).where(executions.c.id.in_(ids)), {"stale": 1})
-        summaries.add(session, executions.c.id.in_(ids), pairs)
+        summaries.add(session, executions.c.id.in_(ids), places)
     return MovedTargets(score_again(session, moved), int(count))
 
 
@@ -224,10 +227,10 @@ def _score_benchmark(session: DatabaseSession, keys: Sequence[int], name: str, b
     if not new:
         return 0
     which = executions.c.id.in_(list(new))
-    pairs = summaries.remove(session, which)
+    places = summaries.remove(session, which)
     for key, values in new.items():
         session.execute(update(executions).where(executions.c.id == key), values)
-    summaries.add(session, which, pairs)
+    summaries.add(session, which, places)
     return len(new)
 
 

@@ -14,7 +14,6 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError
-from agentdyno.store.database.backups import claimed
 from agentdyno.store.database.columns import Upserts
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
@@ -176,6 +175,8 @@ class SqliteBackend(Upserts):
 
     def backup(self, path: Path) -> None:
         """A connection of its own sees what is committed, in one read transaction that stops no writer."""
+        from agentdyno.store.database.backups import claimed
+
         with (
             claimed(path),
             contextlib.closing(sqlite3.connect(self._path)) as source,

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import ColumnElement, bindparam, case, select, update
 
+from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Case, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.model.form import RunForm
@@ -124,6 +125,24 @@ def _case(plain: Mapping[str, Any]) -> Case:
         plain.get("group"),
         tuple(plain.get("turns") or ()),
     )
+
+
+def suite_key(session: DatabaseSession, reference: str) -> int:
+    """The row of a suite by digest, else the newest whole version with that id."""
+    newest = newest_suite()
+    for column in (suites.c.digest, suites.c.suite_id):
+        found = session.execute(select(suites.c.id).where(column == reference).order_by(*newest).limit(1)).scalar()
+        if found is not None:
+            return int(found)
+    known = session.execute(select(suites.c.suite_id).distinct()).scalars().all()
+    raise StoreError(
+        f"there is no suite {reference!r}", where=session.backend.where, remedy=nearest(reference, known)
+    )
+
+
+def newest_suite() -> tuple[ColumnElement[object], ...]:
+    """Whole versions first, however new a part of one is."""
+    return (case((suites.c.part_of.is_(None), 0), else_=1), suites.c.created_at.desc(), suites.c.id.desc())
 
 
 def keep_workspace(session: DatabaseSession, name: str) -> int:
