@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agentdyno.findings.figures.normalised import NORMALISED
+from agentdyno.findings.figures.normalised import CPU_NORMALISED, NORMALISED
 from agentdyno.findings.record.judge_spread import (
     QUANTITIES,
     ComparedRuns,
@@ -62,14 +62,16 @@ def _is_alike(row: RepeatRow, compared: Sequence[RepeatRow], records: tuple[Agen
 
 def _values(compared: Sequence[RepeatRow], records: tuple[AgentRecord, AgentRecord]) -> dict[str, _Value]:
     """How to read each quantity of a run. Normalised times are there only where both sides' rest on one standard."""
-    values: dict[str, _Value] = {name: _reading(name) for name in QUANTITIES if name != NORMALISED}
+    normalised = (NORMALISED, CPU_NORMALISED)
+    values: dict[str, _Value] = {name: _reading(name) for name in QUANTITIES if name not in normalised}
     labels = {record.agent for record in records}
     own = [row for row in compared if row.agent in labels]
     way = shared_way([row.medians for row in own], WAYS)
     if way is not None and len({row.python for row in own}) == 1:
-        value_of = way_value(way, own[0].medians)
-        if all(value_of(figure) is not None for figure in figures_of(own)):
-            values[NORMALISED] = value_of
+        for name in normalised:
+            value_of = way_value(way, own[0].medians, name)
+            if all(value_of(figure) is not None for figure in figures_of(own)):
+                values[name] = value_of
     return values
 
 
