@@ -93,7 +93,7 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
         p_value=seen.p_value,
         interval=told_ratio(*seen.interval),
         detectable=visible_ratio(seen.detectable),
-        method=_method(known),
+        method=method_text(known),
         reason="",
     )
     return Measured(row, found.limits, seen.log_ratio, by_runs=True)
@@ -124,7 +124,8 @@ def _runs(record: AgentRecord, pairing: Pairing) -> int:
     return max(1, len({record.benchmark(name).run_id for name in pairing.benchmarks}))
 
 
-def _method(known: QuantitySpread) -> str:
+def method_text(known: QuantitySpread) -> str:
+    """How a row of separate runs was judged, with the spread and where it comes from."""
     text = f"student t over runs, spread {known.log_sd:.3g} of {_SOURCES[known.source]}"
     if known.baseline_runs == known.candidate_runs == 1:
         return text
