@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from agentdyno.findings.figures.summarise import summarise
 from agentdyno.model import ArmResult, Phase, Provenance, Sample, Status
 from agentdyno.runs.host_state import HostState, ReferenceStandard
 from agentdyno.runs.normalising import Normaliser, interpreter_key
@@ -45,9 +47,14 @@ READ = {
 }
 
 
-def test_a_sample_is_stored_with_its_normalised_time_and_without_the_references() -> None:
+def test_a_sample_is_stored_with_its_normalised_times_and_without_the_references() -> None:
     taken = Kept(KNOWN).normaliser().take(sample(**READ))
-    assert taken.readings == {"duration_s": 0.010, "cpu_s": 0.004, "duration_norm_s": pytest.approx(0.005)}
+    assert taken.readings == {
+        "duration_s": 0.010,
+        "cpu_s": 0.004,
+        "duration_norm_s": pytest.approx(0.005),
+        "cpu_norm_s": pytest.approx(0.002),
+    }
 
 
 @pytest.mark.parametrize(("way", "expected"), [("none", 0.007), ("memory", 0.007), ("interpreted", 0.005)])
@@ -70,6 +77,13 @@ def test_what_cannot_be_known_is_left_out(readings: dict[str, float]) -> None:
     assert not any(name.startswith("reference.") for name in taken.readings)
 
 
+def test_cpu_time_is_normalised_where_the_time_cannot_be() -> None:
+    threads = Kept(KNOWN).normaliser().take(sample(**{**READ, "cpu_s": 0.020}))
+    assert threads.readings["cpu_norm_s"] == pytest.approx(0.010)
+    uncounted = {name: value for name, value in READ.items() if name != "reference_queued_s"}
+    assert Kept(KNOWN).normaliser().take(sample(**uncounted)).readings["cpu_norm_s"] == pytest.approx(0.002)
+
+
 def test_the_share_of_a_model_server_is_not_the_agents_cpu_time() -> None:
     read = {**READ, "cpu_s": 5.004, "server.cpu_s": 5.0}
     assert Kept(KNOWN).normaliser().take(sample(**read)).readings["duration_norm_s"] == pytest.approx(0.005)
@@ -83,6 +97,9 @@ def test_a_sample_without_references_is_stored_as_it_is() -> None:
 def test_nobody_but_the_bench_sets_a_normalised_time() -> None:
     forged = sample(**READ, duration_norm_s=1e-9)
     assert Kept(KNOWN).normaliser().take(forged).readings["duration_norm_s"] == pytest.approx(0.005)
+    assert Kept(KNOWN).normaliser().take(sample(**READ, cpu_norm_s=1e-9)).readings["cpu_norm_s"] == pytest.approx(
+        0.002
+    )
 
 
 def test_the_first_run_sets_the_standard_of_the_host() -> None:
@@ -126,7 +143,27 @@ def test_a_closed_arm_says_what_the_references_showed_and_cost(make: Factory) ->
         "normalised.none_s": pytest.approx(0.007),
         "normalised.interpreted_s": pytest.approx(0.005),
         "normalised.memory_s": pytest.approx(0.007),
+        "normalised.none_cpu_s": pytest.approx(0.004),
+        "normalised.interpreted_cpu_s": pytest.approx(0.002),
+        "normalised.memory_cpu_s": pytest.approx(0.004),
     }
     assert first.metrics["normalised.none_s"].provenance is Provenance.DERIVED
     part = normaliser.added_to(result, whole=False).arms[0].metrics
     assert not any(name.startswith("normalised.") for name in part)
+
+
+def test_the_normalised_time_of_an_arm_is_that_of_its_least_disturbed_tries(make: Factory) -> None:
+    """Of every case the lower quartile of its tries, which is the least of three; of the cases the median."""
+    normaliser = Kept(KNOWN).normaliser()
+    tries = {"one": [0.004, 0.009, 0.005], "two": [0.008, 0.006, 0.020], "three": [0.002, 0.002, 0.090]}
+    taken = []
+    for case_id, times in tries.items():
+        for cpu_s in times:
+            given = sample(**{**READ, "cpu_s": cpu_s, "duration_s": cpu_s, "reference_queued_s": 0.0})
+            taken.append(normaliser.take(replace(given, case_id=case_id)))
+    arm = ArmResult("a", "a", "a", metrics=summarise(taken))
+    closed = normaliser.added_to(make.result(arms=(arm,)), whole=True).arms[0].metrics
+    for name in ("duration_norm_s", "normalised.interpreted_s", "cpu_norm_s", "normalised.interpreted_cpu_s"):
+        assert closed[name].median == pytest.approx(0.004 / 2)
+    assert closed["normalised.none_s"].median == pytest.approx(0.004)
+    assert closed["duration_norm_s"].provenance is Provenance.DERIVED

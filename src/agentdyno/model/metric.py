@@ -98,6 +98,7 @@ _KNOWN = {
         Metric("duration_s", "s", Direction.LOWER),
         Metric("cpu_s", "s", Direction.LOWER),
         Metric("duration_norm_s", "s", provenance=Provenance.DERIVED),
+        Metric("cpu_norm_s", "s", provenance=Provenance.DERIVED),
         Metric("rss_bytes", "bytes"),
         Metric("peak_rss_bytes", "bytes", Direction.LOWER),
         Metric("throughput_per_s", "/s", Direction.HIGHER, Provenance.DERIVED),

@@ -21,9 +21,9 @@ class CaseRecord:
 
     ``digest`` is of input, target and turns: two records with the same one answered the same question. ``score`` is
     what the rubric makes of the ``scored`` executions, ``None`` without any. ``used`` is per execution: the median
-    of ``duration_s`` and ``ttft_s``, else the mean; what is not known is left out. ``spread`` is the standard
-    deviation between executions. ``statuses`` counts executions by their end; a wrong answer is ``failed``.
-    ``perturbs`` names the case of the same benchmark that this one asks in another form.
+    of ``duration_s`` and ``ttft_s``, the lower quartile of normalised times, else the mean; what is not known is left
+    out. ``spread`` is the standard deviation between executions. ``statuses`` counts executions by their end; a wrong
+    answer is ``failed``. ``perturbs`` names the case of the same benchmark that this one asks in another form.
     """
 
     benchmark: str

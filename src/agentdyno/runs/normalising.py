@@ -1,16 +1,22 @@
-"""Normalised times while samples pass by: what the workers read of the references becomes ``duration_norm_s``."""
+"""Normalised times while samples pass by: what the workers read of the references becomes ``duration_norm_s``
+and ``cpu_norm_s``."""
 
 from __future__ import annotations
 
 import platform
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from agentdyno.findings.figures.normalised import (
+    CPU_NORMALISED,
     NONE,
     NORMALISED,
     QUEUE_SHARE,
     SPENT,
+    cpu_variant,
+    least_disturbed,
     normalised_s,
     standard,
     variant,
@@ -33,12 +39,18 @@ def interpreter_key(python: object = None, implementation: object = None) -> str
     return f"{implementation or platform.python_implementation()} {python or platform.python_version()}".lower()
 
 
+_Place: TypeAlias = str | int
+
+
 @dataclass(slots=True)
 class _Arm:
     """What was read in one arm; ``spent_s`` is by process."""
 
     readings: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in REFERENCES})
-    ways: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in WAYS})
+    made: defaultdict[str, defaultdict[_Place, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    """By the metric that tells it, and case or process: what every way of normalising makes of the samples."""
     spent_s: dict[float, float] = field(default_factory=dict)
     queued_s: float = 0.0
     worked_s: float = 0.0
@@ -72,41 +84,47 @@ class Normaliser:
         self._arms: dict[str, _Arm] = {}
 
     def take(self, sample: Sample) -> Sample:
-        """The sample as it is stored: with ``duration_norm_s`` where it can be known, without readings of ours."""
+        """The sample as it is stored: with normalised times where they can be known, without readings of ours."""
         told = {name: value for name, value in sample.readings.items() if name.startswith(READING)}
         if not told:
             return sample
         readings = {name: value for name, value in sample.readings.items() if name not in told}
-        readings.pop(NORMALISED, None)
+        for name in (NORMALISED, CPU_NORMALISED):
+            readings.pop(name, None)
         arm = self._arms.setdefault(sample.arm_id, _Arm())
         now = {name: told[READING + name] for name in REFERENCES if told.get(READING + name, 0.0) > 0}
         arm.read(now, told)
         if sample.usable:
-            value = self._normalise(sample, arm, now, told.get(QUEUED))
-            if value is not None:
-                readings[NORMALISED] = value
+            readings |= self._normalise(sample, arm, now, told.get(QUEUED))
         return replace(sample, readings=readings)
 
-    def _normalise(self, sample: Sample, arm: _Arm, now: Mapping[str, float], queued_s: float | None) -> float | None:
+    def _normalise(
+        self, sample: Sample, arm: _Arm, now: Mapping[str, float], queued_s: float | None
+    ) -> dict[str, float]:
         """Every way of it is noted, so that later runs can tell which suits the subject."""
         readings = sample.readings
         wall_s, cpu_s = readings.get("duration_s"), readings.get("cpu_s")
-        if queued_s is None or wall_s is None or cpu_s is None:
-            return None
+        if wall_s is None or cpu_s is None:
+            return {}
         cpu_s -= readings.get("server.cpu_s", 0.0)
-        arm.queued_s += queued_s * sample.inner_loops
-        arm.worked_s += wall_s * sample.inner_loops
-        standards = self._standards_of(sample.arm_id, now)
+        if queued_s is not None:
+            arm.queued_s += queued_s * sample.inner_loops
+            arm.worked_s += wall_s * sample.inner_loops
+        standards = arm.standards = self._standards_of(sample.arm_id, now)
         chosen = self._references.get(sample.arm_id, INTERPRETED)
+        place = sample.case_id or sample.process
         found: dict[str, float] = {}
         speeds = {NONE: 1.0, **{name: standards[name] / seconds for name, seconds in now.items()}}
         for way, speed in speeds.items():
-            value = normalised_s(wall_s, cpu_s, queued_s, speed)
+            made = {CPU_NORMALISED: max(0.0, cpu_s) * speed}
+            value = None if queued_s is None else normalised_s(wall_s, cpu_s, queued_s, speed)
             if value is not None:
-                found[way] = value
-                arm.ways[way].append(value)
-        arm.standards = standards
-        return found.get(chosen)
+                made[NORMALISED] = value
+            for name, seconds in made.items():
+                arm.made[_metric(name, way)][place].append(seconds)
+            if way == chosen:
+                found = made
+        return found
 
     def _standards_of(self, arm_id: str, now: Mapping[str, float]) -> dict[str, float]:
         seen = self._observed.get(arm_id, {})
@@ -135,7 +153,8 @@ class Normaliser:
         return replace(result, arms=arms, warnings=(*result.warnings, *found))
 
     def added_to_arm(self, arm: ArmResult, *, whole: bool) -> ArmResult:
-        """One closed arm with what the references showed."""
+        """One closed arm with what the references showed. Its normalised times are those of its cases, or processes:
+        of each the figure that is least disturbed."""
         seen = self._arms.get(arm.arm_id)
         if seen is None:
             return arm
@@ -145,9 +164,17 @@ class Normaliser:
         values |= {standard(name): [seconds] for name, seconds in seen.standards.items()}
         values[QUEUE_SHARE] = [seen.queued_s / seen.worked_s] if seen.worked_s > 0 else []
         if whole:
-            values |= {variant(way): numbers for way, numbers in seen.ways.items()}
+            values |= {name: [least_disturbed(own) for own in by.values()] for name, by in seen.made.items()}
+            chosen = self._references.get(arm.arm_id, INTERPRETED)
+            for name in (NORMALISED, CPU_NORMALISED):
+                if name in arm.metrics:
+                    values[name] = values.get(_metric(name, chosen), [])
         made = {name: _summary(name, numbers, simulated) for name, numbers in values.items() if numbers}
         return replace(arm, metrics={**arm.metrics, **made})
+
+
+def _metric(quantity: str, way: str) -> str:
+    return cpu_variant(way) if quantity == CPU_NORMALISED else variant(way)
 
 
 def _disturbed(arm_id: str, arm: _Arm) -> RunWarning | None:
@@ -162,7 +189,7 @@ def _disturbed(arm_id: str, arm: _Arm) -> RunWarning | None:
 
 
 def _summary(name: str, values: list[float], simulated: bool) -> MetricSummary:
-    derived = name.startswith("normalised.") or name == QUEUE_SHARE
+    derived = name.startswith("normalised.") or name in (QUEUE_SHARE, NORMALISED, CPU_NORMALISED)
     provenance = Provenance.SIMULATED if simulated else Provenance.DERIVED if derived else Provenance.MEASURED
     unit = "ratio" if name == QUEUE_SHARE else known_metric(name).unit
     return summary_of(Metric(name, unit, provenance=provenance), values, None)

@@ -100,7 +100,9 @@ def spread_between(runs: Sequence[Sequence[Sample]], standard: ReferenceStandard
     logs: defaultdict[str, list[float]] = defaultdict(list)
     for run in runs:
         normaliser = Normaliser(state=lambda: state, keep=lambda _key, known: known)
-        medians = {name: item.median for name, item in summarise([normaliser.take(item) for item in run]).items()}
+        taken = [normaliser.take(item) for item in run]
+        arm = ArmResult(run[0].arm_id, "run", "busy", samples=tuple(taken), metrics=summarise(taken))
+        medians = {name: item.median for name, item in normaliser.added_to_arm(arm, whole=True).metrics.items()}
         for quantity in QUANTITIES:
             if value := medians.get(quantity):
                 logs[quantity].append(math.log(value))

@@ -33,7 +33,7 @@ KNOWN = RunSpread(
     "host",
     {
         name: QuantitySpread(0.05, 4, "own")
-        for name in ("duration_s", "duration_norm_s", "ttft_s", "cpu_s", "peak_rss_bytes")
+        for name in ("duration_s", "duration_norm_s", "ttft_s", "cpu_s", "cpu_norm_s", "peak_rss_bytes")
     },
 )
 TARGETS = {
@@ -57,6 +57,7 @@ def pairs(draw: st.DrawFn) -> tuple[AgentRecord, AgentRecord]:
     factor = draw(st.sampled_from([1.0, 1.0, 1.1, 2.0]))
     errors = draw(st.sampled_from([0.0, 0.0, 0.3]))
     coarse = draw(st.booleans())
+    busy = draw(st.sampled_from([0.5, 0.95]))
     base = np.exp(random.normal(0.0, 0.7, cases))
     sides = []
     for agent, chance, times in (("mine@1", chances[0], 1.0), ("mine@2", chances[1], factor)):
@@ -67,6 +68,7 @@ def pairs(draw: st.DrawFn) -> tuple[AgentRecord, AgentRecord]:
             noise = 1.0 if coarse else float(np.exp(random.normal(0.0, 0.1)))
             used = {name: float(base[i] * times * noise) for name in TARGETS}
             used |= {"ttft_s": used["duration_s"] / 3, "duration_norm_s": used["duration_s"] * 0.9}
+            used["cpu_norm_s"] = used["duration_norm_s"] * busy
             made.append(
                 answered(
                     f"c{i:02}",
@@ -283,6 +285,57 @@ def test_normalised_time_is_preferred_where_both_sides_and_the_spread_have_it() 
     assert judgement(first, timed("mine@2", "r1", 1.5, duration_norm_s=9.0), spread=KNOWN).rows["speed"].quantity == (
         "duration_s"
     )
+
+
+CPU_GATE = GatePolicy((GateRule("cpu_s", Tier.SUPPORTING, 0.05),))
+
+
+def working(agent: str, run: str, time_s: float, cpu_s: float) -> AgentRecord:
+    """Cases with such normalised times."""
+    used = {"duration_s": 9.0, "cpu_s": 8.0, "duration_norm_s": time_s, "cpu_norm_s": cpu_s}
+    return record(agent, [answered(f"c{i:02}", used=used) for i in range(12)], [bench(run_id=run)])
+
+
+def test_cpu_time_of_separate_runs_is_normalised_too() -> None:
+    found = judgement(working("mine@1", "r1", 4.0, 1.0), working("mine@2", "r2", 4.0, 2.0), CPU_GATE, KNOWN)
+    row = found.rows["cpu_s"]
+    assert row.quantity == "cpu_norm_s"
+    assert row.change == pytest.approx(1.0)
+    assert row.p_value == pytest.approx(2 * scipy.stats.t(4).sf(math.log(2.0) / (0.05 * math.sqrt(2))))
+    assert (row.verdict, row.family) == (Verdict.WORSE, 2)  # with the time
+    together = judgement(working("mine@1", "r1", 4.0, 1.0), working("mine@2", "r1", 4.0, 2.0), CPU_GATE, KNOWN)
+    assert together.rows["cpu_s"].quantity == "cpu_s"
+
+
+@pytest.mark.parametrize(("time_s", "cpu_s"), [(4.0, 3.9), (5.5, 5.4), (5.5, 5.0)])
+def test_cpu_time_that_is_all_of_the_time_changes_only_where_the_time_does(time_s: float, cpu_s: float) -> None:
+    found = judgement(working("mine@1", "r1", 4.0, 3.9), working("mine@2", "r2", time_s, cpu_s), CPU_GATE, KNOWN)
+    time, cpu = found.rows["speed"], found.rows["cpu_s"]
+    assert cpu.p_value is not None
+    assert time.p_value is not None
+    assert cpu.p_value >= time.p_value
+    assert cpu.family == time.family == 1  # neither is corrected for the other
+    assert (cpu.adjusted_p or 0.0) >= (time.adjusted_p or 0.0)
+    assert cpu.method.endswith("only where the time changed too")
+
+
+def test_cpu_time_that_parts_from_the_time_is_a_question_of_its_own() -> None:
+    found = judgement(working("mine@1", "r1", 4.0, 3.9), working("mine@2", "r2", 4.0, 9.0), CPU_GATE, KNOWN)
+    assert (found.rows["cpu_s"].verdict, found.rows["cpu_s"].family) == (Verdict.WORSE, 2)
+
+
+def test_a_run_that_was_restless_in_itself_is_less_sure_of_its_time() -> None:
+    def tried(agent: str, run: str, seconds: float, scatter: float) -> AgentRecord:
+        cases = [
+            replace(answered(f"c{i:02}", tries=4, duration_s=seconds), spread={"duration_s": scatter * seconds})
+            for i in range(4)
+        ]
+        return record(agent, cases, [bench(run_id=run)])
+
+    spread = RunSpread("host", {"duration_s": QuantitySpread(0.05, 9, "own", baseline_runs=4)})
+    row = judgement(tried("mine@1", "r1", 2.0, 0.4), tried("mine@2", "r2", 2.5, 0.8), spread=spread).rows["speed"]
+    between, within = 0.05 * math.sqrt(1 / 4 + 1), math.hypot(0.4 / 4 / 2, 0.8 / 4)
+    assert row.p_value == pytest.approx(2 * scipy.stats.t(9).sf(math.log(2.5 / 2.0) / math.hypot(between, within)))
 
 
 def test_across_runs_efficiency_is_tokens_and_the_overall_score_leaves_the_machine_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.match import Operand, compare, compare_sides, pair_arms
 from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.model import ArmResult, Comparison, Order, RunWarning, Side, Verdict
+from agentdyno.model.record import QuantitySpread, RunSpread
 
 from ..builders import ENVIRONMENT, arm, noisy, operand, result, two_sided
 
@@ -33,6 +35,14 @@ def named(
 
 def pairs(baseline: list[ArmResult], candidate: list[ArmResult]) -> list[tuple[str, str]]:
     return [(first.name, second.name) for first, second, _ in pair_arms(baseline, candidate)]
+
+
+def spread_of(log_sd: float) -> Callable[[ArmResult, ArmResult], RunSpread]:
+    """The noise between runs of the host, known from many of them."""
+    return lambda _first, _second: RunSpread("host", {"duration_s": QuantitySpread(log_sd, 50, "own")})
+
+
+KNOWN = spread_of(0.005)
 
 
 def codes(comparison: Comparison) -> set[str]:
@@ -197,12 +207,13 @@ def test_the_correction_covers_every_arm_of_the_table() -> None:
     quiet = [named({"size": size}, centre=size) for size in range(1, 30)]
     first, second = [1.00, 1.01, 1.02, 1.03, 1.04], [1.20, 1.21, 1.22, 1.23, 1.24]
     changed = [replace(arm(values), arm_id="x", name="x", experiment="x") for values in (first, second)]
-    alone = compare(operand("old", changed[0]), operand("new", changed[1]), SampleJudging())
-    among = compare(operand("old", changed[0], *quiet), operand("new", changed[1], *quiet), SampleJudging())
+    known = spread_of(0.042)
+    alone = compare(operand("old", changed[0]), operand("new", changed[1]), SampleJudging(), known)
+    among = compare(operand("old", changed[0], *quiet), operand("new", changed[1], *quiet), SampleJudging(), known)
     assert alone.arms[0].metrics[0].verdict is Verdict.WORSE
     assert among.arms[0].metrics[0].verdict is Verdict.INCONCLUSIVE
     assert among.arms[0].metrics[0].reason == "not significant among 30 comparisons"
-    assert {item.metrics[0].verdict for item in among.arms[1:]} == {Verdict.SAME}
+    assert {item.metrics[0].verdict for item in among.arms[1:]} == {Verdict.INCONCLUSIVE}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +228,7 @@ def test_the_correction_covers_every_arm_of_the_table() -> None:
 def test_the_whole_is_worse_if_any_part_is(changes: list[float], expected: Verdict) -> None:
     first = [named({"n": i}) for i in range(len(changes))]
     second = [replace(named({"n": i}, centre=change)) for i, change in enumerate(changes)]
-    assert compare(operand("old", *first), operand("new", *second), SampleJudging()).verdict is expected
+    assert compare(operand("old", *first), operand("new", *second), SampleJudging(), KNOWN).verdict is expected
 
 
 def test_an_undecided_part_leaves_the_whole_undecided_unless_something_is_worse() -> None:
@@ -225,5 +236,6 @@ def test_an_undecided_part_leaves_the_whole_undecided_unless_something_is_worse(
     vague = replace(arm(noisy(rng, n=6, spread=0.3)), experiment="vague", arm_id="v", name="v")
     other = replace(arm(noisy(rng, n=6, spread=0.3)), experiment="vague", arm_id="v", name="v")
     for centre, expected in ((0.7, Verdict.INCONCLUSIVE), (1.3, Verdict.WORSE)):
-        found = compare(operand("old", vague, named()), operand("new", other, named(centre=centre)), SampleJudging())
+        sides = operand("old", vague, named()), operand("new", other, named(centre=centre))
+        found = compare(*sides, SampleJudging(), KNOWN)
         assert found.verdict is expected

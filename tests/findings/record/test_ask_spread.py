@@ -12,8 +12,8 @@ import pytest
 
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import ArmResult, RunResult, RunStatus
-from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord
-from agentdyno.runs.host_state import CalibratedSpread, keep_spread, read_state
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, QuantitySpread
+from agentdyno.runs.host_state import CalibratedSpread, host_id, keep_spread, read_state
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import interpreter_key
 from agentdyno.store import Store
@@ -118,8 +118,41 @@ def test_else_the_calibration_of_the_host_tells(stored: Runs) -> None:
     sides = of_run("quick@1", before), of_run("quick@2", now)
     assert known_spread(stored.store, *sides).quantities == {}
     keep_spread(interpreter_key(), CalibratedSpread({"duration_s": 0.2}, 12, 1))
+    assert known_spread(stored.store, *sides).quantities == {}  # this is not the host that they ran on
+    here = [stored.add(agent, 1.0, {"cpu_s": 0.5}, host=host_id()) for agent in ("quick@1", "quick@2")]
+    sides = of_run("quick@1", here[0]), of_run("quick@2", here[1])
     (found,) = known_spread(stored.store, *sides).quantities.values()
     assert (found.source, found.degrees, found.log_sd) == ("calibrated", 11, 0.2)
+
+
+def test_hosts_never_mix(stored: Runs) -> None:
+    """What another machine measured tells nothing here, however many runs it made of the same agent."""
+    for value in BEFORE:
+        stored.add("quick@1", value, host="fedcba9876543210")
+    before, now = stored.add("quick@1", 1.0), stored.add("quick@2", 1.4)
+    assert known_spread(stored.store, of_run("quick@1", before), of_run("quick@2", now)).quantities == {}
+
+
+def test_two_runs_of_one_version_are_held_against_the_others_of_it(stored: Runs) -> None:
+    others = stored.several("quick@1", BEFORE)
+    first, second = stored.add("quick@1", 3.0), stored.add("quick@1", 4.0)
+    sides = of_run("quick@1", first), of_run("quick@1", second)
+    found = known_spread(stored.store, *sides).quantities["duration_s"]
+    assert found.log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))
+    assert found == QuantitySpread(found.log_sd, len(others) - 1, "own")  # one run a side, as they are
+
+
+def normalised_cpu(value: float) -> dict[str, float]:
+    ways = {f"normalised.{way}_cpu_s": value for way in ("interpreted", "memory", "none")}
+    return {**normalised(1.0), "cpu_s": 2 * value, "cpu_norm_s": value, **ways}
+
+
+def test_cpu_time_has_a_spread_of_its_normalised_figure(stored: Runs) -> None:
+    before = [stored.add("quick@1", 1.0, normalised_cpu(value)) for value in BEFORE]
+    now = stored.add("quick@2", 1.4, normalised_cpu(1.3))
+    found = known_spread(stored.store, of_run("quick@1", before[-1]), of_run("quick@2", now)).quantities["cpu_norm_s"]
+    assert found.log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))
+    assert (found.degrees, found.baseline_runs, found.candidate_runs) == (4, 5, 1)
 
 
 def test_runs_of_another_size_are_not_repeats_of_this_one(stored: Runs) -> None:

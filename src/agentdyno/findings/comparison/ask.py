@@ -9,6 +9,7 @@ from pathlib import Path
 from agentdyno.errors import NotComparable, ResultError, nearest
 from agentdyno.findings.engine.match import Operand, compare
 from agentdyno.findings.engine.measure_samples import SampleJudging
+from agentdyno.findings.record.ask_spread import ArmSpreads
 from agentdyno.model import ArmResult, Comparison, RunResult
 from agentdyno.model.result_file import decode_result
 from agentdyno.settings.judging import TOLERANCE
@@ -101,5 +102,7 @@ def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLER
 def compare_operands(
     baseline: Operand, candidate: Operand, store: Store | None, tolerance: float = TOLERANCE.default
 ) -> Comparison:
-    """Two operands side by side; raises ``NotComparable`` when they share nothing."""
-    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance))
+    """Two operands side by side, with what the store knows of the noise between their runs; raises ``NotComparable``
+    when they share nothing."""
+    spreads = ArmSpreads(store, baseline.result, candidate.result)
+    return compare(baseline, candidate, judging_for(candidate.result, store, tolerance), spreads)

@@ -60,11 +60,7 @@ def tally(value: Comparison) -> str:
 
 def ground(value: Comparison) -> tuple[str, ...]:
     """How the sides were measured, the noise floor in force, and the arms without a partner."""
-    lines = [
-        "Paired: both sides ran interleaved in one run."
-        if value.paired
-        else "Unpaired: the two sides ran at different times, so a drift of the machine counts as a change."
-    ]
+    lines = [_how_measured(value)]
     if value.noise_floor is not None:
         lines.append(f"Noise floor of this machine: {percent(value.noise_floor)}; smaller changes are not judged.")
     else:
@@ -82,6 +78,17 @@ def ground(value: Comparison) -> tuple[str, ...]:
         if names:
             lines.append(f"Only in the {side}: {_listed(names)}.")
     return tuple(lines)
+
+
+def _how_measured(value: Comparison) -> str:
+    if value.paired:
+        return "Paired: both sides ran interleaved in one run."
+    if any(row.unit == "runs" for arm in value.arms for row in arm.metrics):
+        return (
+            "Separate runs: what depends on the machine is held against the spread between runs, at 1 %; "
+            "times are normalised ones where both sides have them."
+        )
+    return "Unpaired: the two sides ran at different times, so a drift of the machine counts as a change."
 
 
 def note(row: MetricComparison) -> str:

@@ -68,7 +68,8 @@ class Measured:
 
     ``shift`` is the change and ``spread`` the standard deviation of one cluster's, both on the scale of the test;
     ``None`` where there is nothing to judge, and then the row says why. ``flat`` where no cluster differs.
-    ``by_runs`` where runs and not cases were tested: more cases would not help.
+    ``by_runs`` where runs and not cases were tested: more cases would not help. ``follows`` where the row can only
+    stand out where another of its family does: it takes nothing away from the others.
     """
 
     row: PairedRow
@@ -77,6 +78,7 @@ class Measured:
     spread: float | None = None
     flat: bool = False
     by_runs: bool = False
+    follows: bool = False
 
 
 def fewest_clusters(alpha: float = ALPHA) -> int:
@@ -95,8 +97,10 @@ def judge(found: Sequence[Measured], families: Families) -> tuple[PairedRow, ...
     for name in names:
         own = [i for i, of in enumerate(families) if of == name and found[i].row.p_value is not None]
         raw = {i: found[i].row.p_value or 0.0 for i in own}
-        counted = [i for i in own if name and can_stand_out(found[i])]
+        counted = [i for i in own if name and can_stand_out(found[i]) and not found[i].follows]
         adjusted |= raw | dict(zip(counted, holm([raw[i] for i in counted]), strict=True))
+        # Bonferroni's factor is never less than what Holm's correction gives the row that is followed.
+        adjusted |= {i: min(1.0, raw[i] * max(1, len(counted))) for i in own if name and found[i].follows}
         sizes |= dict.fromkeys(own, max(1, len(counted)))
     return tuple(_judged(item, adjusted.get(i), sizes.get(i, 0)) for i, item in enumerate(found))
 

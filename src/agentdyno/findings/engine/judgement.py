@@ -17,6 +17,7 @@ from agentdyno.findings.engine.judge import PLAIN, Measured, MeasureOptions, jud
 from agentdyno.findings.engine.measure import measure
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
+from agentdyno.findings.figures.normalised import IN_PLACE_OF
 from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
@@ -131,4 +132,5 @@ def _family(metric: str, pair: MeasuredPair, policy: GatePolicy) -> str:
 
 def _is_the_efficiency(metric: str, pair: MeasuredPair) -> bool:
     """Whether a resource is all that the efficiency is made of: then the two are one row."""
-    return metric not in SUITE_ROWS and pair.rows["efficiency"].row.quantity == metric
+    quantity = pair.rows["efficiency"].row.quantity
+    return metric not in SUITE_ROWS and quantity in (metric, IN_PLACE_OF.get(metric))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms, correct_family
 from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
+from agentdyno.model.record import UNKNOWN_SPREAD, RunSpread
+from agentdyno.model.result import LOAD_KIND
+
+Spreads: TypeAlias = Callable[[ArmResult, ArmResult], RunSpread]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,18 @@ def _other_side(against: str | None) -> str:
     return f"baseline ({kind} {shown})" if what else "baseline"
 
 
-def compare(baseline: Operand, candidate: Operand, judging: SampleJudging) -> Comparison:
-    """Arms matched by experiment and parameters; raises ``NotComparable`` when none match."""
+def compare(
+    baseline: Operand,
+    candidate: Operand,
+    judging: SampleJudging,
+    spreads: Spreads = lambda _first, _second: UNKNOWN_SPREAD,
+) -> Comparison:
+    """Arms matched by experiment and parameters; raises ``NotComparable`` when none match.
+
+    ``spreads`` tells of two arms what is known of the noise between their runs, nothing unless given. Where these
+    are separate ones, what depends on the machine is judged against that alone. Runs of load are compared as they
+    are: their windows are the units, and nothing measures two of them interleaved.
+    """
     same_machine = baseline.result.environment.machine_id == candidate.result.environment.machine_id
     same_run = baseline.result.run_id == candidate.result.run_id
     interleaved = baseline.result.spec.order.value == "interleaved"
@@ -50,7 +65,11 @@ def compare(baseline: Operand, candidate: Operand, judging: SampleJudging) -> Co
             f"{baseline.label} and {candidate.label} have no arm in common (same experiment, same parameters)",
             remedy="Name the arms to set side by side: `dyno compare RUN:ARM RUN:ARM`.",
         )
-    matched = [(first, second, differing, compare_arms(first, second, judging)) for first, second, differing in pairs]
+    apart = not same_run and LOAD_KIND not in (baseline.result.kind, candidate.result.kind)
+    matched = []
+    for first, second, differing in pairs:
+        known = spreads(first, second) if spreads is not None else UNKNOWN_SPREAD
+        matched.append((first, second, differing, compare_arms(first, second, judging, known if apart else None)))
     rows = correct_family([row for *_, metrics in matched for row in metrics], judging.alpha)
     arms = []
     for first, second, differing, metrics in matched:
@@ -118,6 +137,12 @@ def _client_limited(result: RunResult) -> bool:
     return any(warning.code == "client-limited" for warning in result.warnings)
 
 
+def _how_apart(baseline: RunResult, candidate: RunResult) -> str:
+    if baseline.run_id == candidate.run_id or candidate.kind == LOAD_KIND:
+        return "one after the other, so drift of the machine looks like change"
+    return "in separate runs: what depends on the machine is judged against the spread between runs alone"
+
+
 def _warnings(
     baseline: RunResult, candidate: RunResult, judging: SampleJudging, arms: Sequence[ArmComparison]
 ) -> tuple[RunWarning, ...]:
@@ -134,7 +159,7 @@ def _warnings(
         warnings.append(
             RunWarning(
                 "unpaired",
-                "unpaired: the sides were measured one after the other, so drift of the machine looks like change",
+                f"unpaired: the sides were measured {_how_apart(baseline, candidate)}",
                 "`dyno run SPEC --against REF` measures both interleaved.",
             )
         )

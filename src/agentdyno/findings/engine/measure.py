@@ -11,7 +11,13 @@ from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.judge import PLAIN, SAME_WITHIN, Measured, MeasureOptions, VerdictLimits, judge
 from agentdyno.findings.engine.measure_overall import dimension_pair, measure_overall
 from agentdyno.findings.engine.measure_scores import measure_accuracy, measure_time
-from agentdyno.findings.engine.measure_separate import OF_THE_MACHINE, against_spread, time_quantity
+from agentdyno.findings.engine.measure_separate import (
+    OF_THE_MACHINE,
+    against_spread,
+    comparable_quantity,
+    following_time,
+    is_busy_throughout,
+)
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
@@ -79,6 +85,8 @@ def measure(
     found = _measure(kept, metric, benchmark, options, spread)
     if not kept.same_run and (metric in OF_THE_MACHINE or _of_the_machine_alone(found)):
         found = against_spread(found, kept, spread)
+        if found.by_runs and is_busy_throughout(kept, found.row.quantity):
+            found = following_time(found, measure(kept, "speed", benchmark, options, spread))
     scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
 
@@ -87,7 +95,7 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOpti
     if metric == "accuracy":
         return measure_accuracy(pairing, benchmark, options)
     if metric in _TIMES:
-        quantity = time_quantity(pairing, _TIMES[metric], spread)
+        quantity = comparable_quantity(pairing, _TIMES[metric], spread)
         return measure_time(pairing, metric, quantity, benchmark, options.tolerance)
     if metric in _SHARES:
         return measure_reliability(pairing, metric, benchmark, options)
@@ -99,6 +107,7 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOpti
         parts = tuple(dict.fromkeys(["total_tokens", *own]))
         if not pairing.same_run and all(_knows(pairing, "total_tokens")):
             parts = ("total_tokens",)
+    parts = tuple(comparable_quantity(pairing, part, spread) for part in parts)
     return measure_per_success(pairing, metric, parts, benchmark, options)
 
 

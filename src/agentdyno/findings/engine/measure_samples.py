@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from agentdyno.findings.engine.measure_arms_apart import against_runs
 from agentdyno.findings.figures.summarise import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
+from agentdyno.model.record import RunSpread
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.stats import (
     Interval,
@@ -58,15 +60,25 @@ class _Sides:
     processes: int = 1
 
 
-def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: SampleJudging) -> tuple[MetricComparison, ...]:
-    """Every metric that both sides have, judged ones first. Verdicts are not yet corrected for their number."""
+def compare_arms(
+    baseline: ArmResult, candidate: ArmResult, judging: SampleJudging, apart: RunSpread | None = None
+) -> tuple[MetricComparison, ...]:
+    """Every metric that both sides have, judged ones first. Verdicts are not yet corrected for their number.
+
+    ``apart`` is what is known of the noise between runs, where the arms are of separate ones: what depends on the
+    machine is then judged by runs and not by samples.
+    """
     names = [name for name in baseline.metrics if name in candidate.metrics]
     rows = []
     for name in names:
         metric = candidate.metrics[name].as_metric(name)
         sides = _sides(baseline.samples, candidate.samples, metric, judging)
-        if sides.baseline and sides.candidate:
+        if not (sides.baseline and sides.candidate):
+            continue
+        if apart is None or not metric.machine_dependent:
             rows.append(_compare(metric, sides, judging))
+        else:
+            rows.append(_compare_apart(metric, sides, judging, ((baseline, candidate), apart)))
     return tuple(sorted(rows, key=lambda row: row.verdict is None))
 
 
@@ -141,14 +153,14 @@ def _typical(pairs: Sequence[_Pair]) -> _Pair:
     return _Pair(pairs[0].process, base, base * math.exp(change))
 
 
-def _compare(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricComparison:
-    baseline, candidate = sides.baseline, sides.candidate
-    row = MetricComparison(
+def _row(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricComparison:
+    """The figures alone."""
+    return MetricComparison(
         metric=metric,
-        baseline_n=len(baseline),
-        candidate_n=len(candidate),
-        baseline=median(baseline),
-        candidate=median(candidate),
+        baseline_n=len(sides.baseline),
+        candidate_n=len(sides.candidate),
+        baseline=median(sides.baseline),
+        candidate=median(sides.candidate),
         ratio=None,
         interval=None,
         p_value=None,
@@ -158,6 +170,28 @@ def _compare(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricCom
         paired=sides.paired,
         unit=sides.unit,
     )
+
+
+def _compare_apart(
+    metric: Metric,
+    sides: _Sides,
+    judging: SampleJudging,
+    apart: tuple[tuple[ArmResult, ArmResult], RunSpread],
+) -> MetricComparison:
+    row = _row(metric, sides, judging)
+    reason = _never_judged(metric, judging)
+    if min(row.baseline, row.candidate) <= 0:
+        return replace(row, reason=reason or "not judged: values of zero or below have no ratio")
+    if reason:
+        return replace(row, ratio=row.candidate / row.baseline, reason=reason)
+    arms, spread = apart
+    row = against_runs(row, arms, spread, judging.alpha)
+    return row if row.p_value is None else _decided(row, judging.alpha)
+
+
+def _compare(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricComparison:
+    baseline, candidate = sides.baseline, sides.candidate
+    row = _row(metric, sides, judging)
     reason = _not_judged(metric, baseline, candidate, judging)
     if min(*baseline, *candidate) <= 0:
         return replace(row, reason=reason or "not judged: values of zero or below have no ratio")
@@ -169,13 +203,19 @@ def _compare(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricCom
     return _judge(row, baseline, candidate, judging.alpha)
 
 
-def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: SampleJudging) -> str:
+def _never_judged(metric: Metric, judging: SampleJudging) -> str:
     if metric.direction is Direction.UNKNOWN:
         return "not judged: no direction declared"
     if metric.name == THROUGHPUT:
         return "not judged: duration_s seen from the other side"
     if metric.machine_dependent and not judging.same_machine:
         return "not judged: different machines"
+    return ""
+
+
+def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], judging: SampleJudging) -> str:
+    if reason := _never_judged(metric, judging):
+        return reason
     fewest = min(len(baseline), len(candidate))
     if metric.name in PER_PROCESS and fewest < MIN_PROCESSES:
         return f"not judged: one value per process, `processes: {MIN_PROCESSES}` or more are needed"
@@ -228,7 +268,8 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < 700 else math.inf
 
 
-def _judge(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
+def _decided(row: MetricComparison, alpha: float) -> MetricComparison:
+    """The row with its verdict, by ratio, interval and p-value."""
     assert row.ratio is not None
     assert row.interval is not None
     assert row.p_value is not None
@@ -243,12 +284,20 @@ def _judge(row: MetricComparison, baseline: list[float], candidate: list[float],
     low, high = row.interval
     if low > 0 and math.isfinite(high) and _inside(low, high, limit, alpha):
         return replace(row, verdict=Verdict.SAME, reason=f"the interval lies within ±{percent}")
-    more = samples_to_decide(*_spread_of(row, baseline, candidate), row.threshold, alpha=alpha)
     reason = f"the interval reaches beyond ±{percent}" if significant else "not significant"
+    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason)
+
+
+def _judge(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
+    """The same, with the samples that are missing where that is undecided."""
+    row = _decided(row, alpha)
+    if row.verdict is not Verdict.INCONCLUSIVE:
+        return row
+    more = samples_to_decide(*_spread_of(row, baseline, candidate), row.threshold, alpha=alpha)
     missing = _fewest(alpha, row.paired) - min(len(baseline), len(candidate))
     if row.unit == "samples" and missing > 0:
-        reason, more = "too few samples for any certainty", max(more or 0, missing)
-    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason, more_samples=more)
+        return replace(row, reason="too few samples for any certainty", more_samples=max(more or 0, missing))
+    return replace(row, more_samples=more)
 
 
 def _fewest(alpha: float, paired: bool) -> int:

@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import median
+
+import numpy as np
 
 from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
 from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
 from agentdyno.findings.engine.pairing import Pairing
+from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
 from agentdyno.model.record import AgentRecord, QuantitySpread, RunSpread
 
 NOT_JUDGED = "separate runs, not judged"
 OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
 """Metrics that a machine has a say in; of efficiency and the overall score only the parts that are among these."""
-NORMALISED = "duration_norm_s"
+BUSY = 0.9
+"""The share of a case's time from which its CPU time says the same as its time."""
 _SOURCES = {
     "own": "its own earlier runs",
     "pooled": "repeated runs on this machine",
@@ -28,12 +33,42 @@ _SOURCES = {
 }
 
 
-def time_quantity(pairing: Pairing, quantity: str, spread: RunSpread) -> str:
-    """The normalised time of separate runs where both sides and the spread have it, else the time as it was."""
-    if quantity != "duration_s" or pairing.same_run or NORMALISED not in spread.quantities:
+def comparable_quantity(pairing: Pairing, quantity: str, spread: RunSpread) -> str:
+    """The normalised time or CPU time of separate runs where both sides and the spread have it, else as it was."""
+    normalised = IN_PLACE_OF.get(quantity, "")
+    if pairing.same_run or normalised not in spread.quantities:
         return quantity
-    both = (pairing.first.used(NORMALISED) > 0) & (pairing.second.used(NORMALISED) > 0)
-    return NORMALISED if both.any() else quantity
+    both = (pairing.first.used(normalised) > 0) & (pairing.second.used(normalised) > 0)
+    return normalised if both.any() else quantity
+
+
+def is_busy_throughout(pairing: Pairing, quantity: str) -> bool:
+    """Whether ``quantity`` is a CPU time that is all but the whole time of a case on both sides."""
+    time = {"cpu_s": "duration_s", CPU_NORMALISED: NORMALISED}.get(quantity)
+    if time is None:
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [side.used(quantity) / side.used(time) for side in (pairing.first, pairing.second)]
+    return all(np.isfinite(share).any() and np.nanmedian(share) >= BUSY for share in shares)
+
+
+def following_time(found: Measured, time: Measured) -> Measured:
+    """CPU time where it tells the time again: it is called changed only where the time is.
+
+    So the two are one question and not two, and neither is corrected for the other. p and interval are those of
+    whichever says less. Where the change is outside the interval of the time's, they do not tell the same.
+    """
+    row, led = found.row, time.row
+    if row.p_value is None or led.p_value is None or row.change is None or led.interval is None:
+        return found
+    if not led.interval[0] <= row.change <= led.interval[1]:
+        return found
+    if led.p_value > row.p_value:
+        row = replace(row, p_value=led.p_value, interval=led.interval)
+    seen = [item.detectable for item in (row, led)]
+    least = None if None in seen else max(value for value in seen if value is not None)
+    method = f"{row.method}; only where the time changed too"
+    return replace(found, row=replace(row, detectable=least, method=method), follows=True)
 
 
 def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Measured:
@@ -50,7 +85,7 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
         baseline_runs=max(known.baseline_runs, _runs(pairing.baseline, pairing)),
         candidate_runs=max(known.candidate_runs, _runs(pairing.candidate, pairing)),
     )
-    seen = contrast_runs(shift, known, within_error=_within_error(found))
+    seen = contrast_runs(shift, known, within_error=_within_error(found, pairing, known))
     row = replace(
         row,
         change=math.expm1(seen.log_ratio),
@@ -58,17 +93,30 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
         p_value=seen.p_value,
         interval=told_ratio(*seen.interval),
         detectable=visible_ratio(seen.detectable),
-        method=_method(known),
+        method=method_text(known),
         reason="",
     )
     return Measured(row, found.limits, seen.log_ratio, by_runs=True)
 
 
-def _within_error(found: Measured) -> float:
-    """Per success: which cases happened to succeed is not in the spread between runs."""
-    if found.row.metric in ("speed", "duration_s", "ttft_s") or found.spread is None:
-        return 0.0
-    return found.spread / math.sqrt(found.row.clusters)
+def _within_error(found: Measured, pairing: Pairing, known: QuantitySpread) -> float:
+    """What else is uncertain: of times how restless each run was in itself, which tells the runs that were disturbed
+    more than usual. Per success, which cases happened to succeed, which is not in the spread between runs."""
+    if found.row.metric in ("speed", "duration_s", "ttft_s"):
+        own = (_restless(pairing.baseline, found.row.quantity), _restless(pairing.candidate, found.row.quantity))
+        return math.hypot(own[0] / math.sqrt(known.baseline_runs), own[1] / math.sqrt(known.candidate_runs))
+    return 0.0 if found.spread is None else found.spread / math.sqrt(found.row.clusters)
+
+
+def _restless(record: AgentRecord, quantity: str) -> float:
+    """The standard error of a run's figure as its own tries show it: their usual deviation over the root of their
+    number; 0 where no case was tried twice."""
+    usual = [
+        case.spread[quantity] / case.used[quantity]
+        for case in record.cases
+        if quantity in case.spread and case.used.get(quantity, 0.0) > 0
+    ]
+    return median(usual) / math.sqrt(sum(case.tries for case in record.cases)) if usual else 0.0
 
 
 def _runs(record: AgentRecord, pairing: Pairing) -> int:
@@ -76,7 +124,8 @@ def _runs(record: AgentRecord, pairing: Pairing) -> int:
     return max(1, len({record.benchmark(name).run_id for name in pairing.benchmarks}))
 
 
-def _method(known: QuantitySpread) -> str:
+def method_text(known: QuantitySpread) -> str:
+    """How a row of separate runs was judged, with the spread and where it comes from."""
     text = f"student t over runs, spread {known.log_sd:.3g} of {_SOURCES[known.source]}"
     if known.baseline_runs == known.candidate_runs == 1:
         return text

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from agentdyno.errors import NotComparable
 from agentdyno.findings.figures.cases import SPENT, ArmFigures
 from agentdyno.findings.figures.dimensions import targets_for
+from agentdyno.findings.figures.normalised import CPU_NORMALISED, NORMALISED, least_place
 from agentdyno.findings.figures.traces import classes_of
 from agentdyno.model import ArmResult, Case, Provenance, RunResult
 from agentdyno.model.codec import to_plain
@@ -18,7 +19,8 @@ from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 PERTURBS = "perturbs"
 """The key of a case's metadata that names the case it asks in another form."""
-_MEDIANS = ("duration_s", "duration_norm_s", "ttft_s")
+_MEDIANS = ("duration_s", "ttft_s")
+_LEAST = (NORMALISED, CPU_NORMALISED)
 
 
 def record_of(result: RunResult, figures: Mapping[str, ArmFigures], agent: str) -> AgentRecord:
@@ -109,7 +111,7 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
     for metric, values in figures.values.items():
         owners = np.frombuffer(figures.owners[metric], dtype=np.dtype("l"))
         numbers = np.frombuffer(values, dtype=np.float64)
-        for place, middle, scatter in zip(*_of_cases(owners, numbers, median=metric in _MEDIANS), strict=True):
+        for place, middle, scatter in zip(*_of_cases(owners, numbers, metric), strict=True):
             used[names[place]][metric] = middle
             if scatter is not None:
                 spread[names[place]][metric] = scatter
@@ -124,9 +126,9 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
 
 
 def _of_cases(
-    owners: npt.NDArray[np.int64], numbers: npt.NDArray[np.float64], *, median: bool
+    owners: npt.NDArray[np.int64], numbers: npt.NDArray[np.float64], metric: str
 ) -> tuple[list[int], list[float], list[float | None]]:
-    """Cases by their place, each with the mean (or median) of its values and their standard deviation.
+    """Cases by their place, each with the figure of its values and their standard deviation.
 
     Cases with equally many values are looked at together: there are thousands of cases and few such counts.
     """
@@ -137,11 +139,18 @@ def _of_cases(
     for count in np.unique(counts):
         own = np.flatnonzero(counts == count)
         parts = ordered[starts[own, None] + np.arange(count)]
-        middles[own] = np.median(parts, axis=1) if median else parts.mean(axis=1)
+        middles[own] = _figure(parts, metric)
         if count > 1:
             scatters[own] = parts.std(axis=1, ddof=1)
     told = [scatter if several else None for scatter, several in zip(scatters.tolist(), counts > 1, strict=True)]
     return places.tolist(), middles.tolist(), told
+
+
+def _figure(tries: npt.NDArray[np.float64], metric: str) -> npt.NDArray[np.float64]:
+    """One number for the values of a row: the mean, the median of times, the least disturbed of normalised ones."""
+    if metric in _LEAST:
+        return np.asarray(np.sort(tries, axis=1)[:, least_place(tries.shape[1])])
+    return np.asarray(np.median(tries, axis=1) if metric in _MEDIANS else tries.mean(axis=1))
 
 
 def _benchmark(result: RunResult, arm: ArmResult, figures: ArmFigures) -> BenchmarkRecord:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from agentdyno.findings.figures.normalised import NONE, NORMALISED, standard, variant
+from agentdyno.findings.figures.normalised import CPU_NORMALISED, NONE, NORMALISED, cpu_variant, standard, variant
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import QuantitySpread, SpreadSource
 
 RAW = "duration_s"
-QUANTITIES = (RAW, NORMALISED, "cpu_s", "ttft_s", "peak_rss_bytes")
+QUANTITIES = (RAW, NORMALISED, "cpu_s", CPU_NORMALISED, "ttft_s", "peak_rss_bytes")
 """Figures of a run that its host has a say in."""
 ENOUGH = 4
 """Degrees of freedom from which a spread is used: with 3, Student's law at 1 % asks for nearly six times it."""
@@ -86,13 +86,16 @@ def within_spread(figures: Iterable[RunFigure], value_of: Callable[[RunFigure], 
     return math.sqrt(math.fsum(group.squares() for group in groups.values()) / degrees), degrees
 
 
-def way_value(way: str, standards: Mapping[str, float]) -> Callable[[RunFigure], float | None]:
-    """What normalising by ``way`` made of a run, where it rests on these standards."""
+def way_value(
+    way: str, standards: Mapping[str, float], quantity: str = NORMALISED
+) -> Callable[[RunFigure], float | None]:
+    """What normalising by ``way`` made of a run's time, or CPU time, where it rests on these standards."""
+    name = cpu_variant(way) if quantity == CPU_NORMALISED else variant(way)
 
     def value(figure: RunFigure) -> float | None:
         if way != NONE and figure.values.get(standard(way)) != standards.get(standard(way)):
             return None
-        return figure.values.get(variant(way))
+        return figure.values.get(name)
 
     return value
 
@@ -121,7 +124,8 @@ def steadiest_way(figures: Sequence[RunFigure], ways: Sequence[str]) -> str | No
 def shared_way(runs: Sequence[Mapping[str, float]], ways: Sequence[str]) -> str | None:
     """The way in which the times of all these runs were normalised; ``None`` where there is none."""
     for way in ways:
-        if runs and all(run.get(NORMALISED) == run.get(variant(way), math.nan) for run in runs):
+        names = (NORMALISED, variant(way)), (CPU_NORMALISED, cpu_variant(way))
+        if runs and all(any(run.get(kept) == run.get(made, math.nan) for kept, made in names) for run in runs):
             return way
     return None
 
