@@ -78,6 +78,8 @@ class Profiles:
             try:
                 run_id = run_named(self._store, text)
             except UnknownName as error:
+                if text.startswith("last"):
+                    raise
                 known = [row.name for row in self._store.boards.agents()]
                 raise UnknownName(
                     f"{text!r} is neither a run nor an agent here",

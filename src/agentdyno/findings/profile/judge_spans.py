@@ -56,7 +56,9 @@ def arrange(execution: ProfiledExecution) -> ArrangedSpans:
     _find_parents(spans)
     order = _parents_first(spans)
     outside_s, self_s, busy_s = _self_times(spans, wall_s)
-    critical_s = critical_path([(span.start_s, span.end_s) for span in spans], [span.parent for span in spans], wall_s)
+    critical_s = critical_path(
+        [(span.start_s, span.end_s) for span in spans], [span.parent for span in spans], wall_s
+    )
     place = {index: position for position, index in enumerate(order)}
     shown = tuple(
         _shown(spans[index], place, (self_s[index], busy_s[index], critical_s[index]), position)
