@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from agentdyno.findings.profile.model import PerformanceProfile
 from agentdyno.model.case import CaseKey
 from agentdyno.model.findings import Findings, Verdict
+
+if TYPE_CHECKING:
+    from agentdyno.findings.profile.model import PerformanceProfile
 
 
 @dataclass(frozen=True, slots=True)
