@@ -78,8 +78,17 @@ def every_page(run: str, job: str) -> list[str]:
     return [
         *boards.split(),
         *things.split(),
-        *("/suites/support", "/stress", "/start", "/key", "/nowhere", "/history?subject=scout&metric=accuracy"),
+        *(
+            "/suites/support",
+            "/stress",
+            "/profile?subject=helper",
+            "/start",
+            "/key",
+            "/nowhere",
+            "/history?subject=scout&metric=accuracy",
+        ),
         *(pair, "/compare?agents=helper@2.0,helper@2.1,sage@3", "/compare?agents=scout@1.0,scout@1.1"),
         f"/runs/{run}/cases/order-01?benchmark=orders",
+        f"/profile?subject={run}&case=order-01&benchmark=orders",
         f"/divergence?first_run={run}&second_run={run}&case_id=order-01&benchmark=orders{sides}",
     ]

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BreakingPoint, Changes, Duel, PairedRow, ScenarioReport, TrajectoryEvent } from "../src/api/answers";
+import type { BreakingPoint, Changes, Duel, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
 import { axisFor, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
 import { align } from "../src/pages/divergence/align";
+import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
 import { drawn } from "../src/pages/stress/curves";
 import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/pages/stress/words";
 import { headline } from "../src/tab";
@@ -96,4 +97,20 @@ test("figures of a load run carry the unit that their name ends with", () => {
   assert.equal(figureName("recovery_half_life_s"), "recovery half life");
   assert.equal(objectiveText({ metric: "ttft", limit: 0.2, quantile: 0.95 }), "ttft_p95 < 200 ms");
   assert.equal(objectiveText({ metric: "error_rate", limit: 0.01, quantile: null }), "error_rate < 1.0 %");
+});
+
+const span = (index: number, depth: number, start_s: number, end_s: number): ProfiledSpan => ({ index, depth, start_s, end_s }) as ProfiledSpan;
+
+test("a waterfall has a line for each span, a flame view one for each depth", () => {
+  const tree = { wall_s: 2, spans: [span(0, 0, 0, 2), span(1, 1, 0.5, 1), span(2, 1, 1, 2)] } as SpanTree;
+  assert.deepEqual(bars(tree, "waterfall").map((bar) => [bar.line, bar.left, bar.width]), [[0, 0, 100], [1, 25, 25], [2, 50, 50]]);
+  assert.deepEqual(bars(tree, "flame").map((bar) => bar.line), [0, 1, 1]);
+  assert.equal(lines(bars(tree, "flame")), 2);
+  assert.equal(lines([]), 0);
+});
+
+test("of very many spans the longest are drawn, and an execution that took no time divides by nothing", () => {
+  const many = Array.from({ length: MOST_DRAWN + 50 }, (_, index) => span(index, 0, 0, index));
+  assert.equal(bars({ wall_s: 500, spans: many } as SpanTree, "flame").length, MOST_DRAWN);
+  assert.deepEqual(bars({ wall_s: 0, spans: [span(0, 0, 0, 0)] } as SpanTree, "flame").map((bar) => [bar.left, bar.width]), [[0, 0]]);
 });

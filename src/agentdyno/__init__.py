@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         import_results,
         leaderboard,
         matrix,
+        profile,
         regressions,
         reliability,
     )
@@ -155,6 +156,7 @@ _HOMES = {
         "import_results",
         "leaderboard",
         "matrix",
+        "profile",
         "regressions",
         "reliability",
     ),
@@ -223,6 +225,7 @@ __all__ = [
     "leaderboard",
     "load_run",
     "matrix",
+    "profile",
     "register_agent",
     "register_dataset",
     "register_experiment",

@@ -186,6 +186,21 @@ def test_matrix_coverage_and_stress_say_what_there_is(page: Page) -> None:
     expect(page.get_by_text("dyno load AGENT --profile quick")).to_be_visible()
 
 
+def test_a_profile_shows_phases_and_the_spans_of_a_case(page: Page, newest: str) -> None:
+    page.goto("/profile?subject=helper")
+    expect(rows(page, "Phases").filter(has_text="tools")).to_be_visible()
+    expect(page.get_by_text("What these names mean")).to_be_visible()
+    page.goto(f"/runs/{newest}/cases/order-23?benchmark=orders&agent=sage@3")
+    page.get_by_role("link", name="Its spans: waterfall and flame view").click()
+    picture = page.get_by_role("img", name=re.compile("Waterfall of 2 spans")).first
+    expect(picture).to_contain_text("find_order")
+    page.get_by_role("radio", name="Flame").first.click()
+    expect(page).to_have_url(query(view="flame", case="order-23"))
+    expect(page.get_by_role("img", name=re.compile("Flame view of 2 spans")).first).to_be_visible()
+    page.get_by_text("Span tree (2 spans)").first.click()
+    expect(rows(page, "Spans of Epoch 1").filter(has_text="price_of").first).to_be_visible()
+
+
 def test_a_stress_test_shows_its_curves_and_where_the_target_breaks(page: Page, newest: str) -> None:
     page.route("**/api/stress*", lambda route: route.fulfill(json=stressed(newest)))
     page.goto("/stress")

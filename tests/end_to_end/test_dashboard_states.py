@@ -39,6 +39,7 @@ def test_an_empty_service_says_what_to_type(browser: Browser, service: Service) 
             "/compare": "dyno run SUITE --agent AGENT",
             "/cost": "dyno run SUITE --agent AGENT",
             "/stress": "dyno load AGENT --profile quick",
+            "/profile": "dyno run SUITE --agent AGENT",
         }.items():
             page.goto(address)
             expect(page.get_by_role("main").get_by_text(command).last).to_be_visible()

@@ -7,11 +7,11 @@ import type * as Api from "./types";
 
 export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact,
-  ArtifactItems, AuditPage, BaselineItems, BoardScope, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
-  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
+  ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
+  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Leaderboard, LeaderboardEntry, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
-  Opportunity, PairedRow, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
-  ScoreEstimate, ScorerTrouble, Session, Severity, StaleAgent, StressItems, StressReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
+  Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
+  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
 
 export type {

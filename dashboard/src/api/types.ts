@@ -402,6 +402,23 @@ export interface components {
             unknown_form: number;
         };
         /**
+         * @description Something that the critical path spends time in. ``share`` is ``impact_ms`` of ``basis_ms``, the mean wall time
+         *     of an execution.
+         */
+        Bottleneck: {
+            basis_ms: number;
+            calls: number;
+            cause: string;
+            /** @default [] */
+            evidence: string[];
+            executions: number;
+            impact_ms: number;
+            location: string;
+            optimization_suggestion: string;
+            phase: components["schemas"]["ProfilePhase"];
+            share: number;
+        };
+        /**
          * @description Where the objectives are first missed, on ``axis``: ``rate`` (requests a second), ``concurrency``, ``size``
          *     (words of input), ``memory`` (bytes left). ``held`` is the highest level that met them, ``broke`` the lowest that
          *     did not; the truth is between the two (``interval``). ``value`` is the best guess.
@@ -763,6 +780,8 @@ export interface components {
             why: string;
             winner: string | null;
         };
+        /** @enum {string} */
+        Effort: "low" | "medium" | "high";
         /** @description One experiment of a spec with its parameters and sweep. */
         Entry: {
             experiment: string;
@@ -825,7 +844,12 @@ export interface components {
          *
          *     ``kind`` is ``message`` (``name`` is the role), ``tool_call`` (``name`` is the tool, ``content`` its arguments),
          *     ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings),
-         *     ``retry`` or ``note``.
+         *     ``retrieval``, ``step`` (of a workflow), ``span`` (any other piece of work), ``wait`` (a pause before another
+         *     try), ``queue`` (time before work began), ``retry`` or ``note``.
+         *
+         *     An event with a ``duration_s`` is a span. Where it is known what it belongs to, ``details["span"]`` is its id and
+         *     ``details["parent"]`` that of the span around it, both unique within the case; where they are missing, an event
+         *     belongs to the shortest span that contains it in time.
          */
         Event: {
             /** @default 0 */
@@ -900,6 +924,16 @@ export interface components {
             uid: string;
             /** @default default */
             workspace: string;
+        };
+        /** @description Milliseconds are means per execution. ``critical_ms`` is the part on the critical path. */
+        ExecutionPhase: {
+            busy_ms: number;
+            critical_ms: number;
+            duration_ms: number;
+            percentage_of_total: number | null;
+            phase_name: string;
+            resource_usage: components["schemas"]["ResourceUsage"];
+            spans: number;
         };
         /** @description A case that an agent did not pass in ``bad`` of ``tries`` executions; ``got`` and ``why`` are of the first. */
         FailedCase: {
@@ -1430,13 +1464,6 @@ export interface components {
             key: components["schemas"]["ApiKey"];
             secret: string;
         };
-        /** @description A list that is empty until there is something to measure it with. */
-        Nothing: {
-            /** @default [] */
-            items: {
-                [key: string]: unknown;
-            }[];
-        };
         /**
          * @description One service-level objective: ``metric`` (``latency``, ``ttft``, ``itl``, ``tpot``, ``queued_ttft``,
          *     ``service``) at ``quantile`` (``None``: the mean), or ``error_rate``, below ``limit`` (seconds, or a share of 1).
@@ -1454,6 +1481,22 @@ export interface components {
             kind: string;
             savings_usd: number | null;
             text: string;
+        };
+        /**
+         * @description ``estimated_impact`` is the share of ``basis`` (a total over all executions, in ``unit``) that could be saved
+         *     at most; ``saving`` the same per execution, in ``unit``.
+         */
+        OptimizationOpportunity: {
+            basis: string;
+            category: string;
+            estimated_impact: number;
+            /** @default [] */
+            evidence: string[];
+            implementation_effort: components["schemas"]["Effort"];
+            potential_improvement: string;
+            rule: string;
+            saving: number;
+            unit: string;
         };
         /** @description What of the suite is run, and what it may cost; left out: as the suite says. */
         Options: {
@@ -1529,6 +1572,49 @@ export interface components {
             wins: number;
         };
         /**
+         * @description Of an agent on a suite, or of one case of it (``case_id``; ``trees`` then has its executions span by span).
+         *
+         *     ``executions`` were profiled; ``without_spans`` more told nothing of what happened inside, and are left out.
+         *     ``wall_s`` is the sum over the profiled ones: the basis of every share of time. ``traced``: the spans come from a
+         *     pass with tracing on. ``beyond_measured`` counts executions whose spans go on after the end that the bench
+         *     measured: such spans are the agent's own claim. ``waited_s`` is what the bench waited between tries, outside the
+         *     wall time.
+         */
+        PerformanceProfile: {
+            agent_id: string;
+            benchmark: string | null;
+            /** @default 0 */
+            beyond_measured: number;
+            case_id: string | null;
+            /** @default 0 */
+            cpu_known: number;
+            definitions: {
+                [key: string]: string;
+            };
+            /** @default 0 */
+            executions: number;
+            optimization_opportunities: components["schemas"]["OptimizationOpportunity"][];
+            profile_data: components["schemas"]["ProfileData"];
+            /** @default  */
+            run_id: string;
+            /** @default false */
+            simulated: boolean;
+            /** @default  */
+            suite: string;
+            /** @default false */
+            traced: boolean;
+            /** @default [] */
+            trees: components["schemas"]["SpanTree"][];
+            /** @default 0 */
+            unreadable: number;
+            /** @default 0 */
+            waited_s: number;
+            /** @default 0 */
+            wall_s: number;
+            /** @default 0 */
+            without_spans: number;
+        };
+        /**
          * @description The same questions in another form. ``agreement`` is the share of pairs that end alike (both right or both
          *     wrong); ``change`` is the accuracy of the perturbed form less that of the original, with its 95 % interval.
          *     ``broken`` are the perturbed cases that fail where the original passes.
@@ -1564,6 +1650,63 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        /** @description One quantity on both sides, per execution; ``ratio`` is candidate to baseline. */
+        ProfileChange: {
+            baseline: number | null;
+            candidate: number | null;
+            name: string;
+            ratio: number | null;
+            unit: string;
+        };
+        /** @description Two profiles on the cases that both have; ``cases`` counts these. Differences are shown, not judged. */
+        ProfileComparison: {
+            baseline: components["schemas"]["PerformanceProfile"];
+            candidate: components["schemas"]["PerformanceProfile"];
+            cases: number;
+            changes: components["schemas"]["ProfileChange"][];
+        };
+        ProfileData: {
+            bottlenecks: components["schemas"]["Bottleneck"][];
+            execution_phases: components["schemas"]["ExecutionPhase"][];
+            resource_utilization: components["schemas"]["ResourceUtilization"];
+            token_analysis: components["schemas"]["TokenAnalysis"];
+        };
+        /**
+         * @description What an agent is doing at a moment, in the order in which tables show it.
+         * @enum {string}
+         */
+        ProfilePhase: "model" | "tool" | "retrieval" | "own_code" | "queue" | "retry_wait" | "idle";
+        /** @description What was asked for: one profile per agent, or two sides. */
+        ProfileReport: {
+            /** @default [] */
+            comparisons: components["schemas"]["ProfileComparison"][];
+            /** @default [] */
+            profiles: components["schemas"]["PerformanceProfile"][];
+        };
+        /**
+         * @description One span of an execution. Times are seconds since the case began.
+         *
+         *     ``parent`` is the index of the span around it, ``None`` at the top. ``self_s`` is its part of the wall time: the
+         *     moments in which it is open and no span below it is, divided where several such spans are open at once; so the
+         *     parts of all spans and of the time outside them add up to the wall time. ``busy_s`` are the same moments
+         *     undivided. ``critical_s`` is its part of the critical path.
+         */
+        ProfiledSpan: {
+            busy_s: number;
+            critical_s: number;
+            depth: number;
+            end_s: number;
+            failed: boolean | null;
+            index: number;
+            input_tokens: number | null;
+            kind: string;
+            name: string;
+            output_tokens: number | null;
+            parent: number | null;
+            phase: components["schemas"]["ProfilePhase"];
+            self_s: number;
+            start_s: number;
         };
         /**
          * @description Where a value comes from. Simulated values never pass for measured ones; ``reported`` ones are what an agent
@@ -1702,6 +1845,25 @@ export interface components {
         };
         /** @enum {string} */
         ReportFormat: "html" | "md" | "csv" | "json" | "junit" | "png";
+        /** @description Of one phase; ``None`` where nothing measured it. */
+        ResourceUsage: {
+            cpu_percent: number | null;
+            io_operations: number | null;
+            memory_mb: number | null;
+        };
+        /** @description The four efficiencies, and the readings that they rest on (means per execution; peaks are the highest). */
+        ResourceUtilization: {
+            cpu_efficiency: number | null;
+            cpu_s: number | null;
+            gpu_memory_bytes: number | null;
+            gpu_percent: number | null;
+            io_efficiency: number | null;
+            memory_efficiency: number | null;
+            parallelization_score: number | null;
+            peak_rss_bytes: number | null;
+            read_bytes: number | null;
+            write_bytes: number | null;
+        };
         ResultPage: {
             items: components["schemas"]["Execution"][];
             next: string | null;
@@ -2102,6 +2264,25 @@ export interface components {
          */
         Side: "baseline" | "candidate";
         /**
+         * @description The spans of one execution, parents before children. ``outside_s`` is the time in no span, and
+         *     ``outside_critical_s`` its part of the critical path; ``unreadable`` counts events whose times make no sense.
+         *     ``wall_s`` is ``measured_s``, what the bench measured, or longer where spans are said to end later.
+         */
+        SpanTree: {
+            benchmark: string;
+            case_id: string;
+            iteration: number;
+            measured_s: number | null;
+            outside_critical_s: number;
+            outside_s: number;
+            spans: components["schemas"]["ProfiledSpan"][];
+            /** @default false */
+            traced: boolean;
+            /** @default 0 */
+            unreadable: number;
+            wall_s: number;
+        };
+        /**
          * @description One run. ``base_dir`` is where relative paths start; ``source`` is the file, for messages.
          *
          *     ``processes`` is how many fresh processes an arm's samples are spread over; ``None`` is one, or ten where two
@@ -2329,6 +2510,29 @@ export interface components {
          * @enum {string}
          */
         Timeframe: "latest" | "24h" | "7d" | "30d" | "all";
+        /**
+         * @description Totals over all executions. ``calls_with_usage`` of ``calls`` told their tokens; the others are in no total.
+         *
+         *     ``wasted_tokens`` is the sum of ``unused_tokens``, ``retried_tokens`` and ``truncated_tokens``: no call is counted
+         *     twice.
+         */
+        TokenAnalysis: {
+            cache_hits: number | null;
+            cached_tokens: number | null;
+            /** @default 0 */
+            calls: number;
+            /** @default 0 */
+            calls_with_usage: number;
+            input_tokens: number | null;
+            output_tokens: number | null;
+            reasoning_tokens: number | null;
+            repeated_prefix_tokens: number | null;
+            retried_tokens: number | null;
+            token_efficiency: number | null;
+            truncated_tokens: number | null;
+            unused_tokens: number | null;
+            wasted_tokens: number | null;
+        };
         /** @description Where the measured code stands in its history. */
         Vcs: {
             branch: string | null;
@@ -2383,6 +2587,7 @@ export type BaselineScores = components['schemas']['BaselineScores'];
 export type Benchmark = components['schemas']['Benchmark'];
 export type BenchmarkView = components['schemas']['BenchmarkView'];
 export type BoardScope = components['schemas']['BoardScope'];
+export type Bottleneck = components['schemas']['Bottleneck'];
 export type BreakingPoint = components['schemas']['BreakingPoint'];
 export type Case = components['schemas']['Case'];
 export type CaseFigures = components['schemas']['CaseFigures'];
@@ -2409,11 +2614,13 @@ export type Detector = components['schemas']['Detector'];
 export type Direction = components['schemas']['Direction'];
 export type DivergenceView = components['schemas']['DivergenceView'];
 export type Duel = components['schemas']['Duel'];
+export type Effort = components['schemas']['Effort'];
 export type Entry = components['schemas']['Entry'];
 export type Environment = components['schemas']['Environment'];
 export type ErrorClass = components['schemas']['ErrorClass'];
 export type Event = components['schemas']['Event'];
 export type Execution = components['schemas']['Execution'];
+export type ExecutionPhase = components['schemas']['ExecutionPhase'];
 export type FailedCase = components['schemas']['FailedCase'];
 export type Failure = components['schemas']['Failure'];
 export type FailureKind = components['schemas']['FailureKind'];
@@ -2451,15 +2658,22 @@ export type MetricComparison = components['schemas']['MetricComparison'];
 export type MetricNames = components['schemas']['MetricNames'];
 export type MetricSummary = components['schemas']['MetricSummary'];
 export type NewKey = components['schemas']['NewKey'];
-export type Nothing = components['schemas']['Nothing'];
 export type Objective = components['schemas']['Objective'];
 export type Opportunity = components['schemas']['Opportunity'];
+export type OptimizationOpportunity = components['schemas']['OptimizationOpportunity'];
 export type Options = components['schemas']['Options'];
 export type Order = components['schemas']['Order'];
 export type PairedRow = components['schemas']['PairedRow'];
+export type PerformanceProfile = components['schemas']['PerformanceProfile'];
 export type Perturbed = components['schemas']['Perturbed'];
 export type Phase = components['schemas']['Phase'];
 export type Problem = components['schemas']['Problem'];
+export type ProfileChange = components['schemas']['ProfileChange'];
+export type ProfileComparison = components['schemas']['ProfileComparison'];
+export type ProfileData = components['schemas']['ProfileData'];
+export type ProfilePhase = components['schemas']['ProfilePhase'];
+export type ProfileReport = components['schemas']['ProfileReport'];
+export type ProfiledSpan = components['schemas']['ProfiledSpan'];
 export type Provenance = components['schemas']['Provenance'];
 export type RankedScore = components['schemas']['RankedScore'];
 export type Recommendation = components['schemas']['Recommendation'];
@@ -2469,6 +2683,8 @@ export type RegressionReport = components['schemas']['RegressionReport'];
 export type Reliability = components['schemas']['Reliability'];
 export type ReliabilityItems = components['schemas']['ReliabilityItems'];
 export type ReportFormat = components['schemas']['ReportFormat'];
+export type ResourceUsage = components['schemas']['ResourceUsage'];
+export type ResourceUtilization = components['schemas']['ResourceUtilization'];
 export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
@@ -2492,6 +2708,7 @@ export type SelfCheck = components['schemas']['SelfCheck'];
 export type Session = components['schemas']['Session'];
 export type Severity = components['schemas']['Severity'];
 export type Side = components['schemas']['Side'];
+export type SpanTree = components['schemas']['SpanTree'];
 export type Spec = components['schemas']['Spec'];
 export type Spread = components['schemas']['Spread'];
 export type SpreadItems = components['schemas']['SpreadItems'];
@@ -2510,6 +2727,7 @@ export type SuiteView = components['schemas']['SuiteView'];
 export type TestType = components['schemas']['TestType'];
 export type TimePoint = components['schemas']['TimePoint'];
 export type Timeframe = components['schemas']['Timeframe'];
+export type TokenAnalysis = components['schemas']['TokenAnalysis'];
 export type Vcs = components['schemas']['Vcs'];
 export type Verdict = components['schemas']['Verdict'];
 export type VersionView = components['schemas']['VersionView'];

@@ -20,7 +20,7 @@ export const NAVIGATION: readonly NavGroup[] = [
   { label: "Boards", links: [["/leaderboard", "Leaderboard"], ["/matrix", "Matrix"], ["/coverage", "Coverage"]] },
   {
     label: "Questions",
-    links: [["/compare", "Compare"], ["/history", "History"], ["/cost", "Cost"], ["/stress", "Stress"]],
+    links: [["/compare", "Compare"], ["/history", "History"], ["/cost", "Cost"], ["/stress", "Stress"], ["/profile", "Profile"]],
   },
   { label: "Things", links: [["/runs", "Runs"], ["/agents", "Agents"], ["/suites", "Suites"], ["/start", "Start"]] },
 ];

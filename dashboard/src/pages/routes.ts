@@ -13,6 +13,7 @@ const ROUTES: readonly (readonly [pattern: string, folder: string])[] = [
   ["/divergence", "divergence"],
   ["/cost", "cost"],
   ["/stress", "stress"],
+  ["/profile", "profile"],
   ["/runs", "runs"],
   ["/runs/:run_id", "runs/run"],
   ["/runs/:run_id/cases", "cases"],

@@ -16,6 +16,10 @@ export function caseAddress(runId: string, benchmark: string | null, caseId: str
   return address(`${runAddress(runId)}/cases/${part(caseId)}`, { benchmark, agent });
 }
 
+export function profileAddress(subject: string, query: Record<string, QueryValue> = {}): string {
+  return address("/profile", { subject, ...query });
+}
+
 export function agentAddress(agent: string): string {
   return `/agents/${part(agent)}`;
 }

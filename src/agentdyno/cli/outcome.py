@@ -46,8 +46,10 @@ def finish(
     else:
         shared.print_tables(report)
     if formats:
+        from agentdyno.findings.profile.ask import with_profiles
         from agentdyno.workbench.reporting import write_reports
 
+        report = Report((result,), with_profiles(findings, result, store))
         for path in write_reports(report, formats, folder):
             shared.say(f"Wrote {shown(path)}")
     shared.say(f"Result: {shown(folder / 'result.json')}")

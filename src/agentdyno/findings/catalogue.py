@@ -21,6 +21,7 @@ SLICES = {
     "cost": ("costs",),
     "reliability": ("reliabilities",),
     "stress": ("stress",),
+    "profile": ("profiles", "profile_comparisons"),
 }
 """Folders of ``findings`` whose ``tables`` has ``sections``, and the fields of ``Conclusions`` that they show."""
 
@@ -31,11 +32,16 @@ def sections(findings: Findings) -> tuple[Section, ...]:
     return () if found is None else tuple(_sections(found))
 
 
-def _sections(found: Conclusions) -> Iterator[Section]:
+def appendix(findings: Findings) -> tuple[Section, ...]:
+    """What the report of a run shows after its results: the profiles of its agents, where they were asked for."""
+    return () if _conclusions(findings) is not None else tuple(_sections(findings))
+
+
+def _sections(found: Findings) -> Iterator[Section]:
     for name, fields in SLICES.items():
-        if any(getattr(found, field) for field in fields):
+        if any(getattr(found, field, ()) for field in fields):
             tables = import_module(f"agentdyno.findings.{name}.tables")
-            yield from cast("Callable[[Conclusions], Iterator[Section]]", tables.sections)(found)
+            yield from cast("Callable[[Findings], Iterator[Section]]", tables.sections)(found)
 
 
 def conclusion_warnings(findings: Findings) -> list[RunWarning]:

@@ -10,6 +10,7 @@ from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.gate.model import GateReport
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import RegressionReport
+from agentdyno.findings.profile.model import PerformanceProfile, ProfileComparison
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.stress.model import StressReport
 from agentdyno.model.findings import Findings
@@ -29,6 +30,8 @@ class Conclusions(Findings):
     regressions: tuple[RegressionReport, ...] = ()
     costs: tuple[CostReport, ...] = ()
     reliabilities: tuple[Reliability, ...] = ()
+    profiles: tuple[PerformanceProfile, ...] = ()
+    profile_comparisons: tuple[ProfileComparison, ...] = ()
     gates: tuple[GateReport, ...] = ()
     stress: tuple[StressReport, ...] = ()
     records: tuple[AgentRecord, ...] = ()

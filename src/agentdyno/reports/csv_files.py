@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from agentdyno.contracts import Report
-from agentdyno.findings.catalogue import sections
+from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.run.tables import planned, statuses
 from agentdyno.findings.standing.tables_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
 from agentdyno.findings.standing.tables_labels import is_suite, with_standings
@@ -52,7 +52,7 @@ class CsvReporter:
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
         written = []
-        concluded = sections(report.findings)
+        concluded = (*sections(report.findings), *appendix(report.findings))
         for number, table in enumerate((table for part in concluded for table in part.tables if table.rows), start=1):
             name = f"{slug(table.title) or 'table'}-{number}.csv"
             written.append(write_text(output_dir / name, _csv(_table_rows(table))))

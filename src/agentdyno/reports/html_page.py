@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
-from agentdyno.findings.catalogue import sections
+from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run import tables_profiles
@@ -112,6 +112,7 @@ def render_html(report: Report) -> str:
             for number, result in enumerate(report.results, start=1)
         ]
         concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
+        appended = [_concluded(f"more-{n}", part) for n, part in enumerate(appendix(report.findings), start=1)]
     comparisons = [
         (
             f"comparison-{number}",
@@ -129,6 +130,7 @@ def render_html(report: Report) -> str:
             headlines=headlines(report),
             notices=notices(report),
             concluded=concluded,
+            appended=appended,
             comparisons=comparisons,
             runs=runs,
             run_ids=[result.run_id for result in report.results],

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from agentdyno.contracts import Report
-from agentdyno.findings.catalogue import sections
+from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.standing.model import SuiteStanding
@@ -51,6 +51,7 @@ def render_markdown(report: Report) -> str:
         blocks += _folded(comparison_tables.unjudged(comparison))
     for result in report.results:
         blocks += _result(result, standing_in(report, result))
+    blocks += [render_table(table) for section in appendix(report.findings) for table in section.tables]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentdyno.contracts import Report
-from agentdyno.findings.catalogue import sections
+from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.run.charts_points import arm_values, primary_metric, sweeps
 from agentdyno.model import ArmResult
 from agentdyno.reports.files import write_bytes
@@ -24,7 +24,8 @@ class PngReporter:
         from agentdyno.show.axes import png
 
         with drawing():
-            drawn = [picture for section in sections(report.findings) for picture in section.pictures]
+            shown = (*sections(report.findings), *appendix(report.findings))
+            drawn = [picture for section in shown for picture in section.pictures]
             paths = [write_bytes(output_dir / f"{item.name}.png", png(item.draw())) for item in drawn]
             if not report.results and (drawn or sections(report.findings)):
                 return paths

@@ -293,10 +293,3 @@ class ImportedRun:
 @dataclass(frozen=True, slots=True)
 class ImportedItems:
     items: tuple[ImportedRun, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """A list that is empty until there is something to measure it with."""
-
-    items: tuple[Mapping[str, object], ...] = ()

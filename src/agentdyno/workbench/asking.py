@@ -19,6 +19,8 @@ from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.history.ask import THRESHOLD, Histories
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import RegressionReport
+from agentdyno.findings.profile.ask import ProfileQuestion, Profiles
+from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.reliability.model import Reliability
@@ -123,6 +125,22 @@ def reliability(*agents: str, suite: str | None = None, store: Where = None) -> 
     """How far these agents, or all of a suite, can be relied on."""
     with _opened(store) as opened:
         return tuple(reliabilities(Records(opened).chosen(agents, suite)))
+
+
+def profile(
+    subject: str = "last",
+    *,
+    case: str | None = None,
+    agent: str | None = None,
+    against: str | None = None,
+    store: Where = None,
+) -> ProfileReport:
+    """Where the time and the tokens of a run (``last``, an id) or of an agent's newest run went.
+
+    One profile per agent, of one ``case`` span by span; with ``against``, each beside its baseline.
+    """
+    with _opened(store) as opened:
+        return Profiles(opened).report(ProfileQuestion(subject, agent, case, against=against))
 
 
 def import_results(

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from agentdyno.contracts import Report
 from agentdyno.errors import NotComparable
+from agentdyno.findings.profile.ask import with_profiles
 from agentdyno.findings.record.ask_names import UnknownName
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Artifact, RunResult
@@ -76,7 +77,7 @@ def write_report(store: Store, run_id: str, format_name: str) -> RunFile:
             remedy=f"`dyno report {run_id} --format {format_name}` writes it where the store is.",
         )
     result = store.runs.load(run_id)
-    findings = findings_for(result, store)
+    findings = with_profiles(findings_for(result, store), result, store)
     with TemporaryDirectory(prefix="dyno-report-") as folder:
         with _drawing:
             written = write_reports(Report((result,), findings), [format_name], Path(folder))

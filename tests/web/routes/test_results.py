@@ -276,7 +276,3 @@ def test_a_comparison_that_cannot_be_made_says_which_field_is_wrong(
     seeded: Seeded, body: dict[str, object], status: int, field: str
 ) -> None:
     assert fields(refused(seeded.client.send("POST", "/benchmarks/compare", json=body), status)) == [field]
-
-
-def test_profiles_are_an_empty_list_for_now(seeded: Seeded) -> None:
-    assert seeded.client.ok("/api/profiles") == {"items": []}

@@ -22,6 +22,7 @@ def command(run: str, formats: str, output_dir: str | None, store: str | None, a
     from agentdyno.cli.outcome import shown
     from agentdyno.contracts import Report
     from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.profile.ask import with_profiles
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.runs.place import run_folder
     from agentdyno.workbench.reporting import check_formats, write_reports
@@ -31,7 +32,7 @@ def command(run: str, formats: str, output_dir: str | None, store: str | None, a
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:
         result = Results(lambda: opened or open_store(store, must_exist=True)).run(run)
-        findings = findings_for(result, opened)
+        findings = with_profiles(findings_for(result, opened), result, opened)
     finally:
         if opened is not None:
             opened.close()

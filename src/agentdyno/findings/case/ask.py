@@ -147,7 +147,7 @@ def answer_of(sample: Sample, agent: str, benchmark: str) -> Answer:
         output=output,
         output_cut=is_cut,
         failure=sample.failure,
-        events=_events(details.get("events")),
+        events=events_of(details.get("events")),
         duration_s=sample.readings.get("duration_s"),
         cost_usd=sample.readings.get("cost_usd"),
         tokens=sample.readings.get("total_tokens"),
@@ -233,7 +233,7 @@ def _text(output: object) -> str:
     return output if isinstance(output, str) else json.dumps(to_plain(output), ensure_ascii=False)
 
 
-def _events(plain: object) -> tuple[Event, ...]:
+def events_of(plain: object) -> tuple[Event, ...]:
     """The steps that can be read; those of other tools may be written otherwise and are shown as notes."""
     return tuple(_event(item) for item in plain) if isinstance(plain, (list, tuple)) else ()
 

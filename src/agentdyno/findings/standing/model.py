@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agentdyno.model.case import CaseKey
 from agentdyno.model.findings import Findings, Verdict
+
+if TYPE_CHECKING:
+    from agentdyno.findings.profile.model import PerformanceProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +175,14 @@ class HeldCase:
 
 @dataclass(frozen=True, slots=True)
 class SuiteFindings(Findings):
-    """Findings with the standings of the suites among the results, and the cases that the project quarantines."""
+    """Findings with the standings of the suites among the results, and the cases that the project quarantines.
+
+    ``profiles`` are those of the agents, for reports.
+    """
 
     standings: tuple[SuiteStanding, ...] = ()
     held: tuple[HeldCase, ...] = ()
+    profiles: tuple[PerformanceProfile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,12 @@ def with_standings(report: Report) -> Report:
         return report
     from agentdyno.findings.standing.judge import standing_of  # numpy, which a report of experiments does without
 
-    given = report.findings.standings if isinstance(report.findings, SuiteFindings) else ()
-    known = {standing.run_id: standing for standing in given}
+    given = report.findings if isinstance(report.findings, SuiteFindings) else SuiteFindings()
+    known = {standing.run_id: standing for standing in given.standings}
     standings = tuple(known.get(result.run_id) or standing_of(result) for result in suites)
-    findings = SuiteFindings(report.findings.warnings, report.findings.comparisons, standings)
+    findings = SuiteFindings(
+        report.findings.warnings, report.findings.comparisons, standings, profiles=given.profiles
+    )
     return replace(report, findings=findings)
 
 

@@ -8,20 +8,22 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
+from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.model.job import Scope
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
-from agentdyno.web.problems import FieldProblem, RefusedRequest
+from agentdyno.web.problems import FieldProblem, RefusedRequest, finding
 from agentdyno.web.replies import DAY_MS, Lasting, answer, kept_answer
-from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, Nothing, ResultPage, Timeframe
+from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, ResultPage, Timeframe
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["results"], dependencies=[Depends(require(Scope.READ))])
 
 Given = Annotated[Services, Depends(services)]
 AgentId = Annotated[str, Path(max_length=LONGEST_NAME, description="A name, NAME@VERSION, or a UUID.")]
+Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
 
@@ -88,7 +90,28 @@ def compare(body: CompareBody, services: Given) -> Response:
     return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id), make)
 
 
-@router.get("/api/profiles", response_model=Nothing)
-def profiles() -> Response:
-    """Results of profiling."""
-    return answer(Nothing())
+@router.get("/api/profiles", response_model=ProfileReport)
+def profiles(
+    subject: Text = None,
+    agent: Text = None,
+    case_id: Annotated[str | None, Query(max_length=2000)] = None,
+    benchmark: Text = None,
+    against: Text = None,
+    *,
+    services: Given,
+) -> Response:
+    """Where the time and the tokens of a run (an id, `last`) or of an agent's newest run went: phases, bottlenecks,
+    use of resources, tokens, opportunities.
+
+    Without a `subject`, the newest run of a suite; empty where there is none. One profile per agent; of one case
+    (`case_id`) span by span; with `against` each beside its baseline.
+    """
+    from agentdyno.findings.profile.ask import ProfileQuestion, Profiles
+
+    asked = Profiles(services.store)
+    meant = subject or asked.newest_suite_run()
+    if meant is None:
+        return answer(ProfileReport())
+    with finding("subject"):
+        question = ProfileQuestion(meant, agent or None, case_id or None, benchmark or None, against or None)
+        return answer(asked.report(question))

@@ -7,7 +7,7 @@ import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
-import { api, caseAddress, casesAddress, shortId } from "../../../shared/paths";
+import { api, caseAddress, casesAddress, profileAddress, shortId } from "../../../shared/paths";
 import { casesOf } from "../samples";
 import type { FailedAt } from "../samples";
 import { useSamples } from "../useSamples";
@@ -140,6 +140,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
       </div>
       <nav className="row" aria-label="Failed cases">
         <Link to={casesAddress(runId)}>All failures of the run</Link>
+        <Link to={profileAddress(runId, { case: caseId, benchmark, agent })}>Its spans: waterfall and flame view</Link>
         {near.previous && <Link to={caseAddress(runId, near.previous.benchmark, near.previous.caseId)}>Previous failure (k)</Link>}
         {near.next && <Link to={caseAddress(runId, near.next.benchmark, near.next.caseId)}>Next failure (j)</Link>}
         {near.at >= 0 && (

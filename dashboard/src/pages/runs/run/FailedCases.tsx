@@ -5,7 +5,7 @@ import type { Column } from "../../../components";
 import { plural } from "../../../format";
 import { Link } from "../../../router";
 import { ShortText } from "../../../shared/TextFold";
-import { caseAddress, casesAddress } from "../../../shared/paths";
+import { caseAddress, casesAddress, profileAddress } from "../../../shared/paths";
 
 function columns(runId: string): Column<FailedCase>[] {
   return [
@@ -59,6 +59,7 @@ export function FailedCases({ standing }: { standing: SuiteStanding }): ReactEle
       <p>
         {more > 0 && `${plural(more, "more case")} not listed here. `}
         <Link to={casesAddress(standing.run_id)}>All failures with their answers</Link> ·{" "}
+        <Link to={profileAddress(standing.run_id)}>Profile</Link> ·{" "}
         <Link to={casesAddress(standing.run_id, { status: "all" })}>All samples</Link>
       </p>
     </section>
