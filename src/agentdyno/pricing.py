@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from agentdyno.model.case import Event, Response, Usage
+from agentdyno.model.case import RECORDED, Event, Response, Usage, counted_calls
 from agentdyno.model.metric import Provenance
 from agentdyno.model.workspace import Price
 
@@ -169,7 +169,8 @@ def _uses(response: Response) -> list[_Use]:
     Single calls are better than their sum, because a price may depend on the length of one call's input; but they
     must account for all tokens that the agent says it used.
     """
-    calls = [event for event in response.events if event.kind == "model_call"]
+    calls = counted_calls(response.events)
+    calls = [event for event in calls if not _refused(event)]
     models = {event.name or response.model for event in calls}
     uses = [use for event in calls if (use := _use(event, response.model)) is not None]
     if calls and len(uses) == len(calls):
@@ -179,6 +180,13 @@ def _uses(response: Response) -> list[_Use]:
     if len(models) > 1 or response.model is None or response.usage is None:
         return []
     return [_Use(response.model, response.usage, len(calls) or response.api_calls or 1)]
+
+
+def _refused(event: Event) -> bool:
+    """Whether a recorded call is known to have used nothing: it got no answer, or an error for one."""
+    status = event.details.get("status")
+    answered = isinstance(status, int) and status < 400
+    return bool(event.details.get(RECORDED)) and "usage" not in event.details and not answered
 
 
 def _use(event: Event, default_model: str | None) -> _Use | None:

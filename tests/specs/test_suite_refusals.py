@@ -150,7 +150,7 @@ def refused(folder: Path, text: str, name: str = "suite.yaml") -> SpecError:
             "between 0 and 1",
         ),
         (FLAT + "quick: {epochs: 0}", "quick.epochs", "at least 1", "epochs: 5"),
-        (FLAT + "quick: {scorer: x}", "quick.scorer", "unknown key 'scorer'", "Known"),
+        (FLAT + "quick: {suite_name: x}", "quick.suite_name", "unknown key 'suite_name'", "Known"),
         (FLAT + "quick: {cases: {were: {}}}", "quick.cases.were", "unknown key", "where"),
     ],
 )

@@ -19,6 +19,7 @@ from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.names import registered as registered_here
 
 if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording
     from agentdyno.contracts import Agent
 
 __all__ = ["make_agent", "parse_agent"]
@@ -44,6 +45,7 @@ class _Setting:
     environ: Mapping[str, str] | None
     inline: bool
     python: str | None = None
+    recording: AgentRecording | None = None
 
 
 def make_agent(
@@ -54,11 +56,12 @@ def make_agent(
     environ: Mapping[str, str] | None = None,
     inline: bool = False,
     python: str | None = None,
+    recording: AgentRecording | None = None,
 ) -> Agent:
     """The agent that ``use`` describes; nothing is started yet.
 
     Python agents run in up to ``workers`` processes of ``python`` (default: this interpreter), or in this one when
-    ``inline``. ``memory_limit_bytes`` is for
+    ``inline``. ``memory_limit_bytes`` and ``recording`` (of what they ask of their model) are for
     Python agents and commands. ``paid: true|false`` in any configuration overrides what the adapter assumes. Raises
     ``PluginError`` for what cannot be found, ``SpecError`` for a configuration that the agent does not have.
     """
@@ -69,7 +72,9 @@ def make_agent(
     if paid is not None and not isinstance(paid, bool):
         raise _config_error(use, f"paid is {paid!r}", "Say true or false.")
     located = replace(located, use=replace(located.use, config=config))
-    agent = _MAKERS[located.scheme](located, _Setting(workers, memory_limit_bytes, environ, inline, python))
+    agent = _MAKERS[located.scheme](
+        located, _Setting(workers, memory_limit_bytes, environ, inline, python, recording)
+    )
     if paid is not None:
         agent.paid = paid
     return agent
@@ -81,7 +86,14 @@ def _make_python(located: Located, setting: _Setting) -> Agent:
         from agentdyno.agents.hosting.agent import HostedAgent, HostLimits
 
         limits = HostLimits(workers=setting.workers, memory_bytes=setting.memory_limit_bytes)
-        return HostedAgent(use, target=target, limits=limits, environ=setting.environ, python=setting.python)
+        return HostedAgent(
+            use,
+            target=target,
+            limits=limits,
+            environ=setting.environ,
+            python=setting.python,
+            recording=setting.recording,
+        )
     from agentdyno.agents.hosting.callable_agent import CallableAgent
     from agentdyno.registry.local import load_target
 
@@ -110,7 +122,7 @@ def _make_command(located: Located, setting: _Setting) -> Agent:
         use.name,
         split_command(use.uses.partition(":")[2], use.name),
         config=rest,
-        setting=CommandSetting(str(own.get("input", "stdin")), str(cwd), use.env, setting.environ),
+        setting=CommandSetting(str(own.get("input", "stdin")), str(cwd), use.env, setting.environ, setting.recording),
         limits=limits,
         version=use.version or "",
     )

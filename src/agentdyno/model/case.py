@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -50,7 +50,8 @@ class Event:
     """One step of a trajectory; ``at_s`` counts from the start of the case.
 
     ``kind`` is ``message`` (``name`` is the role), ``tool_call`` (``name`` is the tool, ``content`` its arguments),
-    ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings),
+    ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings, and
+    ``recorded`` where the recording proxy saw it: see ``counted_calls``),
     ``retrieval``, ``step`` (of a workflow), ``span`` (any other piece of work), ``wait`` (a pause before another
     try), ``queue`` (time before work began), ``retry`` or ``note``.
 
@@ -65,6 +66,17 @@ class Event:
     content: object = None
     duration_s: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+
+
+RECORDED = "recorded"
+"""In the details of an event: the recording proxy saw it. Where a case has such model calls, only they count; those
+that the agent reports itself stay beside them."""
+
+
+def counted_calls(events: Sequence[Event]) -> list[Event]:
+    """The model calls of a case, each once: those that were recorded, else those that were reported."""
+    calls = [event for event in events if event.kind == "model_call"]
+    return [event for event in calls if event.details.get(RECORDED)] or calls
 
 
 SIMULATED_PREFIX = "simulated/"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agentdyno.model.case import CaseKey
+from agentdyno.model.sample import LEFT_OUT
 
 SpreadSource: TypeAlias = Literal["own", "pooled", "calibrated"]
 
@@ -96,7 +97,7 @@ class AgentRecord:
 
     ``configuration`` is what is known of the agent (model, temperature…), ``commit`` where its code stood.
     ``machine_id`` is "" where its benchmarks ran on several machines. ``origin`` says where a record comes from that
-    no run of this store made.
+    no run of this store made. ``proxied``: its model calls went through the recording proxy, which takes time.
     """
 
     agent: str
@@ -114,6 +115,7 @@ class AgentRecord:
     commit: str = ""
     configuration: Mapping[str, object] = field(default_factory=dict)
     origin: str = ""
+    proxied: bool = field(default=False, metadata=LEFT_OUT)
 
     def benchmark(self, benchmark_id: str) -> BenchmarkRecord:
         for item in self.benchmarks:

@@ -9,8 +9,9 @@ from enum import StrEnum
 
 from agentdyno.model.case import Case
 from agentdyno.model.identity import digest
+from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
-from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
+from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 
 
 def slug(name: str) -> str:
@@ -132,7 +133,7 @@ class AgentUse:
     ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``stdio:``, ``openai:``, ``ollama:``,
     ``http(s):``) or the name of an installed agent. ``env`` are names of environment variables it may read; their
     values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
-    one.
+    one. ``record`` says what is kept of its model calls, "" where the suite says that.
     """
 
     name: str
@@ -142,6 +143,7 @@ class AgentUse:
     env: tuple[str, ...] = ()
     description: str = ""
     base_dir: str = "."
+    record: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class Suite:
 
     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
     said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
-    which a run of it is a success.
+    which a run of it is a success. ``record`` says what is kept of the agents' model calls.
     """
 
     name: str
@@ -179,6 +181,7 @@ class Suite:
     base_dir: str = "."
     source: str = ""
     fail_under: float | None = FAIL_UNDER.default
+    record: str = field(default=RECORD.default, metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "benchmarks", tuple(self.benchmarks))

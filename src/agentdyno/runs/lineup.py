@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentdyno.agents.recording.recording import AgentRecording
 from agentdyno.agents.references import locate
 from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.agents.versioning import AgentVersion, version_of
@@ -79,16 +80,18 @@ class Entrant:
             memory_limit_bytes=memory_limit_bytes,
             environ=environ,
             python=python,
+            recording=maker.recordings.get(self.label),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """What agents are made with."""
+    """What agents are made with. ``recordings`` are of those whose model calls pass a proxy, by label."""
 
     workers: int = 1
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     local_url: str | None = None
+    recordings: Mapping[str, AgentRecording] = field(default_factory=dict)
 
 
 def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path) -> list[Entrant]:

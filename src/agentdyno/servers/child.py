@@ -50,6 +50,11 @@ class ChildServer:
     def alive(self) -> bool:
         return self._process.returncode is None
 
+    @property
+    def exit_status(self) -> int | None:
+        """How its process ended, negative for a signal; ``None`` while it runs."""
+        return self._process.returncode
+
     def tail(self) -> str:
         """The end of what the server has printed."""
         return self._process.tail() or ""

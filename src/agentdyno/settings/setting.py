@@ -23,6 +23,8 @@ QUICK = frozenset({"quick"})
 """Only under ``quick:`` of a suite, and on the command line."""
 BENCHMARK = frozenset({"benchmark"})
 RUBRIC = frozenset({"rubric"})
+AGENT = frozenset({"agent"})
+"""Beside ``use:`` of an agent in a suite or in ``dyno.yaml``."""
 DATASET = frozenset({"dataset"})
 LOAD = frozenset({"load"})
 """Under ``load:`` of a load file, and of ``dyno load``."""

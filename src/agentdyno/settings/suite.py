@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentdyno.settings.run import MAX_SECONDS
 from agentdyno.settings.setting import (
+    AGENT,
     BENCHMARK,
     CHECK,
     JOB,
@@ -147,6 +148,21 @@ CASE_TIME_LIMIT = Setting(
     scopes=SUITE_CHANGE,
 )
 """The default is for a case of which nobody said how long it may take."""
+RECORD = Setting(
+    "record",
+    ("string",),
+    default="auto",
+    choices=("auto", "off", "counts", "full"),
+    option="--record",
+    example="counts",
+    description="What is kept of the model calls of Python agents and commands, by a proxy between the two: off, "
+    "counts, or full with requests and answers; auto is counts where a variable says where the model is",
+    help="Suites: what to keep of agents' model calls, by a proxy.",
+    worded={
+        "agent": Wording("What is kept of its model calls (off, counts, full, auto); as the suite says without it"),
+    },
+    scopes=SUITE | AGENT,
+)
 MAX_COST = Setting(
     "max_cost_usd",
     ("number", "null"),

@@ -128,26 +128,33 @@ class CompletionBuilder:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDialect:
-    """How one kind of server is spoken to.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerDialect:
+    """How the answers of one kind of endpoint are read; ``path`` is how its address ends.
 
     ``take`` adds a decoded piece to the builder and says whether it had content; ``take_whole`` adds an answer that
-    came in one piece. ``list_models`` reads the names out of the answer to a GET of ``models_path``.
+    came in one piece.
     """
 
     name: str
     path: str
-    models_path: str
     stream_types: tuple[str, ...]
-    body: Callable[[ChatRequest], dict[str, object]]
     pieces: Callable[[bytes], Iterator[Piece]]
     take: Callable[[CompletionBuilder, Piece], bool]
     take_whole: Callable[[CompletionBuilder, object], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDialect(AnswerDialect):
+    """How one kind of server is spoken to. ``list_models`` reads the names out of the answer to a GET of
+    ``models_path``."""
+
+    models_path: str
+    body: Callable[[ChatRequest], dict[str, object]]
     list_models: Callable[[object], tuple[str, ...]]
 
 
-async def decode(dialect: ChatDialect, answer: Exchange, *, cut_off: bool = False) -> Completion:
+async def decode(dialect: AnswerDialect, answer: Exchange, *, cut_off: bool = False) -> Completion:
     """The completion in an answer, in slices that leave the event loop free to stamp other streams.
 
     Raises ``ProtocolError``, except where the answer is known to be ``cut_off``: that gives what can be read of it.
@@ -171,9 +178,9 @@ async def decode(dialect: ChatDialect, answer: Exchange, *, cut_off: bool = Fals
     return builder.build()
 
 
-def decode_now(dialect: ChatDialect, answer: Exchange) -> Completion:
+def decode_now(dialect: AnswerDialect, answer: Exchange, *, cut_off: bool = False) -> Completion:
     """Like ``decode``, in one go: for answers that are decoded after the last stream has ended."""
-    step = decode(dialect, answer)
+    step = decode(dialect, answer, cut_off=cut_off)
     try:
         while True:
             step.send(None)

@@ -45,10 +45,12 @@ class MessageParser:
 
     Between feeds, ``bytes_needed`` is the total of received bytes below which another look is pointless, and
     ``ends_with_blank_line`` says that the message cannot end in a chunk that has no empty line. Raises
-    ``ProtocolError`` or ``TooLarge``, nothing else.
+    ``ProtocolError`` or ``TooLarge``, nothing else. With ``any_encoding`` a compressed body is taken as it comes.
     """
 
-    def __init__(self, method: str = "POST", endpoint: str = "", max_bytes: int = 1 << 30) -> None:
+    def __init__(
+        self, method: str = "POST", endpoint: str = "", max_bytes: int = 1 << 30, *, any_encoding: bool = False
+    ) -> None:
         self.head: Head | None = None
         self.first_byte_ns: int | None = None
         self.done_ns: int | None = None
@@ -58,6 +60,7 @@ class MessageParser:
         self._method = method
         self._endpoint = endpoint
         self._max_bytes = max_bytes
+        self._any_encoding = any_encoding
         self._state = _State.HEAD
         self._buffer = bytearray()
         self._remaining = 0
@@ -141,7 +144,7 @@ class MessageParser:
 
     def _choose_framing(self, stamp: int, head: Head, left_over: int) -> None:
         encoding = (head.headers.get("content-encoding") or "identity").lower()
-        if encoding != "identity":
+        if encoding != "identity" and not self._any_encoding:
             raise ProtocolError(f"the answer is encoded as {encoding}, which was not asked for", where=self._endpoint)
         transfer = [part.strip().lower() for part in (head.headers.get("transfer-encoding") or "").split(",")]
         if self._method == "HEAD" or head.status in (204, 304):

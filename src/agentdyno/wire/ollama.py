@@ -1,4 +1,5 @@
-"""Ollama's own dialect: ``/api/chat``, streamed as one JSON document per line or whole."""
+"""Ollama's own dialect: ``/api/chat``, streamed as one JSON document per line or whole; of ``/api/generate`` the
+answers."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Mapping
 
 from agentdyno.model.case import Usage
 from agentdyno.wire import fields, ndjson
-from agentdyno.wire.chat import ChatDialect, ChatRequest, CompletionBuilder
+from agentdyno.wire.chat import AnswerDialect, ChatDialect, ChatRequest, CompletionBuilder
 from agentdyno.wire.errors import ProtocolError
 from agentdyno.wire.sse import Piece
 
@@ -47,9 +48,26 @@ def take_whole(builder: CompletionBuilder, value: object) -> None:
         raise ProtocolError("the answer is not one of /api/chat", where=builder.endpoint)
 
 
+def take_generated_line(builder: CompletionBuilder, piece: Piece) -> bool:
+    """Adds one line of an answer to ``/api/generate``; whether it had content."""
+    return _take(builder, _as_message(ndjson.parse_json(piece.data, builder.endpoint)))
+
+
+def take_generated(builder: CompletionBuilder, value: object) -> None:
+    """Adds an answer to ``/api/generate`` that came in one piece."""
+    take_whole(builder, _as_message(value))
+
+
 def list_models(value: object) -> tuple[str, ...]:
     names = (fields.text(item, "name") for item in fields.items(value, "models"))
     return tuple(name for name in names if name)
+
+
+def _as_message(value: object) -> object:
+    """A line of ``/api/generate`` as ``/api/chat`` would have said it."""
+    if not isinstance(value, dict):
+        return value
+    return {**value, "message": {"content": value.get("response"), "thinking": value.get("thinking")}}
 
 
 def _take(builder: CompletionBuilder, value: object) -> bool:
@@ -100,4 +118,13 @@ OLLAMA = ChatDialect(
     take=take_line,
     take_whole=take_whole,
     list_models=list_models,
+)
+
+OLLAMA_GENERATE = AnswerDialect(
+    name="ollama.generate",
+    path="/api/generate",
+    stream_types=OLLAMA.stream_types,
+    pieces=ndjson.lines,
+    take=take_generated_line,
+    take_whole=take_generated,
 )

@@ -6,7 +6,7 @@ llama.cpp adds ``timings``, which become ``server_s``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from agentdyno.model.case import Usage
 from agentdyno.wire import fields, sse
@@ -38,8 +38,18 @@ def chat_body(request: ChatRequest) -> dict[str, object]:
     return body
 
 
-def take_event(builder: CompletionBuilder, piece: Piece) -> bool:
-    """Adds one ``chat.completion.chunk``; whether it had content."""
+def _delta(choice: object) -> Mapping[str, object]:
+    return fields.mapping(choice, "delta")
+
+
+def _whole_message(choice: object) -> Mapping[str, object]:
+    return fields.mapping(choice, "message")
+
+
+def take_event(
+    builder: CompletionBuilder, piece: Piece, message: Callable[[object], Mapping[str, object]] = _delta
+) -> bool:
+    """Adds one ``chat.completion.chunk``; whether it had content. ``message`` finds it in a choice."""
     if piece.data.strip() == DONE:
         builder.finished = True
         return False
@@ -55,12 +65,14 @@ def take_event(builder: CompletionBuilder, piece: Piece) -> bool:
     content = False
     for choice in fields.items(value, "choices"):
         if not fields.count(choice, "index"):  # of several answers (n > 1) only the first counts
-            content = _take_message(builder, fields.mapping(choice, "delta")) or content
+            content = _take_message(builder, message(choice)) or content
             _take_finish(builder, choice)
     return content
 
 
-def take_whole(builder: CompletionBuilder, value: object) -> None:
+def take_whole(
+    builder: CompletionBuilder, value: object, message: Callable[[object], Mapping[str, object]] = _whole_message
+) -> None:
     """Adds a ``chat.completion`` that came in one piece."""
     if isinstance(value, dict) and _is_error(value):
         builder.error = error_message(value) or "an error without a message"
@@ -69,7 +81,7 @@ def take_whole(builder: CompletionBuilder, value: object) -> None:
     if not isinstance(value, dict) or not choices:
         raise ProtocolError("the answer has no choices: not a chat completion", where=builder.endpoint)
     _take_header(builder, value)
-    _take_message(builder, fields.mapping(choices[0], "message"))
+    _take_message(builder, message(choices[0]))
     _take_finish(builder, choices[0])
     builder.finished = True
 

@@ -279,6 +279,20 @@ def test_what_depends_on_the_machine_is_not_compared_across_machines(metric: str
     assert "machine" in row.reason
 
 
+@pytest.mark.parametrize("metric", ["speed", "duration_s", "ttft_s"])
+def test_times_of_a_recorded_run_are_not_compared_with_those_of_another(metric: str) -> None:
+    used = {"duration_s": 1.0, "ttft_s": 0.1, "cpu_s": 1.0}
+    first = record("a@1", [answered(f"c{i}", used=used) for i in range(8)])
+    far = replace(first, agent="b@1", proxied=True)
+    far = replace(far, benchmarks=tuple(replace(item, run_id="another") for item in far.benchmarks))
+    row = paired_row(first, far, metric)
+    assert (row.verdict, row.change) == (None, None)
+    assert row.reason == "model calls of b@1 went through the recording proxy, those of the other not"
+    both = replace(first, proxied=True)
+    assert "recording proxy" not in paired_row(both, far, metric).reason
+    assert "recording proxy" not in paired_row(first, far, "accuracy").reason
+
+
 def test_overall_is_compared_across_machines_only_without_what_depends_on_them() -> None:
     far = with_scores("b@1", 2.0, 18, machine_id="other")
     row = paired_row(with_scores("a@1", 4.0, 10), far, "overall")

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentdyno.agents.commands.command_line import (
     PLACEHOLDER,
@@ -28,6 +29,9 @@ from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Com
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.reference import QUEUED, READING, References
 
+if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording
+
 CONFIG_VARIABLE = "DYNO_CONFIG"
 _E2BIG, _NOT_THERE, _NOT_ALLOWED = 7, 2, 13
 _OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "bad_alloc", "out of memory", "memory allocation of")
@@ -46,12 +50,14 @@ class CommandLimits:
 @dataclass(frozen=True, slots=True)
 class CommandSetting:
     """``input`` is ``stdin`` or ``argv`` (the last argument, unless one holds ``{input}``). ``env`` are names of
-    variables of ``environ`` that the command may see; ``cwd`` is its working folder."""
+    variables of ``environ`` that the command may see; ``cwd`` is its working folder. With ``recording`` what it asks
+    of its model passes a proxy."""
 
     input: str = "stdin"
     cwd: str = "."
     env: tuple[str, ...] = ()
     environ: Mapping[str, str] | None = None
+    recording: AgentRecording | None = None
 
 
 class CommandAgent:
@@ -94,6 +100,7 @@ class CommandAgent:
         if self.config:
             self._env[CONFIG_VARIABLE] = json.dumps(self.config, ensure_ascii=False, default=str)
         self._limits = limits or CommandLimits()
+        self._recording = setting.recording
         self._simulated = False
         self._references = References(0.0)
         self._idle: list[CommandLauncher] = []
@@ -106,19 +113,36 @@ class CommandAgent:
     async def start(self) -> None:
         """Raises ``PluginError`` where the command cannot be found or executed."""
         self._references.begin()
+        if self._recording is not None:
+            self._recording.start()
         check_executable(self._argv[0], self._cwd, self._env.get("PATH", os.defpath), self.name)
         texts = (*self._argv, self._env.get(CONFIG_VARIABLE, ""))
         self._simulated = await any_simulated(addresses(texts, self._env))
         self._idle.append(self._launcher())
 
     async def run(self, case: Case) -> Response:
+        recording = self._recording
+        if recording is None or not recording.on:
+            return await self._run(case, self._env)
+        scope = recording.new_scope("case")
+        watch = await recording.begin(scope)
+        try:
+            response = await self._run(case, recording.environment(self._env, scope))
+        except CaseFailed as failure:
+            raise await recording.failed(watch, failure) from None
+        except BaseException:
+            recording.forget(scope)
+            raise
+        return await recording.finish(watch, response)
+
+    async def _run(self, case: Case, env: Mapping[str, str]) -> Response:
         text = input_text(case)
         in_argument = any(PLACEHOLDER in item for item in self._argv)
         command = Command(
             tuple(item.replace(PLACEHOLDER, text) for item in self._argv),
             b"" if in_argument else text.encode("utf-8", "surrogatepass"),
             self._cwd,
-            self._env,
+            env,
             self._limits.memory_bytes,
             self._limits.cpu_s,
             self._limits.output_bytes,

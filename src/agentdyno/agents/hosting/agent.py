@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
@@ -25,6 +26,9 @@ from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
 from agentdyno.workers.spawn import WorkerStart, spawn
+
+if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording
 
 _ERRORS: dict[str, type[DynoError]] = {kind.__name__: kind for kind in (PluginError, RunError, SpecError)}
 
@@ -48,7 +52,7 @@ class HostedAgent:
     ended) and ``peak_rss_bytes`` (of the agent's process, what it has loaded included). Times are taken in the
     agent's process; where they cannot be true, seen from here, what is seen from here counts. Processes inherit
     ``environ``; their working folder is that of the agent's relative paths. ``python`` is the interpreter, by
-    default this one.
+    default this one. With ``recording`` what the agent asks of its model passes a proxy.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class HostedAgent:
         environ: Mapping[str, str] | None = None,
         paid: bool = False,
         python: str | None = None,
+        recording: AgentRecording | None = None,
     ) -> None:
         self.name = use.name
         self.version = use.version or ""
@@ -81,6 +86,7 @@ class HostedAgent:
             memory_bytes=self._limits.memory_bytes,
             output_bytes=self._limits.output_bytes,
         )
+        self._recording = recording
         self._slots = asyncio.Semaphore(self._limits.workers)
         self._simulated = False
         self._spare: list[asyncio.Task[TimedPeer]] = []
@@ -92,6 +98,8 @@ class HostedAgent:
 
     async def start(self) -> None:
         """Loads the agent in its first process; raises ``PluginError`` or ``SpecError`` where it cannot be loaded."""
+        if self._recording is not None:
+            self._recording.start()
         task = self._starting()
         try:
             await task
@@ -116,25 +124,46 @@ class HostedAgent:
                 raise CaseFailed(FailureKind.EXCEPTION, why, fatal=True, remedy=error.remedy or "") from None
             reusable = False
             try:
-                reply = await process.ask(message)
-                response = marked(process.checked(_answer(reply, process.peer.tail())), self._simulated)
+                response = await self._recorded(process, message)
                 reusable = True
                 return response
-            except PeerFlooded as flooded:
-                raise _flooded(flooded) from None
-            except PeerLost as lost:
-                kind, how = cause_of_death(lost.status)
-                raise CaseFailed(kind, how, output_tail=lost.tail) from None
             except CaseFailed as failed:
                 # A process that has run out of memory once is not to be relied on.
-                reusable = failed.kind is not FailureKind.MEMORY
-                failed.response = None if failed.response is None else process.checked(failed.response)
+                reusable = not process.lost and failed.kind is not FailureKind.MEMORY
                 raise
             finally:
                 if reusable:
                     self._spare.append(task)
                 else:
                     await self._discard(task)
+
+    async def _recorded(self, process: TimedPeer, message: Message) -> Response:
+        """The answer to a case, with what the agent asked of its model where that is recorded."""
+        recording = self._recording
+        if recording is None or not recording.on:
+            return await self._answered(process, message)
+        watch = await recording.begin(process.scope)
+        try:
+            response = await self._answered(process, message)
+        except CaseFailed as failure:
+            raise await recording.failed(watch, failure) from None
+        except BaseException:
+            recording.forget(process.scope)
+            raise
+        return await recording.finish(watch, response)
+
+    async def _answered(self, process: TimedPeer, message: Message) -> Response:
+        try:
+            reply = await process.ask(message)
+            return marked(process.checked(_answer(reply, process.peer.tail())), self._simulated)
+        except PeerFlooded as flooded:
+            raise _flooded(flooded) from None
+        except PeerLost as lost:
+            kind, how = cause_of_death(lost.status)
+            raise CaseFailed(kind, how, output_tail=lost.tail) from None
+        except CaseFailed as failed:
+            failed.response = None if failed.response is None else process.checked(failed.response)
+            raise
 
     async def close(self) -> None:
         """Lets every process close its agent, then ends it and everything that it has started."""
@@ -157,8 +186,12 @@ class HostedAgent:
         return asyncio.create_task(self._started())
 
     async def _started(self) -> TimedPeer:
-        peer = Peer(*spawn(self._start))
-        process = TimedPeer(peer)
+        start, scope = self._start, ""
+        if self._recording is not None:
+            scope = self._recording.new_scope("worker")
+            start = replace(start, environ=self._recording.environment(start.environ or {}, scope))
+        peer = Peer(*spawn(start))
+        process = TimedPeer(peer, scope)
         try:
             async with asyncio.timeout(self._limits.load_s):
                 await process.calibrate()

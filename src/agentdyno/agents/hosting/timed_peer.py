@@ -20,13 +20,16 @@ _MOST_REFERENCE_S = 0.02
 
 
 class TimedPeer:
-    """``ask`` a question, then have the response in its reply ``checked``, before the next question."""
+    """``ask`` a question, then have the response in its reply ``checked``, before the next question. ``scope`` is
+    what its calls of a model are recorded under. ``lost``: a question got no answer, and none will."""
 
     _in_flight: ClassVar[int] = 0
     """Questions to all such processes that wait for their answer."""
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, peer: Peer, scope: str = "") -> None:
         self.peer = peer
+        self.scope = scope
+        self.lost = False
         self._check = ClockCheck()
         self._cpu_s = cpu_clock(peer.pid)
         self._took_s = 0.0
@@ -48,13 +51,20 @@ class TimedPeer:
         self._beside = TimedPeer._in_flight
         cpu_s, started = self._cpu_s(), perf_counter()
         try:
-            reply = await self.peer.ask(message)
+            reply = await self._asked(message)
             self._took_s, after_s = perf_counter() - started, self._cpu_s()
         finally:
             self._beside = max(self._beside, TimedPeer._in_flight)
             TimedPeer._in_flight -= 1
         self._used_cpu_s = None if cpu_s is None or after_s is None else after_s - cpu_s
         return reply
+
+    async def _asked(self, message: Message) -> Message:
+        try:
+            return await self.peer.ask(message)
+        except BaseException:
+            self.lost = True
+            raise
 
     def checked(self, response: Response) -> Response:
         """The response with our figures in place of those that cannot be true; these are kept as reported."""

@@ -152,6 +152,9 @@ def _measuring(pairing: Pairing) -> Iterator[RunWarning]:
     if not pairing.same_machine:
         text = "the two were not measured on one machine: time, CPU and memory are not compared"
         yield RunWarning("different-machines", text, "Run both on one machine to compare them.")
+    if not pairing.same_run and first.proxied != second.proxied:
+        text = "model calls of one of the two went through the recording proxy: times are not compared"
+        yield RunWarning("different-recording", text, "Run both with the same --record, or in one run.")
     if not pairing.same_run:
         text = "from separate runs, not interleaved: what changed in between looks like the agents' difference"
         yield RunWarning("separate-runs", text, "Run both in one run to compare times.")

@@ -137,6 +137,9 @@ def _usable(pairing: Pairing, metric: str) -> tuple[str, Pairing]:
         known = first.machine_id and second.machine_id
         text = "measured on different machines" if known else "not measured on one machine that is known"
         return text, pairing
+    if metric in _TIMES and not pairing.same_run and first.proxied != second.proxied:
+        recorded = first if first.proxied else second
+        return f"model calls of {recorded.agent} went through the recording proxy, those of the other not", pairing
     if _too_short(pairing, _TIMES.get(metric, metric)):
         return f"both take less than {1000 * SHORTEST_S:g} ms, which the luck of a process decides", pairing
     if metric in _NEEDS_NO_SCORE:

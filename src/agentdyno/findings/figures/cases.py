@@ -185,6 +185,11 @@ class ArmFigures:
             sums["judge_cost_usd"] = self.judge_cost_usd
         return sums
 
+    @property
+    def proxied(self) -> bool:
+        """Whether a model call went through the recording proxy."""
+        return self.remarks.recorded.calls > 0
+
     def known_cost(self) -> float:
         """US dollars that are known to have been spent; less than the cost where some of it is not known."""
         return math.fsum(tally.spent[SPENT.index("cost_usd")] for tally in self.tallies.values())

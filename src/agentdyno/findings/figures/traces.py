@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentdyno.findings.figures.claims import Claims
+from agentdyno.findings.figures.recorded import RecordedCalls
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import ErrorClass
@@ -35,8 +36,9 @@ class Remarks:
     """Bounded, whatever the size of the answers; ``answers`` is the same for two arms that answered all alike.
 
     ``models`` counts executions by the model that answered, ``unpriced`` those whose cost is not known, ``priced_by``
-    where costs come from, ``claims`` what the agent says of itself. ``observed`` is the configuration that the first
-    answer reported. Without ``prints`` there is no print of the answers, which takes as long as everything else.
+    where costs come from, ``claims`` what the agent says of itself, ``recorded`` what a proxy saw of its model calls.
+    ``observed`` is the configuration that the first answer reported. Without ``prints`` there is no print of the
+    answers, which takes as long as everything else.
     """
 
     failed: dict[str, Remark] = field(default_factory=dict)
@@ -53,11 +55,13 @@ class Remarks:
     classes: Classes = field(default_factory=dict)
     prints: bool = True
     claims: Claims = field(default_factory=Claims)
+    recorded: RecordedCalls = field(default_factory=RecordedCalls)
 
     def add(self, sample: Sample, passed: bool, score: float | None) -> None:
         details = sample.details
         self.simulated += bool(details.get("simulated"))
         self.claims.add(sample)
+        self.recorded.add(sample)
         model = details.get("model")
         named = model if isinstance(model, str) and model else ""
         if named:

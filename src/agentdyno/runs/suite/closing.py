@@ -68,6 +68,10 @@ def close_run(
     arms = tuple(
         collected.fill(replace(arm, observed={**arm.observed, **observed.get(arm.arm_id, {})})) for arm in stored.arms
     )
+    if header.form is not None and header.form.proxied:
+        header = replace(
+            header, form=replace(header.form, proxied=any(own.proxied for own in collected.figures.values()))
+        )
     before = _before(store, header, arms) if form_of(header) in WHOLE else {}
     closed = close_suite(replace(header, arms=arms), collected.figures, before)
     broken = broken_warnings(header, collected.figures, store, baselines)

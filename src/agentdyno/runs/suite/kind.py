@@ -58,10 +58,13 @@ class SuiteKind:
     def again(self, header: RunResult, tools: Tools) -> RunRequest:  # noqa: ARG002
         """With the agents as they were: another version would be another arm."""
         from agentdyno.runs.suite.prepare import SuiteBody
+        from agentdyno.runs.suite.recording import unrecorded
 
         suite = header.suite
         assert suite is not None, "a run of this kind has a suite"
         _refuse_functions(header, suite)
+        if header.form is None or not header.form.proxied:
+            suite = unrecorded(suite)
         if header.spec.against is not None:  # the baselines, which come first, are found again
             candidates = {arm.agent for arm in header.arms if arm.side is Side.CANDIDATE}
             suite = replace(suite, agents=suite.agents[-len(candidates) :])
@@ -139,7 +142,12 @@ class SuiteKind:
         pricing = {**work.rates, **work.prices.snapshot(), "warmup_usd": ended.facts.extra_usd}
         return close_run(
             ended.store,
-            replace(header, stopped_because=reason, pricing=pricing),
+            replace(
+                header,
+                stopped_because=reason,
+                pricing=pricing,
+                warnings=(*header.warnings, *work.recording.warnings()),
+            ),
             observed=work.observed(ended.facts.observed),
             collected=None if ended.resumed else work.collected,
             baselines=work.baselines,

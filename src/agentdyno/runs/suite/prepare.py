@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from agentdyno.agents.recording.recording import RunRecording
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
@@ -26,6 +27,7 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
+from agentdyno.runs.suite.recording import SuiteRecording, suite_recording
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, ReadsReferences
@@ -74,6 +76,7 @@ class PreparedSuite:
     warnings: tuple[RunWarning, ...] = ()
     baselines: Baselines | None = None
     form: RunForm | None = None
+    recording: SuiteRecording = field(default_factory=lambda: SuiteRecording(RunRecording()))
 
     @property
     def rates(self) -> dict[str, object]:
@@ -112,6 +115,8 @@ class PreparedSuite:
         for arm_id, entrant in self.entrants.items():
             seen = self.conduct.redact(dict(told.get(arm_id, {})))
             mine: dict[str, object] = dict(seen) if isinstance(seen, Mapping) else {}
+            if entrant.label in self.recording.by_agent and self.recording.run.cost is not None:
+                mine["recording_cost"] = asdict(self.recording.run.cost)
             if entrant.version.commit is not None:
                 mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
             observed[arm_id] = mine
@@ -132,6 +137,9 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
         maker, meter = Maker(suite.concurrency, tools.environ), None
+        recording = suite_recording(RunRecording(say), entrants, suite, tools.environ, choices.compared_with)
+        stack.callback(recording.run.close)
+        form = None if body.form is None else replace(body.form, proxied=recording.wanted)
         if any(entrant.wants_local_model for entrant in entrants):
             maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
         judging = JudgingAgents(workspace, base_dir, maker, local)
@@ -139,7 +147,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         markings = {
             item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks
         }
-        agents = _Agents(maker)
+        agents = _Agents(replace(maker, recordings=recording.by_agent))
         paid = {entrant.label: agents.of(entrant, None).paid or has_price(entrant, prices) for entrant in entrants}
         plan = plan_suite(
             suite,
@@ -176,7 +184,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=warnings,
             baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
-            form=body.form,
+            form=form,
+            recording=recording,
         )
 
 

@@ -1,4 +1,4 @@
-"""One client of the fault proxy: bytes to the target and back, and what a fault makes of them."""
+"""One client of a proxy and its connection to the target: bytes there and back, and what a fault makes of them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,30 @@ class Hub(Protocol):
     def left(self, link: ProxyExchange) -> None: ...
 
 
+def reset_connection(transport: asyncio.Transport) -> None:
+    """Ends a connection as a crashed server would."""
+    raw = transport.get_extra_info("socket")
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    transport.abort()
+
+
+class ClientLink(Protocol):
+    """The client that a connection to the target belongs to."""
+
+    def answered(self, data: bytes) -> None: ...
+
+    def target_left(self, *, broken: bool) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+
 class Upstream(asyncio.Protocol):
     """The connection to the target that belongs to one client."""
 
-    def __init__(self, link: ProxyExchange) -> None:
-        self._link: ProxyExchange | None = link
+    def __init__(self, link: ClientLink) -> None:
+        self._link: ClientLink | None = link
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
 
@@ -200,9 +219,7 @@ class ProxyExchange(asyncio.Protocol):
     def reset(self) -> None:
         """Ends the client's connection as a crashed server would."""
         if self._transport is not None:
-            raw = self._transport.get_extra_info("socket")
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-            self._transport.abort()
+            reset_connection(self._transport)
 
     def _ask(self, data: bytes) -> None:
         if self._upstream is None:

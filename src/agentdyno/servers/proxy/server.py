@@ -12,9 +12,8 @@ import json
 import secrets
 import signal
 import socket
-import ssl
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -24,6 +23,7 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.child import ChildServer, Ready, run_child
 from agentdyno.servers.proxy.exchange import ProxyExchange, Upstream
 from agentdyno.servers.proxy.fault import FAULTS, ProxyFault
+from agentdyno.servers.proxy.sockets import HOST, bound_socket, client_tls, loop_factory
 from agentdyno.servers.simulated.timetable import Timetable
 
 __all__ = ["FAULTS", "FaultProxy", "ProxyFault", "fault_proxy"]
@@ -32,7 +32,6 @@ BACKLOG = 4096
 CONTROL_S = 10.0
 """How long the proxy's process may take to obey."""
 CONNECT_S = 10.0
-HOST = "127.0.0.1"
 
 
 class FaultProxy:
@@ -98,20 +97,20 @@ class _Hub:
         parts = urlsplit(settings["target"])
         self._loop, self._timetable = loop, Timetable(loop)
         self._target = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        self._tls = _client_tls(settings) if parts.scheme == "https" else None
+        self._tls = client_tls(settings["ca_file"], settings["insecure"]) if parts.scheme == "https" else None
         self._token = settings["token"]
         self._links: set[ProxyExchange] = set()
         self._connecting: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._struck: Counter[str] = Counter()
-        self._guard = _bound(settings["port"])
+        self._guard = bound_socket(settings["port"], shared=True)
         self.port = self._guard.getsockname()[1]
         self.fault = ProxyFault()
         self.host = f"{HOST}:{self.port}".encode()
         self.target_host = parts.netloc.rpartition("@")[2].encode()
 
     async def listen(self) -> None:
-        own = _bound(self.port)
+        own = bound_socket(self.port, shared=True)
         own.setblocking(False)
         self._server = await self._loop.create_server(lambda: ProxyExchange(self), sock=own, backlog=BACKLOG)
 
@@ -169,31 +168,6 @@ class _Hub:
         self._links.discard(link)
 
 
-def _bound(port: int) -> socket.socket:
-    own = socket.socket()
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # the guard and the listener share the port
-    try:
-        own.bind((HOST, port))
-    except OSError as error:
-        own.close()
-        raise RunError(f"cannot listen on {HOST}:{port}: {error.strerror or error}") from None
-    return own
-
-
-def _client_tls(settings: Mapping[str, Any]) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=settings["ca_file"] or None)
-    except (OSError, ssl.SSLError) as error:
-        raise SpecError(
-            f"the certificates cannot be read: {error.strerror or error}", where=settings["ca_file"]
-        ) from None
-    if settings["insecure"]:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 def _serve(settings: Mapping[str, Any], ready: Ready) -> None:
     """What the child process does: says where it listens and serves until it is told to stop."""
 
@@ -209,17 +183,8 @@ def _serve(settings: Mapping[str, Any], ready: Ready) -> None:
         await stopped.wait()
 
     gc.freeze()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(serve())
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """uvloop's where it is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop
 
 
 def main(fd: int) -> None:

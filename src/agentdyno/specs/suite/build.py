@@ -22,7 +22,7 @@ from agentdyno.model.suite import (
     slug,
 )
 from agentdyno.settings.judging import PASS_THRESHOLD, K
-from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
+from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 from agentdyno.specs.dataset.load import DataPlace, load_cases
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 from agentdyno.specs.layers import Document
@@ -83,6 +83,7 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
         base_dir=str(place.base_dir),
         source=place.source,
         fail_under=document.get("fail_under"),
+        record=document.get("record", RECORD.default),
     )
 
 

@@ -12,9 +12,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from agentdyno.errors import nearest
 from agentdyno.model.identity import canonical_json, digest
 from agentdyno.model.spec import Strategy
 from agentdyno.model.suite import AgentUse
+from agentdyno.settings.setting import AGENT
+from agentdyno.settings.suite import RECORD
 from agentdyno.specs.files.pasted_secrets import secret_problems
 from agentdyno.specs.files.problems import FileProblem, dotted, got, shorten, spec_error
 from agentdyno.specs.files.shorthand import check_version, refuse
@@ -66,6 +69,14 @@ def spell_use(value: object) -> object:
     return value
 
 
+def check_record(value: object) -> object:
+    """What may be kept of an agent's model calls."""
+    problem = RECORD.problem(value)
+    if problem is not None:
+        raise refuse(problem, nearest(str(value)[:200], [str(choice) for choice in RECORD.choices]))
+    return value
+
+
 Variable = Annotated[str, BeforeValidator(check_variable), Field(min_length=1, max_length=200)]
 AgentName = Annotated[str, BeforeValidator(check_name), Field(min_length=1, max_length=200)]
 
@@ -91,6 +102,9 @@ class DeclaredAgent(FileModel):
         default_factory=list,
         description="Names of the environment variables that it may read",
         examples=[["OPENAI_API_KEY"]],
+    )
+    record: Annotated[str, BeforeValidator(check_record, json_schema_input_type=str)] = Field(
+        default="", description=RECORD.wording(AGENT).description, examples=[RECORD.example]
     )
     description: str = Field(default="", max_length=10_000, description="Free text", examples=["The small one"])
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=200)]] = Field(
@@ -232,6 +246,7 @@ def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> 
             env=tuple(dict.fromkeys(entry.get("env", ()))),
             description=entry.get("description", ""),
             base_dir=base_dir,
+            record=entry.get("record", ""),
         )
         for label, chosen in zip(labels, combinations, strict=True)
     ]

@@ -1,0 +1,1 @@
+"""What agents ask of their models, seen by a proxy between the two."""
