@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from agentdyno.model.case import Case
 from agentdyno.model.identity import digest
+from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RETRIES
 
@@ -131,7 +132,8 @@ class AgentUse:
 
     ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``openai:``, ``ollama:``, ``http(s):``) or the
     name of an installed agent. ``env`` are names of environment variables it may read; their values are never
-    stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared one.
+    stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared one. ``python``
+    is the interpreter that a Python agent lives in, as the user wrote it; without one it is the bench's own.
     """
 
     name: str
@@ -141,6 +143,7 @@ class AgentUse:
     env: tuple[str, ...] = ()
     description: str = ""
     base_dir: str = "."
+    python: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,11 @@ class DeclaredAgent(FileModel):
         description="Names of the environment variables that it may read",
         examples=[["OPENAI_API_KEY"]],
     )
+    python: Line = Field(
+        default="",
+        description="Interpreter of a Python agent, or the folder of its environment; without it the bench's own",
+        examples=["envs/graph", "python3.12"],
+    )
     description: str = Field(default="", max_length=10_000, description="Free text", examples=["The small one"])
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=200)]] = Field(
         default_factory=dict,
@@ -227,6 +232,7 @@ def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> 
             env=tuple(dict.fromkeys(entry.get("env", ()))),
             description=entry.get("description", ""),
             base_dir=base_dir,
+            python=entry.get("python", ""),
         )
         for label, chosen in zip(labels, combinations, strict=True)
     ]
