@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh dev
+scripts/frameworks.sh core
 scripts/chromium.sh
 scripts/compilers.sh
 scripts/dashboard.sh --install

@@ -56,7 +56,10 @@ def serving(answer: Callable[[Asked], Reply]) -> Iterator[ChatServer]:
                 asked = Asked(len(served.asked) + 1, {k.lower(): v for k, v in self.headers.items()}, body)
                 served.asked.append(asked)
             reply = answer(asked)
-            kind, data = _stream(asked, reply) if reply.status == 200 else _error(reply)
+            if reply.status != 200:
+                kind, data = _error(reply)
+            else:
+                kind, data = _stream(asked, reply) if body.get("stream") else _whole(asked, reply)
             self._send(reply.status, kind, data, reply.headers)
 
         def do_GET(self) -> None:
@@ -90,8 +93,22 @@ def _stream(asked: Asked, reply: Reply) -> tuple[str, bytes]:
     choice = {"index": 0, "delta": {"role": "assistant", "content": reply.text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
     parts = [{"model": model, "choices": [choice]}, {"model": model, "choices": [], "usage": usage}]
-    lines = [*(json.dumps(part) for part in parts), "[DONE]"]
+    about = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0}
+    lines = [*(json.dumps({**about, **part}) for part in parts), "[DONE]"]
     return "text/event-stream", "".join(f"data: {line}\n\n" for line in lines).encode()
+
+
+def _whole(asked: Asked, reply: Reply) -> tuple[str, bytes]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": reply.text}, "finish_reason": "stop"}
+    used = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
+    usage = {**used, "total_tokens": reply.input_tokens + reply.output_tokens}
+    about = {
+        "id": f"chatcmpl-{asked.number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": asked.body["model"],
+    }
+    return "application/json", json.dumps({**about, "choices": [choice], "usage": usage}).encode()
 
 
 def _error(reply: Reply) -> tuple[str, bytes]:

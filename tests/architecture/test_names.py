@@ -16,6 +16,8 @@ CALLED_BY_OTHERS = frozenset(
         *("list_commands", "get_command", "format_commands", "resolve_command", "parse_args"),
         *("bind_processor", "load_dialect_impl", "result_processor", "redirect_request"),
         *("from_file", "from_rows"),  # public API: agentdyno.Dataset
+        *("on_chat_model_start", "on_llm_start", "on_llm_end", "on_llm_error"),  # callbacks of agent frameworks
+        *("on_tool_start", "on_tool_end", "on_tool_error", "on_retriever_start", "on_retriever_end", "on_handoff"),
         "followers",  # what a test of the event stream waits for
     }
 )

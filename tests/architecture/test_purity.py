@@ -20,7 +20,7 @@ PURE_IMPORTS = frozenset(
 PURE_PARTS = ("errors", "model", "settings", "stats", "findings/judge", "findings/model")
 IMPURE_CALLS = ("print", "open", "input", "exec", "eval")
 STANDARD_LIBRARY_ONLY = ("errors", "contracts", "model", "settings", "registry", "sandbox", "workers", "wire")
-STANDARD_LIBRARY_FOLDERS = (("runner", "bench"), ("agents", "hosting"))
+STANDARD_LIBRARY_FOLDERS = (("runner", "bench"), ("agents", "hosting"), ("agents", "frameworks"))
 
 
 def pure_modules() -> Iterator[Module]:

@@ -50,7 +50,8 @@ def locate(use: AgentUse) -> Located:
     for _ in range(_MOST_PRESETS):
         scheme = scheme_of(use.uses)
         if scheme == "python":
-            return Located(use, scheme, python_target(use.uses, Path(use.base_dir)))
+            elsewhere = bool(use.python)  # what can be imported there is known there
+            return Located(use, scheme, python_target(use.uses, Path(use.base_dir), elsewhere=elsewhere))
         if scheme != "name":
             return Located(use, scheme)
         found = load("agents", use.uses)
@@ -90,15 +91,20 @@ def _over_preset(preset: AgentUse, use: AgentUse) -> AgentUse:
         env=tuple(dict.fromkeys((*preset.env, *use.env))),
         description=use.description or preset.description,
         base_dir=use.base_dir if preset.base_dir == "." else preset.base_dir,
+        python=use.python or preset.python,
     )
 
 
-def python_target(reference: str, base_dir: Path) -> Target:
+def python_target(reference: str, base_dir: Path, *, elsewhere: bool = False) -> Target:
+    """Where ``file.py@name`` or ``module:attr`` is; a module must be found here, unless another interpreter loads it.
+
+    Raises ``PluginError`` for what is not there.
+    """
     target = parse_reference(reference, base_dir)
     if target is None:
         raise PluginError(f"{reference!r} is neither file.py@name nor module:attr")
     head = (target.module or "").partition(".")[0]
-    if target.module is not None and not _can_be_found(head, base_dir):
+    if target.module is not None and not elsewhere and not _can_be_found(head, base_dir):
         raise PluginError(
             f"{head!r} is neither a scheme nor a module that can be found",
             where=reference,

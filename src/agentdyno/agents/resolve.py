@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentdyno.agents.interpreters import find_interpreter
 from agentdyno.agents.references import SCHEMES, Located, label_of, locate, python_target, scheme_of
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, PluginError, SpecError, nearest
@@ -60,12 +61,16 @@ def make_agent(
 ) -> Agent:
     """The agent that ``use`` describes; nothing is started yet.
 
-    Python agents run in up to ``workers`` processes of ``python`` (default: this interpreter), or in this one when
-    ``inline``. ``memory_limit_bytes`` and ``recording`` (of what they ask of their model) are for
+    Python agents run in up to ``workers`` processes of ``python`` (default: the agent's own interpreter, else this
+    one), or in this process when ``inline`` and they have no interpreter of their own. ``memory_limit_bytes`` and
+    ``recording`` (of what they ask of their model) are for
     Python agents and commands. ``paid: true|false`` in any configuration overrides what the adapter assumes. Raises
     ``PluginError`` for what cannot be found, ``SpecError`` for a configuration that the agent does not have.
     """
     located = locate(use)
+    if located.use.python and located.scheme != "python":
+        message = f"{use.uses} has an interpreter, but is no Python agent"
+        raise SpecError(message, where=f"python of {use.name}", remedy="Remove `python:`.")
     located = replace(located, use=replace(located.use, version=version_of(use, git=False).version))
     config = dict(located.use.config)
     paid = config.pop("paid", None)
@@ -82,7 +87,10 @@ def make_agent(
 
 def _make_python(located: Located, setting: _Setting) -> Agent:
     use, target = located.use, located.target
-    if target is not None and not setting.inline:
+    python = setting.python
+    if use.python and python is None:
+        python = find_interpreter(use.python, Path(use.base_dir), f"python of {use.name}")
+    if target is not None and (use.python or not setting.inline):
         from agentdyno.agents.hosting.agent import HostedAgent, HostLimits
 
         limits = HostLimits(workers=setting.workers, memory_bytes=setting.memory_limit_bytes)
@@ -91,7 +99,7 @@ def _make_python(located: Located, setting: _Setting) -> Agent:
             target=target,
             limits=limits,
             environ=setting.environ,
-            python=setting.python,
+            python=python,
             recording=setting.recording,
         )
     from agentdyno.agents.hosting.callable_agent import CallableAgent
@@ -243,10 +251,13 @@ def _config_error(use: AgentUse, message: str, remedy: str) -> SpecError:
     return SpecError(message, where=f"config of {use.name}", remedy=remedy)
 
 
-def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Path | str) -> AgentUse:
+def parse_agent(
+    reference: str, registered: Mapping[str, AgentUse], base_dir: Path | str, *, elsewhere: bool = False
+) -> AgentUse:
     """What stands after ``--agent``: a registered ``name[@VERSION]``, a file, a scheme, a module, an installed name.
 
-    Raises ``SpecError`` for a version that is not the registered one, ``PluginError`` for what cannot be found.
+    ``elsewhere`` says that another interpreter will load it, which may find modules that are not here. Raises
+    ``SpecError`` for a version that is not the registered one, ``PluginError`` for what cannot be found.
     """
     reference = reference.strip()
     if reference in registered:
@@ -272,7 +283,7 @@ def parse_agent(reference: str, registered: Mapping[str, AgentUse], base_dir: Pa
             f"{', '.join(f'{item}:' for item in SCHEMES)}.",
         )
     if scheme == "python":
-        python_target(reference, folder)
+        python_target(reference, folder, elsewhere=elsewhere)
     return AgentUse(label_of(reference), reference, base_dir=str(folder))
 
 

@@ -39,8 +39,9 @@ def version_of(use: AgentUse, *, git: bool = True, moved: tuple[Path, Path] | No
 
     ``moved`` is a folder and another checkout of it: files below the first are read from the second.
 
-    A Python agent is defined by its file and the modules beside it that it imports, a command by its arguments and
-    the files among them, an endpoint by its address; each with its configuration.
+    A Python agent is defined by its file and the modules beside it that it imports, and by its interpreter where it
+    has one of its own, a command by its arguments and the files among them, an endpoint by its address; each with
+    its configuration.
     """
     try:
         located = locate(use)
@@ -51,7 +52,8 @@ def version_of(use: AgentUse, *, git: bool = True, moved: tuple[Path, Path] | No
         files = [_in_checkout(path, *moved) for path in files]
     content = [[path.name, _hash_of(path)] for path in files]
     config = {key: value for key, value in located.use.config.items() if key != "paid"}
-    own = digest([_what(located), content, config], LENGTH)
+    defined = [_what(located), content, config]
+    own = digest([*defined, located.use.python] if located.use.python else defined, LENGTH)
     version = located.use.version or own
     commit, dirty = _commit_of(files) if git and files else (None, False)
     return AgentVersion(version, commit, dirty, own)

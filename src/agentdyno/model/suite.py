@@ -133,7 +133,8 @@ class AgentUse:
     ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``stdio:``, ``openai:``, ``ollama:``,
     ``http(s):``) or the name of an installed agent. ``env`` are names of environment variables it may read; their
     values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
-    one. ``record`` says what is kept of its model calls, "" where the suite says that.
+    one. ``record`` says what is kept of its model calls, "" where the suite says that. ``python`` is the interpreter
+    that a Python agent lives in, as the user wrote it; without one it is the bench's own.
     """
 
     name: str
@@ -144,6 +145,7 @@ class AgentUse:
     description: str = ""
     base_dir: str = "."
     record: str = field(default="", metadata=LEFT_OUT)
+    python: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

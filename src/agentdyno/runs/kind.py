@@ -72,6 +72,7 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
+    ``python`` is the interpreter of Python agents that have none of their own.
     ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
     earlier than its own rules do.
     """
@@ -82,6 +83,7 @@ class Choices:
     patience_s: float = 120.0
     compared_with: tuple[AgentRecord, ...] = ()
     rules: tuple[StopRule, ...] = ()
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)

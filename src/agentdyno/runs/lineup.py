@@ -73,7 +73,8 @@ class Entrant:
         environ, python = maker.environ, None
         if self.launch is not None:
             environ = {**environ, "PYTHONPATH": os.pathsep.join(self.launch.sys_path)}
-            python = self.launch.python
+            # an agent with an interpreter of its own keeps it, unless interpreters are what is compared
+            python = self.launch.python if not use.python or self.launch.label == self.launch.python else None
         return make_agent(
             replace(use, version=self.version.version),
             workers=maker.workers,
@@ -94,10 +95,13 @@ class Maker:
     recordings: Mapping[str, AgentRecording] = field(default_factory=dict)
 
 
-def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path) -> list[Entrant]:
-    """Every agent once, in the order given; the same one twice, or two under one name and version, is refused."""
+def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path, python: str = "") -> list[Entrant]:
+    """Every agent once, in the order given; the same one twice, or two under one name and version, is refused.
+
+    ``python`` is the interpreter of Python agents that have none of their own.
+    """
     entrants: list[Entrant] = []
-    for entrant in (found for item in named for found in _entrants(item, workspace, base_dir)):
+    for entrant in (found for item in named for found in _entrants(item, workspace, base_dir, python)):
         if any(entrant.label == other.label for other in entrants):
             raise SpecError(
                 f"{entrant.label} takes part twice",
@@ -108,9 +112,9 @@ def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path) -> lis
     return entrants
 
 
-def find_agent(reference: str, workspace: Workspace, base_dir: Path) -> AgentUse:
-    """The one agent that a user names; of a sweep the first."""
-    return _uses(reference, workspace, base_dir)[0]
+def find_agent(reference: str, workspace: Workspace, base_dir: Path, python: str = "") -> AgentUse:
+    """The one agent that a user names; of a sweep the first. ``python`` as in ``line_up``."""
+    return _in_interpreter(_uses(reference, workspace, base_dir, python)[0], python)
 
 
 def find_judge(reference: str, workspace: Workspace, base_dir: Path) -> Entrant:
@@ -125,12 +129,12 @@ def find_judge(reference: str, workspace: Workspace, base_dir: Path) -> Entrant:
     return entrants[0]
 
 
-def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path) -> Sequence[AgentUse]:
+def _uses(item: str | AgentUse, workspace: Workspace, base_dir: Path, python: str) -> Sequence[AgentUse]:
     """An agent that dyno.yaml sweeps stands for all its combinations."""
     asked = agent_use(item, base_dir=str(base_dir)) if isinstance(item, str) else item
     found = resolve_agents([asked], workspace)
     if isinstance(item, str) and found[0] is asked:
-        return (parse_agent(item, workspace.agents, base_dir),)  # says what is wrong with it
+        return (parse_agent(item, workspace.agents, base_dir, elsewhere=bool(python)),)  # says what is wrong with it
     if isinstance(item, str) and asked.version:
         return [_at_version(use, asked.version, workspace) for use in found]
     return found
@@ -152,10 +156,20 @@ def _at_version(use: AgentUse, version: str, workspace: Workspace) -> AgentUse:
     return bare
 
 
-def _entrants(item: Named, workspace: Workspace, base_dir: Path) -> list[Entrant]:
+def _entrants(item: Named, workspace: Workspace, base_dir: Path, python: str) -> list[Entrant]:
     if not isinstance(item, (str, AgentUse)):
         return [_of_this_process(item)]
-    return [_versioned(locate(use).use) for use in _uses(item, workspace, base_dir)]
+    uses = _uses(item, workspace, base_dir, python)
+    return [_versioned(locate(_in_interpreter(use, python)).use) for use in uses]
+
+
+def _in_interpreter(use: AgentUse, python: str) -> AgentUse:
+    """A Python agent with ``python`` where it has none; a path starts at the current folder."""
+    if use.python or not python:
+        return use
+    path = str(Path.cwd() / python) if Path(python).name != python else python
+    inside = replace(use, python=path)
+    return inside if locate(inside).scheme == "python" else use
 
 
 def _versioned(use: AgentUse) -> Entrant:

@@ -34,6 +34,16 @@ AGENTS = Setting(
     worded={"check": Wording(help="The agents to check; repeatable.")},
     scopes=SUITE_CHANGE | SUITE_CHOICE | SPEC_CHOICE | CHECK,
 )
+INTERPRETER = Setting(
+    "interpreter",
+    ("string",),
+    default="",
+    option="--python",
+    metavar="PATH",
+    description="Interpreter of Python agents that have none of their own",
+    help="Interpreter, or environment, of the Python agents.",
+    scopes=SUITE_CHOICE | CHECK,
+)
 EPOCHS = Setting(
     "epochs",
     ("integer",),

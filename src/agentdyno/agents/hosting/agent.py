@@ -23,6 +23,7 @@ from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
 from agentdyno.sandbox.process import cause_of_death
+from agentdyno.workers.bootstrap import TOO_OLD
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
 from agentdyno.workers.spawn import WorkerStart, spawn
@@ -30,6 +31,16 @@ from agentdyno.workers.spawn import WorkerStart, spawn
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
 
+NO_TELEMETRY = {
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    "CREWAI_DISABLE_TRACKING": "true",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""Keeps frameworks from telling their makers about every run, unless the user's environment says otherwise."""
 _ERRORS: dict[str, type[DynoError]] = {kind.__name__: kind for kind in (PluginError, RunError, SpecError)}
 
 
@@ -82,7 +93,7 @@ class HostedAgent:
             python or sys.executable,
             self._base_dir,
             # a fixed order of sets, unless somebody chose another
-            environ={"PYTHONHASHSEED": "0", **(os.environ if environ is None else environ)},
+            environ={**NO_TELEMETRY, "PYTHONHASHSEED": "0", **(os.environ if environ is None else environ)},
             memory_bytes=self._limits.memory_bytes,
             output_bytes=self._limits.output_bytes,
         )
@@ -217,6 +228,7 @@ class HostedAgent:
             "config": to_plain(self.config),
             "base_dir": self._base_dir,
             "reference_s": self._reference_s / self._limits.workers,
+            "tell_interpreter": self._start.python != sys.executable,
         }
 
     @property
@@ -229,6 +241,9 @@ class HostedAgent:
         if isinstance(error, PeerFlooded):
             return PluginError(f"printed more than {error.limit_bytes >> 20} MiB while loading", where=self._where)
         if isinstance(error, PeerLost):
+            if TOO_OLD in (error.tail or ""):
+                message = f"{self._start.python} is older than Python 3.11"
+                return PluginError(message, where=f"python of {self.name}", remedy="Give a newer interpreter.")
             _, how = cause_of_death(error.status)
             remedy = f"Its last output: {error.tail}" if error.tail else None
             return PluginError(f"the process {how} while loading", where=self._where, remedy=remedy)

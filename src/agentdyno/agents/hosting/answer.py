@@ -22,6 +22,8 @@ EVENTS_CAP = 10_000
 EVENT_BYTES_CAP = 64 * 1024
 """Events kept of one case, and the size of what each may hold, as JSON; what is longer is cut and says so."""
 RESPONSE_KEYS = frozenset(field.name for field in fields(Response))
+_AS_TEXT = frozenset({("pathlib", "PurePath"), ("uuid", "UUID"), ("decimal", "Decimal")})
+"""Classes, by module and name, whose values are written as text: JSON has no other form that keeps them whole."""
 _USAGE_ALIASES = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 
 
@@ -169,7 +171,9 @@ class _PlainMaker:
             return [self.plain(item, depth + 1) for item in sorted(value, key=repr)]
         if is_dataclass(value) and not isinstance(value, type):
             return {field.name: self.plain(getattr(value, field.name), depth + 1) for field in fields(value)}
-        for method in ("model_dump", "tolist"):  # pydantic's models; arrays and scalars of numpy and its like
+        if any((kind.__module__.partition(".")[0], kind.__name__) in _AS_TEXT for kind in type(value).__mro__):
+            return self._text(str(value))
+        for method in ("model_dump", "tolist", "isoformat"):  # pydantic; numpy and its like; dates and times
             spell = getattr(value, method, None)
             if callable(spell) and not isinstance(value, type):
                 return self.plain(spell(), depth + 1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from agentdyno.agents.frameworks.detect import adapted, framework_of, not_an_agent, version_text
+from agentdyno.agents.frameworks.factory import is_factory, made_by
 from agentdyno.agents.hosting.answer import mark, take
 from agentdyno.agents.hosting.recorder import Recorder
 from agentdyno.contracts import CaseFailed
@@ -23,7 +25,8 @@ class Callee:
     """A function that answers cases, with what its parameters ask for.
 
     ``input_name`` is the keyword of the case or its input, "" where that is the first positional argument.
-    ``subject`` is the object behind it, whose ``start`` and ``close`` are called where it has them.
+    ``subject`` is the object behind it, whose ``start`` and ``close`` are called where it has them. ``observed`` is
+    what is known of it before it answers: its framework, its interpreter.
     """
 
     function: Callable[..., object]
@@ -32,6 +35,7 @@ class Callee:
     takes_history: bool
     input_name: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
+    observed: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def is_async(self) -> bool:
@@ -55,7 +59,8 @@ class Callee:
 
 
 def callee_of(target: object, config: Mapping[str, object] | None = None, name: str = "") -> Callee:
-    """``target`` as something that can be called with cases.
+    """``target`` as something that can be called with cases: a function, an object with ``run``, an agent of a
+    framework, or a class or function that makes one of these.
 
     A class is built with ``config``, which its ``__init__`` must declare; of anything else the keys of ``config``
     are keyword arguments of the function or of the object's ``run``. Raises ``PluginError`` for what cannot be
@@ -65,18 +70,20 @@ def callee_of(target: object, config: Mapping[str, object] | None = None, name: 
     label = name or getattr(target, "__name__", type(target).__name__)
     if inspect.isclass(target):
         target, given = _built(target, given, label), {}
+    elif callable(target) and is_factory(target, given):
+        target, given = made_by(target, given, label)
+    framework = framework_of(target)
+    target = adapted(target, label) or target
     run = getattr(target, "run", None)
     function = run if callable(run) and not inspect.isroutine(target) else target
     if not callable(function):
-        raise PluginError(
-            f"{label} is {type(target).__name__}, which cannot answer a case",
-            remedy="Give a function, or a class or an object with run(case).",
-        )
+        raise not_an_agent(target, label)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins do not tell
         return Callee(function, target, False, False, options=given)
-    return _callee(function, target, parameters, given, label)
+    found = _callee(function, target, parameters, given, label)
+    return found if framework is None else replace(found, observed={"framework": version_text(framework)})
 
 
 def _built(kind: type, config: dict[str, object], label: str) -> object:
@@ -153,6 +160,7 @@ class CaseTurns:
         self._history: list[dict[str, object]] = []
         self._before = mark(recorder)
         self.output: object = None
+        recorder.observed.update(callee.observed)
 
     def next_call(self) -> Call | None:
         """The next call to make; ``None`` when the case is answered."""

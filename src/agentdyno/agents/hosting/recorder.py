@@ -22,7 +22,8 @@ _current: ContextVar[Recorder | None] = ContextVar("agentdyno_recorder", default
 class Recorder:
     """Collects while a case is answered. Times count from its creation.
 
-    ``readings`` are what the agent's code says of itself, ``measured`` what the bench has measured.
+    ``readings`` are what the agent's code says of itself, ``measured`` what the bench has measured. ``memory`` is
+    what a framework's adapter keeps of a conversation between two turns.
     """
 
     clock: Callable[[], float] = time.perf_counter
@@ -35,6 +36,7 @@ class Recorder:
     observed: dict[str, object] = field(default_factory=dict)
     readings: dict[str, float] = field(default_factory=dict)
     measured: dict[str, float] = field(default_factory=dict)
+    memory: object = None
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,9 +50,11 @@ class Recorder:
         *,
         duration_s: float | None = None,
         details: Mapping[str, object] | None = None,
+        ended_s: float | None = None,
     ) -> None:
-        """Adds an event that ends now and took ``duration_s``."""
-        at_s = self.clock() - self.started - (duration_s or 0.0)
+        """Adds an event that took ``duration_s`` and ended ``ended_s`` after the case began: now, if not said."""
+        end_s = self.clock() - self.started if ended_s is None else ended_s
+        at_s = end_s - (duration_s or 0.0)
         self.events.append(Event(kind, at_s, name, content, duration_s, dict(details or {})))
 
     def model_call(
@@ -61,8 +65,13 @@ class Recorder:
         duration_s: float,
         readings: Mapping[str, float] | None = None,
         simulated: bool = False,
+        details: Mapping[str, object] | None = None,
+        ended_s: float | None = None,
     ) -> None:
-        """Counts one call of a model: tokens and the server's own times add up, the first TTFT stays."""
+        """Counts one call of a model: tokens and the server's own times add up, the first TTFT stays.
+
+        ``details`` are kept with its event; ``ended_s`` is as in ``event``.
+        """
         self.api_calls += 1
         self.model = model or self.model
         self.simulated = self.simulated or simulated
@@ -73,15 +82,15 @@ class Recorder:
                 self.measured[name] = self.measured.get(name, 0.0) + value
             else:
                 self.measured.setdefault(name, value)
-        details: dict[str, object] = {"readings": dict(readings or {})}
+        kept: dict[str, object] = {"readings": dict(readings or {}), **(details or {})}
         if usage is not None:
-            details["usage"] = {
+            kept["usage"] = {
                 "input_tokens": usage.input_tokens,
                 "output_tokens": usage.output_tokens,
                 "cached_tokens": usage.cached_tokens,
                 "reasoning_tokens": usage.reasoning_tokens,
             }
-        self.event("model_call", model or "", duration_s=duration_s, details=details)
+        self.event("model_call", model or "", duration_s=duration_s, details=kept, ended_s=ended_s)
 
     def response(self, output: object) -> Response:
         """Everything collected, with the answer."""

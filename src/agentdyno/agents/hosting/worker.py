@@ -12,8 +12,10 @@ import resource
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
+from agentdyno.agents.frameworks.detect import install_remedy
 from agentdyno.agents.hosting.answer import collected
 from agentdyno.agents.hosting.calling import Callee, CaseTurns, callee_of
 from agentdyno.agents.hosting.failures import case_failed, failure_to_plain
@@ -54,13 +56,18 @@ class _Work:
             sys.path.insert(0, message["base_dir"])
             target = load_target("agents", from_plain(Target, message["target"]), message["also_known"])
             self._callee = callee_of(target, message["config"], message["name"])
+            if message["tell_interpreter"]:
+                told = {"python": sys.version.split()[0], "implementation": sys.implementation.name}
+                self._callee = replace(self._callee, observed={**self._callee.observed, **told})
             if self._callee.is_async:
                 self._resolved(_nothing())  # so that the first case does not pay for the event loop
             self._hook("start")
             self._references = References(message.get("reference_s", 0.0))
             self._references.begin()
-        except DynoError:
-            raise
+        except DynoError as error:
+            missing = error.__cause__
+            remedy = install_remedy(missing.name or "") if isinstance(missing, ModuleNotFoundError) else None
+            raise PluginError(error.message, where=error.where, remedy=remedy) if remedy else error from None
         except BaseException as error:  # noqa: BLE001  (whatever it is, its owner must know)
             raise PluginError(f"{type(error).__name__}: {error}", where=message["name"]) from None
         return {"ready": True}

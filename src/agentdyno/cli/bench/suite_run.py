@@ -127,7 +127,8 @@ def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices
 
         cache = FileCache(output_root(url).parent / "answers.db")
         stack.callback(cache.close)
-    return Choices(tuple(options.get("agents") or ()), options.get("max_cost"), cache)
+    agents = tuple(options.get("agents") or ())
+    return Choices(agents, options.get("max_cost"), cache, python=options.get("interpreter") or "")
 
 
 def announce(prepared: PreparedSuite) -> str:

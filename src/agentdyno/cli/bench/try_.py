@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentdyno.cli.shared import NO_SAMPLE, PASS, WORSE, json_option, print_json, print_tables, say
+from agentdyno.settings.suite import INTERPRETER
 
 if TYPE_CHECKING:
     from agentdyno.model import AgentUse
@@ -23,16 +24,26 @@ if TYPE_CHECKING:
     "  dyno try stdio:./agent --conformance         whether it keeps to the protocol\n"
     '  dyno try openai:gpt-5-mini "Hello"\n'
     '  dyno try openai:smollm2 "Hello" -c base_url=http://127.0.0.1:8080/v1\n'
-    '  dyno try smollm2 "Hello"                     the bundled local model'
+    '  dyno try smollm2 "Hello"                     the bundled local model\n'
+    '  dyno try my_graph.py@graph "Hello" --python envs/graph'
 )
 @click.argument("agent")
 @click.argument("text", required=False)
 @click.option("-c", "--config", "config", multiple=True, metavar="KEY=VALUE", help="Configuration of the agent.")
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), help="Seconds to wait.")
+@click.option(
+    INTERPRETER.option, "python", default=INTERPRETER.default, metavar=INTERPRETER.metavar, help=INTERPRETER.help
+)
 @click.option("--conformance", is_flag=True, help="Put a stdio: program through its protocol instead of asking.")
 @json_option
 def command(
-    agent: str, text: str | None, config: tuple[str, ...], timeout_s: float | None, conformance: bool, as_json: bool
+    agent: str,
+    text: str | None,
+    config: tuple[str, ...],
+    timeout_s: float | None,
+    python: str,
+    conformance: bool,
+    as_json: bool,
 ) -> int:
     """Ask AGENT one question: answer, tokens, cost, timing, tool calls. Nothing is stored."""
     from dataclasses import replace
@@ -43,7 +54,7 @@ def command(
     from agentdyno.workbench.try_agent import try_agent
 
     workspace = load_workspace(Path.cwd())
-    use = find_agent(agent, workspace, Path.cwd())
+    use = find_agent(agent, workspace, Path.cwd(), python)
     use = replace(use, config={**use.config, **dict(parse_param(item) for item in config)})
     if conformance:
         return _conformance(use, as_json)

@@ -258,7 +258,7 @@ def candidates_of(suite: Suite, workspace: Workspace, choices: Choices) -> list[
             where=suite.source or suite.name,
             remedy="Name one: --agent file.py@function, --agent openai:MODEL, or under `agents:` in dyno.yaml.",
         )
-    return line_up(named, workspace, Path.cwd() if choices.agents else Path(suite.base_dir))
+    return line_up(named, workspace, Path.cwd() if choices.agents else Path(suite.base_dir), choices.python)
 
 
 def _sides(

@@ -52,7 +52,8 @@ class Behaviour:
     strikes in the middle of an answer.
 
     ``tool_calls``: ``match`` calls the first offered tool that the prompt names, ``always`` the first one offered,
-    until the last message is a tool's result. ``tool_arguments`` replaces arguments made up from the tool's schema.
+    until the last message is a tool's result, which is then the answer: in a call of ``final_answer`` where a tool of
+    that name is offered, else as text. ``tool_arguments`` replaces arguments made up from the tool's schema.
     ``context_limit`` is in tokens (words). ``models``: any other name is answered 404.
     """
 

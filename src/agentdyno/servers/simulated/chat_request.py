@@ -9,6 +9,9 @@ from typing import Any
 
 from agentdyno.errors import SpecError
 
+OBSERVATION = "Observation:"
+"""How a message begins by which smolagents, which has no role for tools, hands on a tool's result."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -21,8 +24,9 @@ class Tool:
 @dataclass(frozen=True, slots=True)
 class ReceivedChat:
     """One chat request. ``prompt`` is the text of the last user message, ``tool_result`` that of a last message
-    which is a tool's; ``forced_tool`` is a tool's name, or "" for any tool. ``num_ctx`` is the context in tokens that
-    Ollama is asked for, and ``stays_loaded`` whether it is to keep the model in memory afterwards."""
+    which is a tool's, or which begins with ``Observation:``; ``forced_tool`` is a tool's name, or "" for any tool.
+    ``num_ctx`` is the context in tokens that Ollama is asked for, and ``stays_loaded`` whether it is to keep the
+    model in memory afterwards."""
 
     model: str
     prompt: str
@@ -127,10 +131,16 @@ def _request(data: dict[str, Any], **rest: Any) -> ReceivedChat:
         model=model,
         prompt=said[-1] if said else texts[-1],
         text="\n".join(texts),
-        tool_result=texts[-1] if messages[-1].get("role") == "tool" else None,
+        tool_result=_tool_result(messages[-1], texts[-1]),
         settings=settings,
         **rest,
     )
+
+
+def _tool_result(message: Mapping[str, object], text: str) -> str | None:
+    if message.get("role") == "tool":
+        return text
+    return text.removeprefix(OBSERVATION).strip() if text.startswith(OBSERVATION) else None
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -22,6 +22,7 @@ TEXT = (
 WORDS = TEXT.split()
 PIECE = re.compile(r"\s*\S+|\s+$")
 NANOSECONDS = 1_000_000_000
+FINAL_ANSWER = "final_answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,10 @@ def _answer(request: ReceivedChat, behaviour: Behaviour, draw: random.Random) ->
 
 
 def _tool_call(request: ReceivedChat, behaviour: Behaviour) -> ScriptedToolCall | None:
-    if not request.tools or request.tool_result is not None:
+    if not request.tools:
         return None
+    if request.tool_result is not None:
+        return _final_answer(request, request.tool_result)
     tool = _chosen_tool(request, behaviour.tool_calls)
     if tool is None:
         return None
@@ -147,6 +150,15 @@ def _tool_call(request: ReceivedChat, behaviour: Behaviour) -> ScriptedToolCall 
         return ScriptedToolCall(tool.name, behaviour.tool_arguments)
     made_up = example_of({**tool.parameters, "type": "object"}, request.prompt)
     return ScriptedToolCall(tool.name, made_up)
+
+
+def _final_answer(request: ReceivedChat, result: str) -> ScriptedToolCall | None:
+    """A call of the tool by which smolagents is given its answer, where that is offered."""
+    tool = next((tool for tool in request.tools if tool.name == FINAL_ANSWER), None)
+    if tool is None:
+        return None
+    name = next(iter(tool.parameters.get("properties") or ("answer",)))
+    return ScriptedToolCall(tool.name, {name: result})
 
 
 def _chosen_tool(request: ReceivedChat, mode: str) -> Tool | None:

@@ -106,6 +106,11 @@ class DeclaredAgent(FileModel):
     record: Annotated[str, BeforeValidator(check_record, json_schema_input_type=str)] = Field(
         default="", description=RECORD.wording(AGENT).description, examples=[RECORD.example]
     )
+    python: Line = Field(
+        default="",
+        description="Interpreter of a Python agent, or the folder of its environment; without it the bench's own",
+        examples=["envs/graph", "python3.12"],
+    )
     description: str = Field(default="", max_length=10_000, description="Free text", examples=["The small one"])
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=200)]] = Field(
         default_factory=dict,
@@ -247,6 +252,7 @@ def expand_agent(entry: Mapping[str, Any], *, base_dir: str, name: str = "") -> 
             description=entry.get("description", ""),
             base_dir=base_dir,
             record=entry.get("record", ""),
+            python=entry.get("python", ""),
         )
         for label, chosen in zip(labels, combinations, strict=True)
     ]

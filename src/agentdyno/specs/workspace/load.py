@@ -113,6 +113,7 @@ def _merged(use: AgentUse, declared: AgentUse) -> AgentUse:
         config={**declared.config, **use.config},
         env=tuple(dict.fromkeys([*declared.env, *use.env])),
         description=use.description or declared.description,
+        python=use.python or declared.python,
     )
 
 
