@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         register_scorer,
     )
     from agentdyno.runner.bench.function import BenchmarkResult, benchmark
+    from agentdyno.sandbox.final_state import FinalState, NotAsAsked
     from agentdyno.scorers.adapt import scorer
     from agentdyno.servers.local_model import LocalModel
     from agentdyno.specs.dataset.dataset import Dataset
@@ -141,6 +142,7 @@ _HOMES = {
         "register_scorer",
     ),
     "agentdyno.runner.bench.function": ("BenchmarkResult", "benchmark"),
+    "agentdyno.sandbox.final_state": ("FinalState", "NotAsAsked"),
     "agentdyno.scorers.adapt": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
@@ -180,6 +182,7 @@ __all__ = [
     "Event",
     "Experiment",
     "ExperimentContext",
+    "FinalState",
     "Findings",
     "ImportFailed",
     "Importer",
@@ -187,6 +190,7 @@ __all__ = [
     "Interval",
     "LocalModel",
     "Metric",
+    "NotAsAsked",
     "NotComparable",
     "PluginError",
     "Report",

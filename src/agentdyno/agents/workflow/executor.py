@@ -14,7 +14,7 @@ from agentdyno.agents.workflow.journal import Journal, StepEnd
 from agentdyno.agents.workflow.plan import PlannedStep, WorkflowPlan
 from agentdyno.agents.workflow.tree import TreeChange, WorkTree
 from agentdyno.agents.workflow.validity import View, invalid, listing
-from agentdyno.sandbox.isolation import CellLimits, CellRefused, CellResult, Cells
+from agentdyno.sandbox.isolation import CellLimits, CellResult, Cells
 from agentdyno.sandbox.process import cause_of_death
 
 MakeData = Callable[[Path], None]
@@ -54,13 +54,13 @@ class PlanExecutor:
     async def run(self, make_data: MakeData) -> Execution:
         """One start: everything that is not done is done. Raises ``CellRefused`` where no cell can be made."""
         if self._journal.data is None:
-            await asyncio.to_thread(_provide, self._journal, make_data)
+            await asyncio.to_thread(provide, self._journal, make_data)
         self._start = self._journal.record_start()
         self._started = time.perf_counter()
         restarted = self._must_restart()
         if restarted:
             self._journal.clear()
-            await asyncio.to_thread(_provide, self._journal, make_data)
+            await asyncio.to_thread(provide, self._journal, make_data)
         running: dict[asyncio.Task[StepOutcome], str] = {}
         try:
             while self._begin_ready(running) or running:
@@ -106,7 +106,8 @@ class PlanExecutor:
         return begun
 
     def _view(self) -> View:
-        return View(self._plan, self._journal.ends, self._journal.work, self._journal.data or {})
+        journal = self._journal
+        return View(self._plan, journal.ends, journal.work, journal.data or {}, journal.made)
 
     def _skipped(self, step: PlannedStep) -> StepOutcome:
         end = self._journal.ends[step.id]
@@ -137,7 +138,7 @@ class PlanExecutor:
         seen = dict(journal.ends)
         try:
             result = await self._cells.run(command, given, self._conditions.limits)
-            view = View(self._plan, seen, WorkTree(given), journal.data or {})
+            view = View(self._plan, seen, WorkTree(given), journal.data or {}, journal.made)
             listed = {path: listing(path, step.id, view) for path in result.read if path.endswith("/")}
         finally:
             shutil.rmtree(given, ignore_errors=True)
@@ -165,7 +166,7 @@ class PlanExecutor:
         return outcome
 
 
-def _provide(journal: Journal, make_data: MakeData) -> None:
+def provide(journal: Journal, make_data: MakeData) -> None:
     """The task's files, complete or not at all."""
     made, folder = journal.folder / "work.new", journal.work.folder
     shutil.rmtree(made, ignore_errors=True)
@@ -220,5 +221,3 @@ def _problem(
             return f"{path}, which it was to make, is not there"
     return None
 
-
-__all__ = ["CellRefused", "Conditions", "MakeData", "PlanExecutor", "StepChange"]

@@ -65,6 +65,8 @@ class Journal:
                 remedy="Wait for it, or end it: a folder has one executor at a time.",
             ) from None
         self.ends: dict[str, StepEnd] = {}
+        self.made: dict[str, set[str]] = {}
+        """By path, the steps that have ever made it."""
         self.data: dict[str, str] | None = None
         self.planned: dict[str, Any] | None = None
         self.starts = 0
@@ -103,16 +105,21 @@ class Journal:
     def record_end(self, end: StepEnd) -> None:
         """The step has ended: this line first, then the renames."""
         self._write({"end": to_plain(end)})
-        self.ends[end.step] = end
+        self._ended(end)
         self.work.apply(end.changes, self.staged(end.step))
 
     def record_failure(self, step: str, at_s: float, why: str) -> None:
         self._write({"failed": step, "at_s": at_s, "why": why})
 
     def forget(self, step: str) -> None:
-        """Its end no longer counts: it is going to run again."""
-        if self.ends.pop(step, None) is not None:
-            self._write({"forgotten": step})
+        """Its end no longer counts: it is going to run again, and finds nothing of what it had made anew."""
+        end = self.ends.pop(step, None)
+        if end is None:
+            return
+        self._write({"forgotten": step})
+        for path in end.written:
+            if path not in end.inputs and path not in (self.data or {}):
+                (self.work.folder / path).unlink(missing_ok=True)
 
     def staged(self, step: str) -> Path:
         return self.stage / f"{step}.out"
@@ -123,12 +130,17 @@ class Journal:
         self._write({"cleared": True})
         shutil.rmtree(self.work.folder, ignore_errors=True)
 
+    def _ended(self, end: StepEnd) -> None:
+        self.ends[end.step] = end
+        for item in end.changes:
+            self.made.setdefault(item.path, set()).add(end.step)
+
     def _read(self) -> None:
         last_s = 0.0
         for row in self._rows():
             if "end" in row:
                 end = from_plain(StepEnd, row["end"])
-                self.ends[end.step] = end
+                self._ended(end)
                 last_s = end.at_s + end.duration_s
             elif "plan" in row:
                 self.planned = row["plan"]

@@ -26,12 +26,14 @@ class Invalid:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is known of a workflow: steps that have ended, the files as they are, and those it began with."""
+    """What is known of a workflow: steps that have ended, the files as they are, those it began with, and which steps
+    have ever ``made`` a path, those included that are to run again."""
 
     plan: WorkflowPlan
     ends: Mapping[str, StepEnd]
     work: WorkTree
     data: Mapping[str, str]
+    made: Mapping[str, set[str]]
 
 
 def invalid(step_id: str, view: View) -> Invalid | None:
@@ -70,8 +72,7 @@ def listing(folder: str, step_id: str, view: View) -> str:
     """A digest of the names in a folder as a step sees them: without what steps have made that it does not need."""
     place = "" if folder == "./" else folder
     before = view.plan.ancestors(step_id)
-    others = [end for name, end in view.ends.items() if name not in before]
-    made = {_below(place, item.path) for end in others for item in end.changes}
+    made = {_below(place, path) for path, steps in view.made.items() if before.isdisjoint(steps)}
     made -= {_below(place, path) for path in view.data}
     names = {name for name in view.work.names(place) if name.rstrip("/") not in made}
     return digest(sorted(names), 32)
