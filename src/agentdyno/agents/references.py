@@ -75,7 +75,9 @@ def _locate_workflow(use: AgentUse) -> Located:
     uses = use.uses.partition(":")[2].strip()
     if scheme_of(uses) == "workflow" or not uses:
         raise PluginError(
-            f"{use.uses!r} names no planner", where=use.name, remedy="Say workflow:AGENT, such as workflow:openai:MODEL."
+            f"{use.uses!r} names no planner",
+            where=use.name,
+            remedy="Say workflow:AGENT, such as workflow:openai:MODEL.",
         )
     planner = locate(replace(use, uses=uses, config=rest))
     found = planner.use

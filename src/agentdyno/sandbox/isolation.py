@@ -18,7 +18,8 @@ from pathlib import Path
 from agentdyno.errors import RunError
 from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
 
-_CELL = str(Path(__file__).with_name("cell.py"))
+_PACKAGE = Path(__file__).parents[1]
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from agentdyno.sandbox.cell.main import main; main()"
 _HEADER = struct.Struct("<I")
 _BEYOND_BYTES = 16 * 1024 * 1024
 """What a cell may print besides the files that it gives back: its report, with their names."""
@@ -153,7 +154,7 @@ class Cells:
 
     async def _run(self, way: Isolation, command: str, folder: Path, limits: CellLimits) -> CellResult:
         job = _job(way, command, folder, limits)
-        argv = (sys.executable, "-I", "-S", _CELL)
+        argv: tuple[str, ...] = (sys.executable, "-I", "-S", "-c", _BOOT, str(_PACKAGE.parent))
         if way is Isolation.BUBBLEWRAP:
             argv = _bubblewrap(folder, limits)
         payload = json.dumps(job).encode("utf-8", "surrogatepass")
@@ -217,14 +218,14 @@ def _bubblewrap(folder: Path, limits: CellLimits) -> tuple[str, ...]:
             shown += ["--symlink", str(Path(path).readlink()), path]
         elif Path(path).exists():
             shown += ["--ro-bind", path, path]
-    for path in (*_interpreter(), _CELL):
+    for path in (*_interpreter(), str(_PACKAGE)):
         shown += ["--ro-bind", path, path]
     size = str(limits.work_bytes)
     return (
         *(program, "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"),
         *("--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/work"),
         *("--ro-bind", str(folder.resolve()), "/.source", *shown, "--remount-ro", "/"),
-        *(str(Path(sys.executable).resolve()), "-I", "-S", _CELL),
+        *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", _BOOT, str(_PACKAGE.parent)),
     )
 
 

@@ -25,7 +25,6 @@ from agentdyno.model.workflow.task import TaskSetup, task_of
 from agentdyno.registry.local import load_target, parse_reference
 from agentdyno.sandbox.isolation import CellLimits, CellRefused, Cells, Isolation
 
-
 PLANNER, EXECUTOR = "planner", "executor"
 """Who decides after a fault what is left to do."""
 
@@ -67,10 +66,12 @@ class WorkflowAgent:
     of the steps, earlier starts included.
     """
 
-    def __init__(self, planner: Agent, setting: WorkflowSetting, config: Mapping[str, object], base_dir: str = ".") -> None:
+    def __init__(
+        self, planner: Agent, setting: WorkflowSetting, config: Mapping[str, object], base_dir: str = "."
+    ) -> None:
         self.name = planner.name
         self.version = planner.version
-        self.config = dict(config)
+        self.config: Mapping[str, object] = dict(config)
         self.paid = planner.paid
         self._planner = planner
         self._setting = setting
@@ -118,7 +119,7 @@ class WorkflowAgent:
         if journal.planned is not None:
             return from_plain(Planned, journal.planned)
         planned = await ask_for_plan(self._planner, case, _sizes(journal), self._setting.repairs)
-        journal.record_plan(to_plain(planned))  # type: ignore[arg-type]
+        journal.record_plan(to_plain(planned))
         return planned
 
     def _conditions(self, task: TaskSetup) -> Conditions:
@@ -146,7 +147,9 @@ class WorkflowAgent:
         readings = {**step_readings(execution), "workflow.starts": float(journal.starts)}
         if self._setting.idempotence and execution.succeeded:
             readings["commands.idempotent"] = float(await self._is_idempotent(plan, journal, conditions))
-        return _Work(plan, quality, execution, readings, step_events(execution, earlier_s), earlier_s + execution.wall_s)
+        return _Work(
+            plan, quality, execution, readings, step_events(execution, earlier_s), earlier_s + execution.wall_s
+        )
 
     async def _planner_resumes(
         self, case: Case, planned: Planned, order: Interruption, journal: Journal
@@ -164,7 +167,9 @@ class WorkflowAgent:
         events = step_events(first, 0.0, "-first")
         plan = rest.read
         if plan is None:
-            return together, _Work(order.plan, quality, first, {**step_readings(first), **readings}, events, first.wall_s)
+            return together, _Work(
+                order.plan, quality, first, {**step_readings(first), **readings}, events, first.wall_s
+            )
         second = await _executed_on(journal, plan, order)
         readings |= {**step_readings(second), "resume.steps_replanned": float(len(plan.steps))}
         events += step_events(second, first.wall_s + rest.duration_s, "-second")
@@ -187,7 +192,12 @@ class WorkflowAgent:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _refused(self, planned: Planned, folder: Path) -> Response:
-        output = {"outcome": "plan_refused", "reason": planned.refused, "folder": str(folder), "answer": planned.answer}
+        output = {
+            "outcome": "plan_refused",
+            "reason": planned.refused,
+            "folder": str(folder),
+            "answer": planned.answer,
+        }
         readings = {"duration_s": planned.duration_s, **_planner_readings(planned)}
         return self._told(planned, output, readings, [])
 
@@ -266,7 +276,9 @@ def _maker(task: TaskSetup, base_dir: Path) -> MakeData:
         return lambda _: None
     target = parse_reference(task.make, base_dir)
     if target is None:
-        raise CaseFailed(FailureKind.EXCEPTION, f"{task.make!r} is neither file.py@name nor module:function", fatal=True)
+        raise CaseFailed(
+            FailureKind.EXCEPTION, f"{task.make!r} is neither file.py@name nor module:function", fatal=True
+        )
     make = load_target("datasets", target)
 
     def make_data(folder: Path) -> None:

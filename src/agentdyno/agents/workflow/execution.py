@@ -144,7 +144,9 @@ def step_events(execution: Execution, begun_s: float, start: str = "") -> list[E
             details["earlier_duration_s"] = outcome.duration_s
         if outcome.why:
             details["why"] = outcome.why
-        at_s = begun_s + (outcome.at_s if ran else execution.wall_s if outcome.state is StepState.NOT_RUN else outcome.at_s)
+        at_s = begun_s + (
+            outcome.at_s if ran else execution.wall_s if outcome.state is StepState.NOT_RUN else outcome.at_s
+        )
         duration_s = outcome.duration_s if ran else None
         events.append(Event("step", at_s, step.id, step.command, duration_s, details))
     return events

@@ -42,7 +42,9 @@ class Conditions:
 class PlanExecutor:
     """Executes ``plan`` in the folder of ``journal``. After the first step that fails no other is begun."""
 
-    def __init__(self, plan: WorkflowPlan, journal: Journal, cells: Cells, conditions: Conditions | None = None) -> None:
+    def __init__(
+        self, plan: WorkflowPlan, journal: Journal, cells: Cells, conditions: Conditions | None = None
+    ) -> None:
         self._plan = plan
         self._journal = journal
         self._cells = cells
@@ -220,4 +222,3 @@ def _problem(
         if path not in there and not any(item.startswith(f"{path}/") for item in there):
             return f"{path}, which it was to make, is not there"
     return None
-

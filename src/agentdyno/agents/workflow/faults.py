@@ -44,7 +44,9 @@ class Fault:
         row = given if isinstance(given, Mapping) else {"kind": given}
         for key in row:
             if key not in ("kind", "step"):
-                raise SpecError(f"unknown key {key!r}", where=f"{where}, fault", remedy=nearest(str(key), ("kind", "step")))
+                raise SpecError(
+                    f"unknown key {key!r}", where=f"{where}, fault", remedy=nearest(str(key), ("kind", "step"))
+                )
         kinds = [kind.value for kind in FaultKind]
         kind, step = row.get("kind"), row.get("step", 0.5)
         if kind not in kinds:

@@ -171,7 +171,9 @@ def _step(row: object, number: int) -> PlannedStep:
 
 def _command(command: object, where: str) -> str:
     if not isinstance(command, str):
-        raise PlanRefused(f"{where} has no command" if command is None else f"its command is {_kind(command)}: {where}")
+        raise PlanRefused(
+            f"{where} has no command" if command is None else f"its command is {_kind(command)}: {where}"
+        )
     if "\0" in command:
         raise PlanRefused(f"the command of {where} holds a NUL byte")
     if not command.strip():
@@ -219,7 +221,9 @@ def _texts(row: Mapping[str, object], key: str, where: str) -> Sequence[str]:
 def _check_keys(row: Mapping[str, object], known: Sequence[str], where: str) -> None:
     for key in row:
         if key not in known:
-            raise PlanRefused(f"{where} has the unknown key {str(key)[:40]!r}. {nearest(str(key)[:64], known)}".strip())
+            raise PlanRefused(
+                f"{where} has the unknown key {str(key)[:40]!r}. {nearest(str(key)[:64], known)}".strip()
+            )
 
 
 def _check_ids(steps: Sequence[PlannedStep]) -> None:
@@ -233,7 +237,9 @@ def _check_ids(steps: Sequence[PlannedStep]) -> None:
             if need == step.id:
                 raise PlanRefused(f"step {step.id!r} needs itself")
             if need not in seen:
-                raise PlanRefused(f"step {step.id!r} needs {need[:64]!r}, which is no step. {nearest(need[:64], seen)}".strip())
+                raise PlanRefused(
+                    f"step {step.id!r} needs {need[:64]!r}, which is no step. {nearest(need[:64], seen)}".strip()
+                )
 
 
 def _ordered(steps: Sequence[PlannedStep]) -> Iterator[PlannedStep]:
@@ -260,5 +266,12 @@ def _circle(stuck: Sequence[PlannedStep]) -> list[str]:
 
 
 def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
     return "nothing" if value is None else names.get(type(value), type(value).__name__)

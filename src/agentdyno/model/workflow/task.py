@@ -48,4 +48,4 @@ def task_of(case: Case) -> TaskSetup:
     seed = given.get("seed", 0)
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise SpecError(f"seed is {seed!r}", where=where, remedy="Give a whole number.")
-    return TaskSetup(seed=seed, **texts, **numbers)  # type: ignore[arg-type]
+    return TaskSetup(seed=seed, **texts, **numbers)

@@ -38,7 +38,9 @@ def check_c_build(state: FinalState, seed: int) -> None:
     state.expect(state.has("dist/scale.tar.gz"), "dist/scale.tar.gz is missing")
     ran = state.run("mkdir unpacked && tar -C unpacked -xzf dist/scale.tar.gz && unpacked/scale/bin/scale 7")
     wanted = str(7 * _factor(seed))
-    state.expect(ran.status == 0 and ran.output.strip() == wanted, f"scale 7 of the package gives {ran.output[:80]!r}")
+    state.expect(
+        ran.status == 0 and ran.output.strip() == wanted, f"scale 7 of the package gives {ran.output[:80]!r}"
+    )
 
 
 _AUTHORS = ("Ada", "Barbara", "Grace", "Katherine")
@@ -48,7 +50,11 @@ def _history(seed: int) -> tuple[list[tuple[str, str, str]], int]:
     """Author, file and line of each commit, and which one brings the setting in question."""
     rng = random.Random(seed)
     commits = [
-        (rng.choices(_AUTHORS, (5, 3, 2, 1))[0], f"module{rng.randrange(4)}.py", f"value_{number} = {rng.randrange(999)}")
+        (
+            rng.choices(_AUTHORS, (5, 3, 2, 1))[0],
+            f"module{rng.randrange(4)}.py",
+            f"value_{number} = {rng.randrange(999)}",
+        )
         for number in range(30)
     ]
     at = rng.randrange(10, 25)
@@ -70,7 +76,11 @@ def make_git_history(folder: Path, seed: int) -> None:
         for number, (author, path, line) in enumerate(_history(seed)[0]):
             with Path(name, path).open("a") as file:
                 file.write(line + "\n")
-            date = f"2025-01-{number % 28 + 1:02}T{number:02}:00:00 +0000" if number < 24 else "2025-02-01T00:00:00 +0000"
+            date = (
+                f"2025-01-{number % 28 + 1:02}T{number:02}:00:00 +0000"
+                if number < 24
+                else "2025-02-01T00:00:00 +0000"
+            )
             git("add", path)
             git(
                 *("commit", "-q", "-m", f"Change {number}", "--author", f"{author} <{author.lower()}@example.org>"),

@@ -22,7 +22,9 @@ def _entries(seed: int, count: int) -> list[tuple[str, int, str, int, int]]:
     for _ in range(count):
         page = rng.choices(_PAGES, weights)[0]
         status = rng.choices((200, 304, 404, 500, 503), (80, 8, 6, 4, 2))[0]
-        rows.append((f"10.0.{rng.randrange(4)}.{rng.randrange(30)}", rng.randrange(24), page, status, rng.randrange(9000)))
+        rows.append(
+            (f"10.0.{rng.randrange(4)}.{rng.randrange(30)}", rng.randrange(24), page, status, rng.randrange(9000))
+        )
     return rows
 
 

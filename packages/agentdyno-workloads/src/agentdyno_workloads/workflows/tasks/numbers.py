@@ -63,9 +63,9 @@ def check_series_drawdown(state: FinalState, seed: int) -> None:
         worst = max(worst, (peak - value) / peak)
     smooth = [sum(values[at - 6 : at + 1]) / 7 for at in range(6, len(values))]
     for key, wanted in (("max_drawdown", worst), ("highest_week", max(smooth))):
-        value = found.get(key)
-        close = isinstance(value, (int, float)) and abs(value - wanted) < 1e-3
-        state.expect(close, f"{key} is {value!r}, and should be {wanted:.4f}")
+        said = found.get(key)
+        close = isinstance(said, (int, float)) and abs(said - wanted) < 1e-3
+        state.expect(close, f"{key} is {said!r}, and should be {wanted:.4f}")
 
 
 _THUMBNAIL = """words = open("photo.pgm").read().split()

@@ -138,9 +138,7 @@ TASKS = (
         _HERE,
         (
             Step("index", _INDEX, (), ("transcripts.idx",)),
-            Step(
-                "quant", _QUANT.format(folder="quant", reads="reads.fastq"), ("index",), ("quant/abundance.tsv",)
-            ),
+            Step("quant", _QUANT.format(folder="quant", reads="reads.fastq"), ("index",), ("quant/abundance.tsv",)),
         ),
     ),
     Task(

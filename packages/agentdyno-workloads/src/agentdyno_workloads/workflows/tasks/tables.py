@@ -101,7 +101,7 @@ _BEST = (
     "sums = defaultdict(lambda: defaultdict(int))\n"
     'for row in csv.DictReader(open("all.csv")):\n'
     '    sums[row["region"]][row["product"]] += int(row["cents"])\n'
-    'best = {name: min(own, key=lambda item: (-own[item], item)) for name, own in sums.items()}\n'
+    "best = {name: min(own, key=lambda item: (-own[item], item)) for name, own in sums.items()}\n"
     'json.dump(best, open("best.json", "w"))\n'
 )
 
@@ -117,7 +117,7 @@ TASKS = (
             Step(
                 "load",
                 "rm -f sales.db && sqlite3 sales.db '.mode csv' '.import sales.csv sales'"
-                " || python3 -c 'import csv, sqlite3; rows = list(csv.reader(open(\"sales.csv\")));"
+                ' || python3 -c \'import csv, sqlite3; rows = list(csv.reader(open("sales.csv")));'
                 ' db = sqlite3.connect("sales.db"); db.execute("create table sales(id, region, product, cents)");'
                 ' db.executemany("insert into sales values (?, ?, ?, ?)", rows[1:]); db.commit()\'',
                 (),
@@ -125,7 +125,7 @@ TASKS = (
             ),
             Step(
                 "report",
-                "python3 -c 'import sqlite3; rows = sqlite3.connect(\"sales.db\").execute("
+                'python3 -c \'import sqlite3; rows = sqlite3.connect("sales.db").execute('
                 '"select region, sum(cast(cents as integer)) from sales group by region order by region");'
                 ' print("region,cents"); [print(f"{name},{cents}") for name, cents in rows]\' > report.csv',
                 ("load",),

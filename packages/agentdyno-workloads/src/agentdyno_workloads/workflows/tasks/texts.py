@@ -13,10 +13,32 @@ from agentdyno import FinalState
 from agentdyno_workloads.workflows.task import BASIC, INTERMEDIATE, Step, Task
 
 _HERE = __name__
-_WORDS = (
-    "river stone copper lantern harbour winter engine orchard signal paper bridge garden compass ladder mirror anchor "
-    "thunder velvet window basket candle feather marble needle"
-).split()
+_WORDS = [
+    "river",
+    "stone",
+    "copper",
+    "lantern",
+    "harbour",
+    "winter",
+    "engine",
+    "orchard",
+    "signal",
+    "paper",
+    "bridge",
+    "garden",
+    "compass",
+    "ladder",
+    "mirror",
+    "anchor",
+    "thunder",
+    "velvet",
+    "window",
+    "basket",
+    "candle",
+    "feather",
+    "marble",
+    "needle",
+]
 
 
 def _texts(seed: int) -> dict[str, str]:
@@ -47,7 +69,11 @@ def check_text_index(state: FinalState, seed: int) -> None:
 
 def _files(seed: int) -> dict[str, bytes]:
     rng = random.Random(seed + 5)
-    return {f"documents/{name}/{number}.bin": rng.randbytes(rng.randrange(100, 4000)) for name in "abc" for number in range(6)}
+    return {
+        f"documents/{name}/{number}.bin": rng.randbytes(rng.randrange(100, 4000))
+        for name in "abc"
+        for number in range(6)
+    }
 
 
 def make_backup_verify(folder: Path, seed: int) -> None:
@@ -96,8 +122,8 @@ TASKS = (
             ),
             Step(
                 "index",
-                "sort pairs.txt | awk '$1 != word {if (word != \"\") print line; word = $1; line = word \":\"}"
-                " {line = line \" \" $2} END {print line}' > index.txt",
+                'sort pairs.txt | awk \'$1 != word {if (word != "") print line; word = $1; line = word ":"}'
+                ' {line = line " " $2} END {print line}\' > index.txt',
                 ("pairs",),
                 ("index.txt",),
             ),
