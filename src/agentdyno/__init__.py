@@ -84,6 +84,9 @@ if TYPE_CHECKING:
     )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
     from agentdyno.workbench.running import compare, load_run, run_load, run_spec
+    from agentdyno.workflows.metrics import BenchmarkMetrics
+    from agentdyno.workflows.runner import BenchmarkRunner
+    from agentdyno.workflows.visualizer import BenchmarkVisualizer
 
 _HOMES = {
     "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),
@@ -162,6 +165,9 @@ _HOMES = {
     ),
     "agentdyno.version": ("__version__",),
     "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
+    "agentdyno.workflows.metrics": ("BenchmarkMetrics",),
+    "agentdyno.workflows.runner": ("BenchmarkRunner",),
+    "agentdyno.workflows.visualizer": ("BenchmarkVisualizer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -169,7 +175,10 @@ __all__ = [
     "Agent",
     "AgentUse",
     "Benchmark",
+    "BenchmarkMetrics",
     "BenchmarkResult",
+    "BenchmarkRunner",
+    "BenchmarkVisualizer",
     "Case",
     "CaseFailed",
     "ChatModel",

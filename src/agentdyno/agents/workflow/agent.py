@@ -136,7 +136,7 @@ class WorkflowAgent:
         earlier_s = journal.earlier_s
         if fault is not None and journal.starts == 0:
             found = await Interruption(plan, self._cells, conditions, make_data).run(fault, journal)
-            readings = {**step_readings(found.last), **found.figures.readings()}
+            readings = {**step_readings(found.first, found.second), **found.figures.readings()}
             events = [
                 *step_events(found.first, 0.0, "-first"),
                 *step_events(found.second, found.first.wall_s, "-second"),
@@ -171,7 +171,7 @@ class WorkflowAgent:
                 order.plan, quality, first, {**step_readings(first), **readings}, events, first.wall_s
             )
         second = await _executed_on(journal, plan, order)
-        readings |= {**step_readings(second), "resume.steps_replanned": float(len(plan.steps))}
+        readings |= {**step_readings(first, second), "resume.steps_replanned": float(len(plan.steps))}
         events += step_events(second, first.wall_s + rest.duration_s, "-second")
         return together, _Work(plan, quality, second, readings, events, first.wall_s + second.wall_s)
 
@@ -212,14 +212,13 @@ class WorkflowAgent:
             "steps": {state.value: names for state, names in states.items() if names},
             "commands": work.quality.plain(),
         }
-        ran = execution.in_state(StepState.DONE, StepState.FAILED)
         readings = {
             **work.readings,
             **work.quality.readings(),
             **_planner_readings(planned),
             "duration_s": planned.duration_s + work.total_s,
-            "cpu_s": planned.readings.get("cpu_s", 0.0) + sum(item.cpu_s for item in ran),
-            "peak_rss_bytes": float(max((item.peak_rss_bytes for item in ran), default=0)),
+            "cpu_s": planned.readings.get("cpu_s", 0.0) + work.readings["workflow.cpu_s"],
+            "peak_rss_bytes": work.readings["workflow.peak_rss_bytes"],
         }
         events = [replace(event, at_s=event.at_s + planned.duration_s) for event in work.events]
         return self._told(planned, output, readings, events)

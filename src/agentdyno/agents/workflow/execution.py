@@ -91,17 +91,21 @@ class Execution:
         return frozenset(found)
 
 
-def step_readings(execution: Execution) -> dict[str, float]:
-    """Figures of one start, by the names under which they are kept."""
-    ran = execution.in_state(StepState.DONE, StepState.FAILED)
+def step_readings(*starts: Execution) -> dict[str, float]:
+    """Figures of one start or of several together, by the names under which they are kept.
+
+    Steps that failed or were skipped are those of the last one: what an earlier one met has been made good.
+    """
+    last = starts[-1]
+    ran = [item for start in starts for item in start.in_state(StepState.DONE, StepState.FAILED)]
     return {
-        "workflow.steps_planned": float(len(execution.plan.steps)),
+        "workflow.steps_planned": float(len(last.plan.steps)),
         "workflow.steps_executed": float(len(ran)),
-        "workflow.steps_failed": float(len(execution.in_state(StepState.FAILED))),
-        "workflow.steps_skipped": float(len(execution.in_state(StepState.SKIPPED))),
-        "workflow.execution_s": execution.wall_s,
-        "workflow.critical_path_s": execution.critical_path_s,
-        "workflow.idle_s": execution.idle_s,
+        "workflow.steps_failed": float(len(last.in_state(StepState.FAILED))),
+        "workflow.steps_skipped": float(len(last.in_state(StepState.SKIPPED))),
+        "workflow.execution_s": sum(start.wall_s for start in starts),
+        "workflow.critical_path_s": sum(start.critical_path_s for start in starts),
+        "workflow.idle_s": sum(start.idle_s for start in starts),
         "workflow.cpu_s": sum(item.cpu_s for item in ran),
         "workflow.peak_rss_bytes": float(max((item.peak_rss_bytes for item in ran), default=0)),
     }
