@@ -23,9 +23,10 @@ MakeData = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True)
 class StepChange:
-    """What a fault does to one step: another command in its place, and something to do just before it."""
+    """What a fault does to one step: another command in its place, something to do just before it, less room."""
 
     step: str
+    spare_bytes: int | None = None
     command: Callable[[str], str] = lambda command: command
     before: Callable[[Path], None] = lambda _: None
 
@@ -128,10 +129,12 @@ class PlanExecutor:
 
     async def _execute(self, step: PlannedStep, why: str) -> StepOutcome:
         journal, fault = self._journal, self._conditions.fault
-        command = step.command
+        command, limits = step.command, self._conditions.limits
         if fault is not None and fault.step == step.id:
             fault.before(journal.work.folder)
             command = fault.command(command)
+            if fault.spare_bytes is not None:
+                limits = replace(limits, work_bytes=min(limits.work_bytes, _size(journal.work) + fault.spare_bytes))
         at_s = self._now()
         journal.record_begin(step.id, at_s)
         given = journal.stage / f"{step.id}.in"
@@ -139,7 +142,7 @@ class PlanExecutor:
         before = journal.work.manifest()
         seen = dict(journal.ends)
         try:
-            result = await self._cells.run(command, given, self._conditions.limits)
+            result = await self._cells.run(command, given, limits)
             view = View(self._plan, seen, WorkTree(given), journal.data or {}, journal.made)
             listed = {path: listing(path, step.id, view) for path in result.read if path.endswith("/")}
         finally:
@@ -166,6 +169,10 @@ class PlanExecutor:
         )
         journal.record_end(end)
         return outcome
+
+
+def _size(work: WorkTree) -> int:
+    return sum((work.folder / path).lstat().st_size for path in work.files())
 
 
 def provide(journal: Journal, make_data: MakeData) -> None:

@@ -1,8 +1,8 @@
 """Faults at a chosen step, and how well the second start knew what was done.
 
 The truth does not come from the executor's own bookkeeping. Which steps had ended is what the injector saw end. Whether
-skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly where that run
-made something else than the files that were kept.
+skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly where that
+run made something else than the files that were kept, and had to be done again where it found other files to read.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from pathlib import Path
 
 from agentdyno.agents.workflow.execution import Execution, StepState
 from agentdyno.agents.workflow.executor import Conditions, MakeData, PlanExecutor, StepChange
-from agentdyno.agents.workflow.journal import Journal
+from agentdyno.agents.workflow.journal import Journal, StepEnd
 from agentdyno.agents.workflow.plan import PlannedStep, WorkflowPlan
 from agentdyno.errors import SpecError, nearest
 from agentdyno.sandbox.isolation import Cells
 
+_SPARE = 4 * 1024 * 1024
+"""Bytes that are left to a step that meets a full disk, before they are filled."""
 _WORD = re.compile(r"[\w./-]+")
 
 
@@ -117,21 +119,22 @@ class Interruption:
         """The start that meets the fault, the one after it, and a full run beside them for the truth."""
         first = await self.first(fault, journal)
         ended = {item.step for item in first.in_state(StepState.DONE)}
-        kept = {name: dict(end.written) for name, end in journal.ends.items() if name in ended}
+        kept = {name: end for name, end in journal.ends.items() if name in ended}
         changed: dict[str, bytes] = {}
         if fault.kind is FaultKind.CHANGED_INPUT:
             changed = _change_an_input(journal, self.plan)
         second = await self._start(journal)
         full, made = await self._full(journal.folder / "full", changed)
         skipped = {item.step for item in second.in_state(StepState.SKIPPED)}
-        right = {name for name in ended if kept[name] == made.get(name)}
-        if not changed:  # what a step makes differently each time was done all the same
-            right = ended
+        truth = _Truth(ended, ended)  # what a step makes differently each time was done all the same
+        if changed:
+            same = {name for name in ended if name in made and kept[name].written == made[name].written}
+            truth = _Truth({name for name in same if kept[name].inputs == made[name].inputs}, same)
         last = second
         if changed:  # the data as the task has them, so that its check means something
             _put(journal.work.folder, changed)
             last = await self._start(journal)
-        return Interrupted(first, second, last, _figures(ended, skipped, right, second, full))
+        return Interrupted(first, second, last, _figures(ended, skipped, truth, (second, full)))
 
     async def first(self, fault: Fault, journal: Journal) -> Execution:
         """The start that meets the fault; what was taken away for it is there again afterwards."""
@@ -146,7 +149,7 @@ class Interruption:
 
     async def _full(
         self, folder: Path, changed: Mapping[str, bytes]
-    ) -> tuple[Execution, dict[str, dict[str, str | None]]]:
+    ) -> tuple[Execution, dict[str, StepEnd]]:
         def make(place: Path) -> None:
             self.make_data(place)
             _put(place, {path: changed_content(content) for path, content in changed.items()})
@@ -154,19 +157,27 @@ class Interruption:
         with Journal(folder) as journal:
             journal.clear()
             execution = await PlanExecutor(self.plan, journal, self.cells, self.conditions).run(make)
-            return execution, {name: dict(end.written) for name, end in journal.ends.items()}
+            return execution, dict(journal.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """Steps that had nothing new to do, and those that it was right to skip: the same would have come out."""
+
+    to_skip: set[str]
+    may_skip: set[str]
 
 
 def _figures(
-    ended: set[str], skipped: set[str], right: set[str], second: Execution, full: Execution
+    ended: set[str], skipped: set[str], truth: _Truth, starts: tuple[Execution, Execution]
 ) -> ResumeFigures:
-    good = skipped & right
+    second, full = starts
     return ResumeFigures(
         completed=len(ended),
         skipped=len(skipped),
-        precision=len(good) / len(skipped) if skipped else None,
-        recall=len(good) / len(right) if right else None,
-        wrongly_skipped=len(skipped - right),
+        precision=len(skipped & truth.may_skip) / len(skipped) if skipped else None,
+        recall=len(skipped & truth.to_skip) / len(truth.to_skip) if truth.to_skip else None,
+        wrongly_skipped=len(skipped - truth.may_skip),
         second_s=second.wall_s,
         full_s=full.wall_s,
     )
@@ -174,10 +185,10 @@ def _figures(
 
 def _change(kind: FaultKind, step: PlannedStep, journal: Journal, hidden: dict[str, bytes]) -> StepChange:
     if kind is FaultKind.DISK_FULL:
-        return StepChange(step.id, lambda command: f"head -c 1T /dev/zero > .full 2>/dev/null\n{command}")
+        return StepChange(step.id, _SPARE, lambda command: f"head -c 1T /dev/zero > .full 2>/dev/null\n{command}")
     if kind is FaultKind.MISSING_INPUT:
         return StepChange(step.id, before=_hiding(step, journal, hidden), command=lambda command: command + "\nfalse")
-    return StepChange(step.id, lambda command: f"({command}\n)\nkill -9 $$")
+    return StepChange(step.id, command=lambda command: f"({command}\n)\nkill -9 $$")
 
 
 def _hiding(step: PlannedStep, journal: Journal, hidden: dict[str, bytes]) -> Callable[[Path], None]:

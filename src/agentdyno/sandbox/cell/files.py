@@ -98,8 +98,8 @@ def differences(before: dict[str, tuple[int, ...]]) -> tuple[list[str], list[str
     return changed, read, [path for path in before if path and path not in after]
 
 
-def answer(report: dict[str, Any], changed: list[str]) -> None:
-    """Report with a list of files, then their content one after the other."""
+def answer(report: dict[str, Any], changed: list[str], contents: bool = True) -> None:
+    """Report with a list of files, then their contents one after the other, where anybody wants them."""
     entries: list[dict[str, Any]] = []
     for path in changed:
         info = os.lstat(f"{WORK}/{path}")
@@ -109,13 +109,13 @@ def answer(report: dict[str, Any], changed: list[str]) -> None:
         elif stat.S_ISLNK(info.st_mode):
             entries.append({"path": path, "kind": "link", "target": os.readlink(f"{WORK}/{path}")})
         elif stat.S_ISREG(info.st_mode):
-            entries.append({"path": path, "kind": "file", "mode": mode, "size": info.st_size})
+            entries.append({"path": path, "kind": "file", "mode": mode, "size": info.st_size if contents else 0})
     report = {**report, "changed": entries}
     payload = json.dumps(report).encode("utf-8", "surrogatepass")
     out = sys.stdout.buffer
     out.write(HEADER.pack(len(payload)) + payload)
     for entry in entries:
-        if entry["kind"] == "file":
+        if entry["kind"] == "file" and contents:
             os.chmod(f"{WORK}/{entry['path']}", 0o600)
             with open(f"{WORK}/{entry['path']}", "rb") as file:
                 while chunk := file.read(_CHUNK):

@@ -161,7 +161,8 @@ def _work(job: dict[str, Any], snapshot: dict[str, tuple[int, ...]], user: int |
     if size > job["work_bytes"]:  # files with holes: larger than the space that they take
         report["full"], changed, gone = True, [], []
         report["status"] = report["status"] or 1
-    answer({**report, "read": read, "gone": gone}, changed)
+    well = report["status"] == 0 and report["ended_by"] is None and not report["full"]
+    answer({**report, "read": read, "gone": gone}, changed, contents=well)
 
 
 def _tmpfs(path: str, options: str) -> None:
