@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         register_scorer,
     )
     from agentdyno.runner.bench.function import BenchmarkResult, benchmark
+    from agentdyno.sandbox.final_state import FinalState, NotAsAsked
     from agentdyno.scorers.adapt import scorer
     from agentdyno.servers.local_model import LocalModel
     from agentdyno.specs.dataset.dataset import Dataset
@@ -84,6 +85,9 @@ if TYPE_CHECKING:
     )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
     from agentdyno.workbench.running import compare, load_run, run_load, run_spec
+    from agentdyno.workflows.metrics import BenchmarkMetrics
+    from agentdyno.workflows.runner import BenchmarkRunner
+    from agentdyno.workflows.visualizer import BenchmarkVisualizer
 
 _HOMES = {
     "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),
@@ -142,6 +146,7 @@ _HOMES = {
         "register_scorer",
     ),
     "agentdyno.runner.bench.function": ("BenchmarkResult", "benchmark"),
+    "agentdyno.sandbox.final_state": ("FinalState", "NotAsAsked"),
     "agentdyno.scorers.adapt": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
@@ -162,6 +167,9 @@ _HOMES = {
     ),
     "agentdyno.version": ("__version__",),
     "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
+    "agentdyno.workflows.metrics": ("BenchmarkMetrics",),
+    "agentdyno.workflows.runner": ("BenchmarkRunner",),
+    "agentdyno.workflows.visualizer": ("BenchmarkVisualizer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -169,7 +177,10 @@ __all__ = [
     "Agent",
     "AgentUse",
     "Benchmark",
+    "BenchmarkMetrics",
     "BenchmarkResult",
+    "BenchmarkRunner",
+    "BenchmarkVisualizer",
     "Case",
     "CaseFailed",
     "ChatModel",
@@ -182,6 +193,7 @@ __all__ = [
     "Event",
     "Experiment",
     "ExperimentContext",
+    "FinalState",
     "Findings",
     "ImportFailed",
     "Importer",
@@ -189,6 +201,7 @@ __all__ = [
     "Interval",
     "LocalModel",
     "Metric",
+    "NotAsAsked",
     "NotComparable",
     "PluginError",
     "Report",

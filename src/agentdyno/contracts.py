@@ -123,6 +123,10 @@ MAY_BLOCK_S: ContextVar[float | None] = ContextVar("agentdyno_may_block_s", defa
 """Set while an agent is alone in its event loop: it may block the loop, for so many seconds at most."""
 
 
+CASE_FOLDER: ContextVar[Path | None] = ContextVar("agentdyno_case_folder", default=None)
+"""A folder of the run for this try of this case, not made yet; the same one when the run is resumed."""
+
+
 class CaseFailed(Exception):
     """An agent has no answer, and says why.
 

@@ -14,6 +14,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("web",),
     ("jobs",),
+    ("workflows",),
     ("workbench",),
     ("findings/ask",),
     ("runs",),

@@ -14,9 +14,14 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.registry.installed import installed, load
 from agentdyno.registry.local import Target, load_target, loaded_by_path, parse_reference
 
-SCHEMES = ("cmd", "stdio", "openai", "ollama", "http", "https")
+SCHEMES = ("cmd", "stdio", "openai", "ollama", "http", "https", "workflow")
 PROGRAMS = ("cmd", "stdio")
 """Schemes after which a command line stands."""
+WORKFLOW_KEYS = (
+    *("sandbox", "parallel", "repairs", "fault", "resume", "idempotence"),
+    *("quota_mb", "step_time_limit_s", "step_memory_mb", "step_processes"),
+)
+"""What of a workflow's configuration is for the executor; the rest is the planner's."""
 _INTERPRETER = re.compile(r"(python[\d.]*|node|bash|sh|ruby|perl|php|deno|bun)$")
 _MOST_PRESETS = 8
 
@@ -26,16 +31,18 @@ class Located:
     """An agent as it will be made: presets replaced by what they stand for.
 
     ``target`` is where another process finds a Python object; ``found`` is the object of a name, where it was loaded.
+    ``planner`` is the agent inside a workflow, whose own configuration ``use`` holds too.
     """
 
     use: AgentUse
     scheme: str
     target: Target | None = None
     found: object = None
+    planner: Located | None = None
 
 
 def scheme_of(uses: str) -> str:
-    """``cmd``, ``stdio``, ``openai``, ``ollama``, ``http``, ``python`` (a file or module) or ``name``."""
+    """``cmd``, ``stdio``, ``openai``, ``ollama``, ``http``, ``workflow``, ``python`` (a file or module) or ``name``."""
     head, colon, _ = uses.partition(":")
     if colon and head in SCHEMES:
         return "http" if head == "https" else head
@@ -52,6 +59,8 @@ def locate(use: AgentUse) -> Located:
         if scheme == "python":
             elsewhere = bool(use.python)  # what can be imported there is known there
             return Located(use, scheme, python_target(use.uses, Path(use.base_dir), elsewhere=elsewhere))
+        if scheme == "workflow":
+            return _locate_workflow(use)
         if scheme != "name":
             return Located(use, scheme)
         found = load("agents", use.uses)
@@ -59,6 +68,23 @@ def locate(use: AgentUse) -> Located:
             return Located(use, "python", _target_of(use.uses, found), found)
         use = _over_preset(found, use)
     raise PluginError(f"{use.name} is a preset of a preset without end", where=use.uses)
+
+
+def _locate_workflow(use: AgentUse) -> Located:
+    """The planner after the scheme, presets replaced by what they stand for, so that its configuration is seen."""
+    own = {key: value for key, value in use.config.items() if key in WORKFLOW_KEYS}
+    rest = {key: value for key, value in use.config.items() if key not in WORKFLOW_KEYS}
+    uses = use.uses.partition(":")[2].strip()
+    if scheme_of(uses) == "workflow" or not uses:
+        raise PluginError(
+            f"{use.uses!r} names no planner",
+            where=use.name,
+            remedy="Say workflow:AGENT, such as workflow:openai:MODEL.",
+        )
+    planner = locate(replace(use, uses=uses, config=rest))
+    found = planner.use
+    whole = replace(found, uses=f"workflow:{found.uses}", config={**found.config, **own})
+    return Located(whole, "workflow", planner=planner)
 
 
 def label_of(uses: str) -> str:
@@ -71,6 +97,8 @@ def label_of(uses: str) -> str:
         argv = split_command(rest, uses)
         first, second = Path(argv[0]).name, next((item for item in argv[1:] if not item.startswith("-")), "")
         return Path(second).stem if second and _INTERPRETER.match(first) and "." in second else Path(first).stem
+    if scheme == "workflow":
+        return label_of(rest) if rest else scheme
     if scheme in ("openai", "ollama"):
         return rest or scheme
     if scheme == "http":

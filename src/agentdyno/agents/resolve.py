@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.agents.interpreters import find_interpreter
-from agentdyno.agents.references import SCHEMES, Located, label_of, locate, python_target, scheme_of
+from agentdyno.agents.references import (
+    SCHEMES,
+    WORKFLOW_KEYS,
+    Located,
+    label_of,
+    locate,
+    python_target,
+    scheme_of,
+)
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, PluginError, SpecError, nearest
 from agentdyno.model.suite import AgentUse
@@ -183,6 +191,21 @@ def _make_http(located: Located, setting: _Setting) -> Agent:
     return _endpoint(HttpJson, located.use, setting, {"url": located.use.uses})
 
 
+def _make_workflow(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.workflow.agent import WorkflowAgent
+    from agentdyno.agents.workflow.setting import read_setting
+
+    planner, use = located.planner, located.use
+    assert planner is not None, "a workflow has a planner"
+    own = {key: value for key, value in use.config.items() if key in WORKFLOW_KEYS}
+    inner = {key: value for key, value in use.config.items() if key not in WORKFLOW_KEYS}
+    if planner.scheme in ("openai", "ollama") and not {"schema", "response_format"} & inner.keys():
+        inner["schema"] = "from_case"  # the server enforces the form of a plan where it can
+    asked = replace(planner, use=replace(planner.use, name=use.name, version=use.version, config=inner))
+    agent = _MAKERS[planner.scheme](asked, setting)
+    return WorkflowAgent(agent, read_setting(own, use.name), use.config, use.base_dir)
+
+
 _MAKERS: dict[str, Callable[[Located, _Setting], Agent]] = {
     "python": _make_python,
     "cmd": _make_command,
@@ -190,6 +213,7 @@ _MAKERS: dict[str, Callable[[Located, _Setting], Agent]] = {
     "openai": _make_openai,
     "ollama": _make_ollama,
     "http": _make_http,
+    "workflow": _make_workflow,
 }
 
 

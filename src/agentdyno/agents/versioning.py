@@ -68,6 +68,8 @@ def _in_checkout(path: Path, root: Path, checkout: Path) -> Path:
 
 def _what(located: Located) -> object:
     uses = located.use.uses
+    if located.planner is not None:
+        return ["workflow", _what(located.planner)]
     if located.scheme in PROGRAMS:
         return [located.scheme, *_argv(uses)]
     if located.target is not None:
@@ -86,6 +88,8 @@ def _argv(uses: str) -> tuple[str, ...]:
 
 def _files_of(located: Located) -> list[Path]:
     """The files that define an agent, each once, in an order that does not depend on where they lie."""
+    if located.planner is not None:
+        return _files_of(located.planner)
     if located.scheme in PROGRAMS:
         folder = Path(located.use.base_dir) / str(located.use.config.get("cwd", "."))
         return [path for item in _argv(located.use.uses) if (path := folder / item).is_file()]

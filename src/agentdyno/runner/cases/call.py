@@ -8,14 +8,16 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
-from agentdyno.contracts import MAY_BLOCK_S, Agent, CaseFailed
+from agentdyno.contracts import CASE_FOLDER, MAY_BLOCK_S, Agent, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
+from agentdyno.model.identity import digest
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, FailureKind, Status
-from agentdyno.model.suite import Constraints
+from agentdyno.model.suite import Constraints, slug
 from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
 from agentdyno.settings.judging import PASS_THRESHOLD
 from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
@@ -46,6 +48,7 @@ async def make_call(
 
     ``alone``: nothing else happens in this event loop, so that the agent may block it.
     """
+    CASE_FOLDER.set(None if conduct.folder is None else conduct.folder / folder_name(trial))
     MAY_BLOCK_S.set((job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S) if alone else None)
     call = CaseCall(trial, time.time_ns() // 1_000_000)
     waited_s, attempt = 0.0, 1
@@ -76,6 +79,12 @@ async def make_call(
         waited_s += wait_s
         attempt += 1
         await asyncio.sleep(wait_s)
+
+
+def folder_name(trial: Trial) -> str:
+    """Where files of one try of a case are kept, the same for every attempt at it."""
+    case = f"{slug(trial.case_id)[:60]}-{digest(trial.case_id, 6)}"  # ids may differ in what a slug leaves out
+    return f"{trial.arm_id}/{case}-{trial.iteration + 1}"
 
 
 async def _attempt(
@@ -199,7 +208,7 @@ class CaseJob:
 class Conduct:
     """How calls are made: how many at once, how often again, how long a rate limit is waited for.
 
-    ``redact`` takes secrets out of everything that is kept.
+    ``redact`` takes secrets out of everything that is kept. Below ``folder`` agents may keep files of a case.
     """
 
     concurrency: int = CONCURRENCY.default
@@ -208,3 +217,4 @@ class Conduct:
     redact: Callable[[object], object] = lambda value: value
     cache: ResponseCache | None = None
     fail_fast: bool = True
+    folder: Path | None = None

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import queue
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, RunError
@@ -155,7 +156,9 @@ class CaseExecutor:
         job = self._jobs[trial.arm_id]
         throttle = self._throttles[id(job.agent)]
         for _ in range(job.warmup):
-            call = await make_call(trial, case, job, self._conduct, throttle, alone=self._alone)
+            # What is done for practice is not to be found done when it counts.
+            conduct = replace(self._conduct, folder=None)
+            call = await make_call(trial, case, job, conduct, throttle, alone=self._alone)
             self.facts.extra_usd += priced(call, job).spent_usd or 0.0
             if call.fatal is not None:
                 return

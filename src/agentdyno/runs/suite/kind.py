@@ -101,12 +101,13 @@ class SuiteKind:
                 on_sample=take,
             )
 
-    def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:  # noqa: ARG002
+    def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:
         from agentdyno.runner.executors.cases import CaseExecutor
 
         prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
-        return CaseExecutor(prepared.work.jobs, prepared.work.conduct, names, prepared.work.judges)
+        conduct = replace(prepared.work.conduct, folder=place.folder / "cases")
+        return CaseExecutor(prepared.work.jobs, conduct, names, prepared.work.judges)
 
     def rules(
         self,

@@ -1,0 +1,1 @@
+"""What a case says when it is a task for a workflow."""

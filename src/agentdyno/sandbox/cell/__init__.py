@@ -1,0 +1,1 @@
+"""What runs inside of a cell. Started once for every command, so it imports little."""
