@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from agentdyno.findings.figures.summarise import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
+from agentdyno.findings.figures.summarise import (
+    PER_PROCESS,
+    THROUGHPUT,
+    metric_values,
+    per_process,
+    usable_value,
+    whole_trials,
+)
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.stats import (
@@ -62,9 +69,10 @@ def compare_arms(baseline: ArmResult, candidate: ArmResult, judging: SampleJudgi
     """Every metric that both sides have, judged ones first. Verdicts are not yet corrected for their number."""
     names = [name for name in baseline.metrics if name in candidate.metrics]
     rows = []
+    before, after = whole_trials(baseline.samples), whole_trials(candidate.samples)
     for name in names:
         metric = candidate.metrics[name].as_metric(name)
-        sides = _sides(baseline.samples, candidate.samples, metric, judging)
+        sides = _sides(before, after, metric, judging)
         if sides.baseline and sides.candidate:
             rows.append(_compare(metric, sides, judging))
     return tuple(sorted(rows, key=lambda row: row.verdict is None))
