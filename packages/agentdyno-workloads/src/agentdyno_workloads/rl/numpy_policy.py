@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from agentdyno_workloads.rl.policy import OptimiserSettings, TokenView, log_softmax
-from agentdyno_workloads.rl.tooldesk import VOCABULARY, Floats, Ints
+from agentdyno_workloads.rl.tooldesk import PROMPT_SLOTS, VOCABULARY, Floats, Ints
 
 HIDDEN_UNITS = 128
 
@@ -47,8 +47,10 @@ class NumpyPolicy:
 
     def view(self, tokens: Ints) -> TokenView:
         hidden, logp = self._forward(tokens)
-        taken = np.take_along_axis(logp, tokens[:, :, None], axis=2)[:, :, 0]
-        return TokenView(taken, hidden @ self.weights["v"] + self.weights["c"][0])
+        taken = np.take_along_axis(logp, tokens[:, PROMPT_SLOTS:, None], axis=2)[:, :, 0]
+        prompt = np.zeros((len(tokens), PROMPT_SLOTS))
+        value = hidden @ self.weights["v"] + self.weights["c"][0]
+        return TokenView(np.concatenate([prompt, taken], axis=1), np.concatenate([prompt, value], axis=1))
 
     def step(self, tokens: Ints, dlogp: Floats, dvalue: Floats, settings: OptimiserSettings) -> float:
         gradients = self.gradient(tokens, dlogp, dvalue)
@@ -69,11 +71,13 @@ class NumpyPolicy:
         """From the gradient of a loss by log-probabilities and values to that by the weights."""
         weights = self.weights
         hidden, logp = self._forward(tokens)
+        dlogp, dvalue, written = dlogp[:, PROMPT_SLOTS:], dvalue[:, PROMPT_SLOTS:], tokens[:, PROMPT_SLOTS:]
         dlogits = -np.exp(logp) * dlogp[:, :, None]
-        rows, slots = np.indices(tokens.shape)
-        dlogits[rows, slots, tokens] += dlogp
+        rows, slots = np.indices(written.shape)
+        dlogits[rows, slots, written] += dlogp
         dhidden = dlogits @ weights["W"].T + dvalue[:, :, None] * weights["v"]
-        dsum = dhidden * (1 - hidden * hidden)
+        dsum = np.zeros((*tokens.shape, hidden.shape[-1]))
+        dsum[:, PROMPT_SLOTS:] = dhidden * (1 - hidden * hidden)
         flat = hidden.reshape(-1, hidden.shape[-1])
         # Slot s is seen by every slot after it.
         later = np.cumsum(dsum[:, ::-1], axis=1)[:, ::-1] - dsum
@@ -105,8 +109,9 @@ class NumpyPolicy:
         return twin
 
     def _forward(self, tokens: Ints) -> tuple[Floats, Floats]:
+        """Hidden states and log-probabilities of the slots behind the prompt: nobody asks for those within it."""
         weights = self.weights
         own = weights["A"][np.arange(self.length), tokens]
-        before = np.cumsum(own, axis=1) - own
-        hidden = np.tanh(weights["p"] + before)
+        before = (np.cumsum(own, axis=1) - own)[:, PROMPT_SLOTS:]
+        hidden = np.tanh(weights["p"][PROMPT_SLOTS:] + before)
         return hidden, log_softmax(hidden @ weights["W"] + weights["b"])

@@ -48,7 +48,7 @@ class Policy(Protocol):
         ...
 
     def view(self, tokens: Ints) -> TokenView:
-        """Of every slot, whoever wrote it."""
+        """Of every slot behind the prompt, whoever wrote it; 0 within the prompt."""
         ...
 
     def step(self, tokens: Ints, dlogp: Floats, dvalue: Floats, settings: OptimiserSettings) -> float:
