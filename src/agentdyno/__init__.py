@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         AgentUse,
         Benchmark,
         Case,
+        CensoredValue,
         Comparison,
         Constraints,
         Direction,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from agentdyno.servers.local_model import LocalModel
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
+    from agentdyno.stats.survival import log_rank, median_time
     from agentdyno.stats.usl import ScalingFit, fit_amdahl, fit_usl
     from agentdyno.version import __version__
     from agentdyno.workbench.asking import (
@@ -120,6 +122,7 @@ _HOMES = {
         "AgentUse",
         "Benchmark",
         "Case",
+        "CensoredValue",
         "Comparison",
         "Constraints",
         "Direction",
@@ -151,6 +154,7 @@ _HOMES = {
     "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
+    "agentdyno.stats.survival": ("log_rank", "median_time"),
     "agentdyno.stats.usl": ("ScalingFit", "fit_amdahl", "fit_usl"),
     "agentdyno.workbench.running": ("compare", "load_run", "run_load", "run_spec"),
     "agentdyno.workbench.asking": (
@@ -183,6 +187,7 @@ __all__ = [
     "BenchmarkVisualizer",
     "Case",
     "CaseFailed",
+    "CensoredValue",
     "ChatModel",
     "ChatReply",
     "Comparison",
@@ -237,7 +242,9 @@ __all__ = [
     "import_results",
     "leaderboard",
     "load_run",
+    "log_rank",
     "matrix",
+    "median_time",
     "profile",
     "register_agent",
     "register_dataset",

@@ -29,6 +29,9 @@ class ExperimentContext:
     ``rng`` is seeded anew for every trial; the same trial of every arm gets the same seed. Where fast calls are timed
     in a batch, it goes on from call to call, and what the first call returned is stored. ``artifacts_dir`` is a
     folder of this run for files worth keeping; what is in it when the run closes is listed in the result.
+
+    ``part`` counts the samples that this trial has already, where ``execute_once`` yields them: 0, or more after a
+    run that was killed is resumed. The next sample that it yields is that one.
     """
 
     run_id: str = ""
@@ -36,6 +39,7 @@ class ExperimentContext:
     params: Mapping[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.MEASURED
     iteration: int = 0
+    part: int = 0
     seed: int = 0
     rng: random.Random = field(default_factory=random.Random)
     artifacts_dir: Path = field(default_factory=Path)
@@ -54,6 +58,11 @@ class Experiment:
 
     Parameters are what ``__init__`` declares; ``self.params`` holds their values. ``execute_once`` returns a
     dict (numbers become metrics named ``result.<key>``) or ``None``. Each method may be ``async``.
+
+    An ``execute_once`` that *yields* such dicts gives several samples a trial, as a training gives evaluations: each
+    is stored as soon as it is yielded, and timed from the one before. There is no warm-up for it, and ``timeout_s``
+    holds for each sample. When a run that was killed is resumed, ``context.part`` says how many samples are stored;
+    what it needs to go on from there it keeps in ``context.artifacts_dir``.
 
     ``metrics`` declares returned numbers so that they can be judged:
     ``metrics = {"rows_per_s": Metric("rows_per_s", "/s", Direction.HIGHER)}``.

@@ -379,3 +379,31 @@ def loud(readings: dict[str, Any]) -> Any:
     yield
     readings["seen"] = 2.5
     readings["huge"] = 10**400
+
+
+class Stepping(Experiment):
+    """Yields how often it was asked and a draw; raises, waits for ever, exits or prints at one of its steps."""
+
+    def __init__(self, steps: int = 3, at: int = -1, how: str = "raise", log: str = "") -> None:
+        super().__init__({"steps": steps})
+        self.steps, self.at, self.how, self.log = steps, at, how, log
+
+    def execute_once(self, context: ExperimentContext) -> Any:
+        if self.log:
+            note(self.log, f"{context.phase} {context.part}")
+        for number in range(context.part, self.steps):
+            if number == self.at:
+                self._misbehave()
+            context.observe(seen=number)
+            yield {"number": number, "drawn": random.random()}
+
+    def _misbehave(self) -> None:
+        if self.how == "wait":
+            wait_for_ever()
+        elif self.how == "exit":
+            os._exit(3)
+        raise ValueError("the reward is not a number at step 17")
+
+
+def stepping(steps: int = 2) -> Any:
+    yield from ({"number": number} for number in range(steps))

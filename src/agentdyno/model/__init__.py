@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         MetricComparison,
         Verdict,
     )
-    from agentdyno.model.metric import Direction, Metric, Provenance, known_metric
+    from agentdyno.model.metric import CensoredValue, Direction, Metric, Provenance, known_metric
     from agentdyno.model.parameter import ExperimentInfo, Parameter
     from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
     from agentdyno.model.progress import Progress
@@ -75,6 +75,7 @@ _HOMES = {
         "BaselineScores",
         "Benchmark",
         "Category",
+        "CensoredValue",
         "Complexity",
         "Constraints",
         "Reducer",
@@ -101,6 +102,7 @@ _HOMES = {
         "Verdict",
     ),
     "agentdyno.model.metric": (
+        "CensoredValue",
         "Direction",
         "Metric",
         "Provenance",
@@ -160,6 +162,7 @@ __all__ = [
     "Case",
     "CaseFigures",
     "Category",
+    "CensoredValue",
     "Check",
     "Comparison",
     "Complexity",

@@ -41,6 +41,26 @@ class Metric:
         return format_value(value, self.unit)
 
 
+@dataclass(frozen=True, slots=True)
+class CensoredValue:
+    """A quantity that was waited for: ``value`` where it was ``reached``, else what it is known to exceed.
+
+    It is no number and cannot be averaged: dropping what was never reached, or counting it as if it had been, would
+    favour whatever fails. Two groups of them are compared by ``log_rank``.
+    """
+
+    value: float
+    reached: bool
+
+    def __str__(self) -> str:
+        return self.show()
+
+    def show(self, unit: str = "") -> str:
+        """``364``, or ``> 1000`` where it was not reached."""
+        shown = format_value(self.value, unit)
+        return shown if self.reached else f"> {shown}"
+
+
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentdyno.model.metric import Metric
+from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.setting import JSON_NAMES, Parameter, json_type
 
 __all__ = ["ExperimentInfo", "Parameter", "json_type", "merge_param_schema", "parse_annotation"]
@@ -43,7 +44,8 @@ _PYTHON_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ExperimentInfo:
-    """What is known of an experiment without running it. ``open`` means that it takes any further parameter."""
+    """What is known of an experiment without running it. ``open`` means that it takes any further parameter,
+    ``yields`` that a trial gives several samples."""
 
     name: str
     description: str = ""
@@ -52,6 +54,7 @@ class ExperimentInfo:
     origin: str = ""
     open: bool = False
     iterations: int | None = None
+    yields: bool = field(default=False, metadata=LEFT_OUT)
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)

@@ -18,7 +18,8 @@ def describe(name: str, target: Any) -> ExperimentInfo:
     """Parameters come from the signature of ``__init__`` or of the function, then from ``param_schema``."""
     subject = inspect.unwrap(target) if callable(target) else target
     if inspect.isclass(subject):
-        if not callable(getattr(subject, "execute_once", None)):
+        execute_once = getattr(subject, "execute_once", None)
+        if not callable(execute_once):
             raise PluginError(
                 f"{subject.__name__} is not an experiment: it has no execute_once(context)",
                 where=origin_of(subject),
@@ -30,7 +31,15 @@ def describe(name: str, target: Any) -> ExperimentInfo:
             parameters = merge_param_schema(parameters, schema)
         metrics = _metrics(getattr(subject, "metrics", {}), origin_of(subject))
         doc = "" if _is_generated_doc(subject) else subject.__doc__
-        return ExperimentInfo(name, first_line(doc), parameters, metrics, origin_of(subject), is_open)
+        return ExperimentInfo(
+            name,
+            first_line(doc),
+            parameters,
+            metrics,
+            origin_of(subject),
+            is_open,
+            yields=inspect.isgeneratorfunction(inspect.unwrap(execute_once)),
+        )
     if callable(subject):
         parameters, is_open = signature_of(subject, skip_first=False)
         iterations = getattr(target, "iterations", None)
@@ -41,6 +50,7 @@ def describe(name: str, target: Any) -> ExperimentInfo:
             origin=origin_of(subject),
             open=is_open,
             iterations=iterations if isinstance(iterations, int) else None,
+            yields=inspect.isgeneratorfunction(inspect.unwrap(getattr(target, "function", subject))),
         )
     raise PluginError(f"{name} is a {type(target).__name__}, neither an Experiment class nor a function")
 

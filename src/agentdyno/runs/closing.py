@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.figures.summarise import status_counts, summarise
+from agentdyno.findings.figures.summarise import status_counts, summarise, whole_trials
 from agentdyno.findings.run.judge_cautions import cautions
 from agentdyno.model import (
     ArmResult,
@@ -46,7 +46,9 @@ def close_result(
             replace(
                 arm,
                 observed=seen,
-                metrics=labelled(summarise(arm.samples, metrics), simulated=seen.get("simulated") is True),
+                metrics=labelled(
+                    summarise(whole_trials(arm.samples), metrics), simulated=seen.get("simulated") is True
+                ),
                 statuses=status_counts(arm.samples),
                 planned=sum(s.phase is Phase.MEASURED for s in arm.samples) if arm.arm_id in settled else arm.planned,
                 samples_total=len(arm.samples),
@@ -56,7 +58,9 @@ def close_result(
     given_up = {warning.arm_id for warning in stored.warnings if warning.code == "given-up"}
     found = [
         warning
-        for warning in cautions(arms, stored.overhead_s)
+        for warning in cautions(
+            [replace(arm, samples=tuple(whole_trials(arm.samples))) for arm in arms], stored.overhead_s
+        )
         if not (warning.code == "failures" and warning.arm_id in given_up)
     ]
     return replace(stored, arms=tuple(arms), warnings=(*stored.warnings, *found))

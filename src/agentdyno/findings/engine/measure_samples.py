@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from agentdyno.findings.engine.measure_arms_apart import against_runs
-from agentdyno.findings.figures.summarise import PER_PROCESS, THROUGHPUT, metric_values, per_process, usable_value
+from agentdyno.findings.figures.summarise import (
+    PER_PROCESS,
+    THROUGHPUT,
+    metric_values,
+    per_process,
+    usable_value,
+    whole_trials,
+)
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.model.record import RunSpread
 from agentdyno.settings.judging import TOLERANCE
@@ -70,9 +77,10 @@ def compare_arms(
     """
     names = [name for name in baseline.metrics if name in candidate.metrics]
     rows = []
+    before, after = whole_trials(baseline.samples), whole_trials(candidate.samples)
     for name in names:
         metric = candidate.metrics[name].as_metric(name)
-        sides = _sides(baseline.samples, candidate.samples, metric, judging)
+        sides = _sides(before, after, metric, judging)
         if not (sides.baseline and sides.candidate):
             continue
         if apart is None or not metric.machine_dependent:

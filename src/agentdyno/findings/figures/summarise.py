@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 
 from agentdyno.model import Direction, Metric, MetricSummary, Phase, Provenance, Sample, Spec, Status, known_metric
 from agentdyno.model.parameter import ExperimentInfo
@@ -78,6 +80,35 @@ def _interval(values: list[float], processes: Mapping[int, list[float]]) -> tupl
     return None if exact is None else (exact.low, exact.high)
 
 
+def whole_trials(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """One sample a trial where trials gave several: samples of one trial are no independent readings.
+
+    Times add up, a peak is the highest, every other reading is the mean of those that have it. A trial whose last
+    sample failed counts as failed.
+    """
+    if not any(sample.part for sample in samples):
+        return samples
+    trials: defaultdict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        trials[sample.key].append(sample)
+    return [_whole(sorted(parts, key=lambda sample: sample.part)) for parts in trials.values()]
+
+
+def _whole(parts: Sequence[Sample]) -> Sample:
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for sample in parts:
+        for name, value in sample.readings.items():
+            values[name].append(value)
+    readings = {name: _JOINED.get(name, fmean)(found) for name, found in values.items()}
+    return replace(parts[-1], readings=readings, started_at_ms=parts[0].started_at_ms, part=0)
+
+
+_JOINED: dict[str, Callable[[Iterable[float]], float]] = {
+    "duration_s": sum,
+    "cpu_s": sum,
+    "involuntary_switches": sum,
+    "peak_rss_bytes": max,
+}
 THROUGHPUT = "throughput_per_s"
 PER_PROCESS = frozenset({"peak_rss_bytes"})
 """Metrics that have one value per process, however many samples the process gave."""

@@ -7,8 +7,10 @@ import math
 import random
 import sys
 import time
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     import asyncio
 
 
+_OVER = object()
 CANCEL_S = 1.0
 """How long cancelled coroutines may take to clean up."""
 
@@ -55,6 +58,8 @@ def load_code(kind: str, code: CodeReference, also_known: Collection[str] = ()) 
 
 class Bench:
     """Executes trials of one arm. ``prepare`` once, ``execute`` per trial, ``close`` always.
+
+    Where the experiment ``yields`` its samples, ``steps`` takes the place of ``execute``.
 
     ``target`` is the experiment itself where it is at hand already; otherwise it is loaded from the job's code.
     """
@@ -72,9 +77,11 @@ class Bench:
         self.warmup_s: list[float] = []
         self.cpu: int | None = None
         self.ready = False
+        self.yields = False
         self._target = target
         self._loop: asyncio.AbstractEventLoop | None = None
         self._experiment: Any = None
+        self._call: Callable[[], Any]
         self._timed: Callable[[int], TimedCalls] | None = None
         self._timed_sync: Callable[[int], TimedCalls]
         self._timed_async: Callable[[int], TimedCalls]
@@ -99,6 +106,14 @@ class Bench:
             self._set_up = True
             if self._experiment is not None:
                 self._finish(self._experiment.setup(self.context))
+        if self.yields:  # a trial of many samples is long: none is made in vain, and none is one of a batch
+            self.inner_loops = 1
+        else:
+            self._warm_up(announce)
+        self._references.begin()
+        self.ready = True
+
+    def _warm_up(self, announce: Callable[[str], None]) -> None:
         with stage("warmup"):
             before = cpu_use(time.perf_counter())
             for _ in range(self.job.warmup):
@@ -111,16 +126,43 @@ class Bench:
             one_cpu = uses_one_cpu(before, cpu_use(time.perf_counter()))
         if self.job.cpu is not None and tried and one_cpu and stay_on(self.job.cpu):
             self.cpu = self.job.cpu
-        self._references.begin()
-        self.ready = True
 
     def execute(self, trial: Trial) -> Sample:
         """One sample. Whatever the measured code raises becomes part of it."""
-        assert self.inner_loops is not None
-        loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops
+        self._begin(trial)
+        sample = self._measure(trial)
+        assert sample is not None
+        return sample
+
+    def steps(self, trial: Trial, begun: int = 0) -> Iterator[Sample]:
+        """The samples of a trial whose experiment yields them; one that failed is the last.
+
+        ``begun`` of them are stored already, from before the run was resumed.
+        """
+        self._begin(trial)
+        self.context.part = begun
+        generator = self._call()
+        self._timed = partial(time_bare_calls, partial(next, generator, _OVER))
+        try:
+            for part in count(begun):
+                sample = self._measure(trial)
+                if sample is None:
+                    return
+                yield replace(sample, part=part)
+                if sample.status is not Status.OK:
+                    return
+        finally:
+            generator.close()
+
+    def _begin(self, trial: Trial) -> None:
         context = self.context
         context.phase, context.iteration, context.seed = trial.phase, trial.iteration, trial.seed
         seed_everything(trial.seed, context)
+
+    def _measure(self, trial: Trial) -> Sample | None:
+        """``None`` where an experiment that yields its samples has no more of them."""
+        assert self.inner_loops is not None
+        loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops
         raw: dict[str, dict[str, Any]] = {}
         started_at_ms = time.time_ns() // 1_000_000
         try:
@@ -131,6 +173,8 @@ class Bench:
                 queued_s = self._queued_s() - queued_s
                 switches = involuntary_switches() - switches
                 memory = memory_use()
+            if timing.result is _OVER:
+                return None
             readings = timing_readings(timing) | {"involuntary_switches": float(switches)}
             if memory is not None:
                 readings |= {"rss_bytes": float(memory.rss_bytes), "peak_rss_bytes": float(memory.peak_rss_bytes)}
@@ -195,6 +239,8 @@ class Bench:
             call = getattr(target, "function", target)
             bound = partial(call, **params) if params else call
             timed_sync = partial(time_bare_calls, bound)
+        self._call = bound
+        self.yields = inspect.isgeneratorfunction(inspect.unwrap(call))
         self._timed_sync = timed_sync
         self._timed_async = lambda loops: self._run(time_awaits(bound, loops))
         if inspect.iscoroutinefunction(call):

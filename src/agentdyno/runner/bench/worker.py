@@ -38,6 +38,7 @@ class _Work:
     def __init__(self) -> None:
         self._bench: Bench | None = None
         self._sent: dict[str, Any] = {}
+        self._part = 0
 
     def describe(self, message: Message, _say: Say) -> object:
         from agentdyno.runner.bench.description import description  # a process that executes trials needs none of it
@@ -58,13 +59,26 @@ class _Work:
             "observed": {**interpreter(), "cpu": bench.cpu, **self._code(), **self._observed()},
         }
 
-    def trial(self, message: Message, _say: Say, clock: Callable[[], float] = time.perf_counter) -> dict[str, object]:
+    def trial(self, message: Message, say: Say, clock: Callable[[], float] = time.perf_counter) -> dict[str, object]:
         """``spent_s`` is all of it, with what is not timed: its owner sees whether this process's clock is right."""
         assert self._bench is not None
+        if self._bench.yields:
+            return self._steps(self._bench, message, say)
         started = clock()
         sample = self._bench.execute(from_plain(Trial, message["trial"]))
         reply = {"sample": to_plain(sample), "observed": self._observed()}
         return {**reply, "spent_s": clock() - started}
+
+    def _steps(self, bench: Bench, message: Message, say: Say) -> dict[str, object]:
+        """Each sample is told as it comes; the reply is that the trial is over, or the sample that failed."""
+        self._part = message.get("begun", 0)
+        for sample in bench.steps(from_plain(Trial, message["trial"]), self._part):
+            told = {"observed": self._observed(), "spent_s": None}
+            if sample.status is not Status.OK:
+                return {"sample": to_plain(sample), **told}
+            say({"step": {"sample": to_plain(sample), **told}})
+            self._part += 1
+        return {"over": True}
 
     def out_of_memory(self, message: Message, _say: Say) -> object:
         """What is answered to a message that there was not enough memory for."""
@@ -74,7 +88,7 @@ class _Work:
         if message["op"] == "prepare":
             raise _stage_failed(status, failure)
         trial = from_plain(Trial, message["trial"])
-        sample = make_sample(trial, status, time.time_ns() // 1_000_000, failure=failure)
+        sample = make_sample(trial, status, time.time_ns() // 1_000_000, failure=failure, part=self._part)
         return {"sample": to_plain(sample), "observed": {}, "spent_s": None}
 
     def close(self) -> object:

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from agentdyno.model.plan import Trial
-from agentdyno.model.sample import Sample, Status
+from agentdyno.model.sample import Status
 from agentdyno.runner.bench.arm import Bench, make_sample
 from agentdyno.runner.bench.failures import StageFailed, TrialTimeout, classify
 from agentdyno.runner.bench.job import ArmJob
@@ -24,11 +24,17 @@ from agentdyno.runner.executor import Facts, TrialStep
 class InlineExecutor:
     """Same contract as ``ProcessExecutor``. ``targets`` are experiments that exist only in this process."""
 
-    def __init__(self, jobs: Mapping[str, ArmJob], targets: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        jobs: Mapping[str, ArmJob],
+        targets: Mapping[str, Any] | None = None,
+        begun: Mapping[str, int] | None = None,
+    ) -> None:
         self._jobs = dict(jobs)
+        self._begun = dict(begun or {})
         self._targets = dict(targets or {})
         self._benches: dict[str, tuple[Bench, int]] = {}
-        self._finished: list[Sample] = []
+        self._steps: list[Iterator[TrialStep]] = []
         self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
         self.facts = Facts()
 
@@ -36,12 +42,16 @@ class InlineExecutor:
         self.facts.overhead_s = harness_overhead_s()
 
     def submit(self, trial: Trial) -> None:
+        """A trial of one sample is performed here; one that yields its samples goes on whenever one is waited for."""
         started_at_ms = time.time_ns() // 1_000_000
         job = self._jobs[trial.arm_id]
         try:
             with _alarm(job.limits.timeout_s) as restart:
                 bench = self._bench_for(trial, restart)
                 restart()
+                if bench.yields:
+                    self._steps.append(self._flowing(bench, trial))
+                    return
                 sample = bench.execute(trial)
         except StageFailed as failed:
             sample = make_sample(trial, failed.status, started_at_ms, failure=failed.failure)
@@ -49,17 +59,34 @@ class InlineExecutor:
             status, failure = classify(error, "execute")
             sample = make_sample(trial, status, started_at_ms, failure=failure)
         else:
-            surroundings = {**interpreter(), "cpu": bench.cpu}
-            self.facts.observed.setdefault(trial.arm_id, surroundings).update(bench.observed())
+            self._observe(bench, trial)
             if bench.warmup_s:
                 sample = replace(sample, details={**sample.details, "warmup_s": bench.warmup_s})
                 bench.warmup_s = []
         if sample.status not in (Status.OK, Status.FAILED, Status.ERROR) or not self._ready(trial.arm_id):
             self._drop(trial.arm_id)
-        self._finished.append(sample)
+        self._steps.append(iter([TrialStep(sample)]))
 
     def wait(self) -> TrialStep:
-        return TrialStep(self._finished.pop(0))
+        step = next(self._steps[0])
+        if step.ended:
+            self._steps.pop(0)
+        return step
+
+    def _flowing(self, bench: Bench, trial: Trial) -> Iterator[TrialStep]:
+        samples = bench.steps(trial, self._begun.get(trial.key, 0))
+        while True:
+            with _alarm(self._jobs[trial.arm_id].limits.timeout_s):
+                sample = next(samples, None)
+            self._observe(bench, trial)
+            if sample is None or sample.status is not Status.OK:
+                yield TrialStep(sample, trial=trial)
+                return
+            yield TrialStep(sample, ended=False)
+
+    def _observe(self, bench: Bench, trial: Trial) -> None:
+        surroundings = {**interpreter(), "cpu": bench.cpu}
+        self.facts.observed.setdefault(trial.arm_id, surroundings).update(bench.observed())
 
     def close(self) -> None:
         for arm_id in list(self._benches):

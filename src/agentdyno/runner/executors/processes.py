@@ -45,6 +45,8 @@ class _Worker:
     deadline: float | None = None
     warmup_s: list[float] = field(default_factory=list)
     gone: bool = False
+    part: int = 0
+    """How many samples its trial has, where it may give several."""
     asked_at: float | None = None
     """When its question was sent, where nobody else's answer could keep us from noticing its own."""
     clock: ClockCheck = field(default_factory=ClockCheck)
@@ -53,16 +55,18 @@ class _Worker:
 class ProcessExecutor:
     """Runs each arm in processes of its own; what kills a process costs the trial that was in it.
 
-    ``facts`` and ``inner_loops`` tell what the workers reported, per arm.
+    ``facts`` and ``inner_loops`` tell what the workers reported, per arm. ``begun`` counts the samples that trials
+    have from before a resume.
     """
 
-    def __init__(self, jobs: Mapping[str, ArmJob]) -> None:
+    def __init__(self, jobs: Mapping[str, ArmJob], begun: Mapping[str, int] | None = None) -> None:
         self._jobs = dict(jobs)
+        self._begun = dict(begun or {})
         self._idle: dict[str, list[_Worker]] = {}
         self._busy: list[_Worker] = []
         self._live: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
-        self._finished: list[Sample] = []
+        self._finished: list[TrialStep] = []
         self.inner_loops = {arm_id: job.inner_loops for arm_id, job in jobs.items()}
         self.facts = Facts()
 
@@ -72,13 +76,13 @@ class ProcessExecutor:
     def submit(self, trial: Trial) -> None:
         """Starts a trial; its sample comes out of ``wait``."""
         worker = self._worker_for(trial)
-        worker.trial = trial
+        worker.trial, worker.part = trial, self._begun.get(trial.key, 0)
         worker.started_at_ms = time.time_ns() // 1_000_000
         self._busy.append(worker)
         if worker.prepared:
             worker.process.drain()
             worker.process.take_tail()  # printed since the last trial, by nobody's trial
-            self._send(worker, {"op": "trial", "trial": to_plain(trial)})
+            self._send_trial(worker, trial)
         else:
             self._send(worker, {"op": "prepare", "job": to_plain(worker.job)})
 
@@ -94,7 +98,7 @@ class ProcessExecutor:
             now = time.monotonic()
             for worker in [w for w in self._busy if w.deadline is not None and w.deadline <= now]:
                 self._on_timeout(worker)
-        return TrialStep(self._finished.pop(0))
+        return self._finished.pop(0)
 
     def close(self) -> None:
         """Tears every arm down and ends every process."""
@@ -142,6 +146,9 @@ class ProcessExecutor:
     def _all_idle(self) -> list[_Worker]:
         return [worker for workers in self._idle.values() for worker in workers]
 
+    def _send_trial(self, worker: _Worker, trial: Trial) -> None:
+        self._send(worker, {"op": "trial", "trial": to_plain(trial), "begun": worker.part})
+
     def _send(self, worker: _Worker, message: dict[str, Any]) -> None:
         self._start_clock(worker)
         try:
@@ -179,7 +186,7 @@ class ProcessExecutor:
         answered_after_s = None if worker.asked_at is None else time.monotonic() - worker.asked_at
         try:
             reply = worker.link.receive() or {}
-            done = _content(reply)
+            done = _content(reply) or dict(reply.get("step") or {})
             sample = from_plain(Sample, done["sample"]) if "sample" in done else None
             if sample is not None and answered_after_s is not None:
                 sample = checked(sample, worker.clock, done["spent_s"], answered_after_s)
@@ -192,7 +199,11 @@ class ProcessExecutor:
         elif "stage" in reply:
             self._on_stage(worker, str(reply["stage"]))
         elif sample is not None and worker.trial is not None and sample.key == worker.trial.key:
-            self._on_sample(worker, sample, done["observed"])
+            self._on_sample(worker, sample, done["observed"], ended="step" not in reply)
+        elif done.get("over") and worker.trial is not None:
+            self._finished.append(TrialStep(None, trial=worker.trial))
+            self._release(worker)
+            self._idle[worker.job.arm_id].append(worker)
         elif failed is not None:
             self._finish(worker, *failed)
             self._retire(worker)
@@ -224,9 +235,9 @@ class ProcessExecutor:
         worker.process.drain()
         worker.process.take_tail()
         assert worker.trial is not None
-        self._send(worker, {"op": "trial", "trial": to_plain(worker.trial)})
+        self._send_trial(worker, worker.trial)
 
-    def _on_sample(self, worker: _Worker, sample: Sample, observed: dict[str, Any]) -> None:
+    def _on_sample(self, worker: _Worker, sample: Sample, observed: dict[str, Any], *, ended: bool) -> None:
         self.facts.observed.setdefault(worker.job.arm_id, {}).update(observed)
         worker.process.drain()
         if self._printed_too_much(worker):
@@ -237,8 +248,12 @@ class ProcessExecutor:
         if worker.warmup_s:
             sample = replace(sample, details={**sample.details, "warmup_s": worker.warmup_s})
             worker.warmup_s = []
+        self._finished.append(TrialStep(sample, ended))
+        if not ended:  # time and output are limited for each sample
+            worker.part, worker.process.output_bytes = sample.part + 1, 0
+            self._start_clock(worker)
+            return
         self._release(worker)
-        self._finished.append(sample)
         if sample.status is Status.LIMIT:  # a process that has run out of memory once is not to be relied on
             self._retire(worker)
         else:
@@ -264,7 +279,8 @@ class ProcessExecutor:
         assert trial is not None
         failure = replace(failure, output_tail=worker.process.take_tail())
         loops = 1 if trial.phase is Phase.INSTRUMENTED else self.inner_loops[trial.arm_id] or 1
-        self._finished.append(make_sample(trial, status, worker.started_at_ms, inner_loops=loops, failure=failure))
+        told = {"inner_loops": loops, "failure": failure, "part": worker.part}
+        self._finished.append(TrialStep(make_sample(trial, status, worker.started_at_ms, **told)))
         self._release(worker)
 
     def _release(self, worker: _Worker) -> None:

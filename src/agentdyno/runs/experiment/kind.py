@@ -68,6 +68,7 @@ class ExperimentKind:
             warnings=ready.warnings,
             announced=Announced(_announcement(ready), len(ready.plan.trials)),
             parallelism=ready.spec.parallelism,
+            samples_per_trial=None if ready.yields else 1,
         )
 
     def executor(self, prepared: Prepared[PreparedExperiment], place: Place) -> Executor:
@@ -82,8 +83,8 @@ class ExperimentKind:
             for arm_id, job in prepared.work.jobs.items()
         }
         if prepared.spec.isolation is Isolation.INLINE:
-            return InlineExecutor(jobs, prepared.work.targets)
-        return ProcessExecutor(jobs)
+            return InlineExecutor(jobs, prepared.work.targets, place.begun)
+        return ProcessExecutor(jobs, place.begun)
 
     def rules(
         self,

@@ -46,6 +46,8 @@ class PreparedExperiment:
     partners: Mapping[str, str]
     warnings: tuple[RunWarning, ...] = ()
     baseline: Baseline | None = None
+    yields: bool = False
+    """Whether an experiment gives several samples a trial, and only it knows how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ def prepare(
         partners=_partners(plan),
         warnings=(warning,) if warning is not None else (),
         baseline=baseline,
+        yields=any(info.yields for info in infos.values()),
     )
 
 
