@@ -158,7 +158,7 @@ def _make_program(located: Located, setting: _Setting) -> Agent:
         use.name,
         split_command(use.uses.partition(":")[2], use.name),
         config=_own_of_program(use, PROGRAM_KEYS),
-        setting=ProgramSetting(str(cwd), use.env, setting.environ),
+        setting=ProgramSetting(str(cwd), use.env, setting.environ, setting.recording),
         limits=limits,
         version=use.version or "",
     )

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentdyno.agents.commands.command_line import check_executable, command_environment
 from agentdyno.agents.foreign.channel import ProgramStart
@@ -25,6 +26,9 @@ from agentdyno.sandbox.process import cause_of_death
 from agentdyno.wire.timing import measure
 from agentdyno.workers.peer import PeerFlooded, PeerLost
 from agentdyno.workers.reference import References
+
+if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording
 
 PROTOCOL_VARIABLE = "DYNO_PROTOCOL"
 """Tells a program that it is spoken to in lines, and in which version of the protocol."""
@@ -43,11 +47,13 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSetting:
-    """``env`` are names of variables of ``environ`` that the program may see; ``cwd`` is its working folder."""
+    """``env`` are names of variables of ``environ`` that the program may see; ``cwd`` is its working folder. With
+    ``recording`` what it asks of its model passes a proxy, and each process has one case at a time."""
 
     cwd: str = "."
     env: tuple[str, ...] = ()
     environ: Mapping[str, str] | None = None
+    recording: AgentRecording | None = None
 
 
 class ForeignAgent:
@@ -88,6 +94,7 @@ class ForeignAgent:
             self._limits.memory_bytes,
             self._limits.output_bytes,
         )
+        self._recording = setting.recording
         self._hello = hello_line(name, self.config)
         self._numbers = count(1)
         self._slots = asyncio.Semaphore(self._limits.programs)
@@ -104,6 +111,8 @@ class ForeignAgent:
     async def start(self) -> None:
         """Starts the first process; raises ``PluginError`` where it cannot be started or does not greet."""
         self._references.begin()
+        if self._recording is not None:
+            self._recording.start()
         program = self._start.argv[0]
         check_executable(program, self._start.cwd, self._start.env.get("PATH", os.defpath), self.name)
         texts = (*self._start.argv, json.dumps(to_plain(self.config), default=str))
@@ -115,20 +124,34 @@ class ForeignAgent:
         line = run_line(case, number)
         async with self._slots:
             process = await self._with_room()
+            recording = self._recording
+            if recording is None or not recording.on:
+                return await self._ask(process, number, line)
+            watch = await recording.begin(process.scope)
             try:
-                reply, exchange = await process.ask(number, line)
-            except PeerFlooded as flooded:
-                self._discard(process)
-                message = f"printed more than {flooded.limit_bytes / 2**20:g} MiB"
-                raise CaseFailed(FailureKind.OUTPUT, message, status=Status.LIMIT, output_tail=flooded.tail) from None
-            except PeerLost as lost:
-                self._discard(process)
-                kind, how = cause_of_death(lost.status)
-                raise CaseFailed(kind, how, output_tail=lost.tail) from None
-            except asyncio.CancelledError:
-                self._give_up(process)
+                response = await self._ask(process, number, line)
+            except CaseFailed as failure:
+                raise await recording.failed(watch, failure) from None
+            except BaseException:
+                recording.forget(process.scope)
                 raise
-            return self._answer(process, exchange, reply)
+            return await recording.finish(watch, response)
+
+    async def _ask(self, process: LineProcess, number: int, line: bytes) -> Response:
+        try:
+            reply, exchange = await process.ask(number, line)
+        except PeerFlooded as flooded:
+            self._discard(process)
+            message = f"printed more than {flooded.limit_bytes / 2**20:g} MiB"
+            raise CaseFailed(FailureKind.OUTPUT, message, status=Status.LIMIT, output_tail=flooded.tail) from None
+        except PeerLost as lost:
+            self._discard(process)
+            kind, how = cause_of_death(lost.status)
+            raise CaseFailed(kind, how, output_tail=lost.tail) from None
+        except asyncio.CancelledError:
+            self._give_up(process)
+            raise
+        return self._answer(process, exchange, reply)
 
     async def close(self) -> None:
         """Lets every process end by itself, then ends it and everything that it has started."""
@@ -174,7 +197,7 @@ class ForeignAgent:
         """A process that can take a case; the one used last, so that as few as possible are kept busy."""
         async with self._starting:
             for process in reversed(self._programs):
-                if process.is_usable and process.in_flight < process.greeting.in_flight:
+                if process.is_usable and process.in_flight < self._most_in(process):
                     return process
             try:
                 return await self._another()
@@ -182,9 +205,17 @@ class ForeignAgent:
                 why = f"the program cannot be started any more: {error.message}"
                 raise CaseFailed(FailureKind.EXIT, why, fatal=True, remedy=error.remedy or "") from None
 
+    def _most_in(self, process: LineProcess) -> int:
+        """One case where its model calls are recorded: a process has one address for all that it asks."""
+        return 1 if self._recording is not None and self._recording.on else process.greeting.in_flight
+
     async def _another(self) -> LineProcess:
+        start, scope = self._start, ""
+        if self._recording is not None:
+            scope = self._recording.new_scope("worker")
+            start = replace(start, env=self._recording.environment(start.env, scope))
         try:
-            process = LineProcess(self._start, self._limits.output_bytes)
+            process = LineProcess(start, self._limits.output_bytes, scope)
         except OSError as error:
             raise PluginError(f"{self._start.argv[0]} cannot be started: {error}", where=self.name) from None
         try:

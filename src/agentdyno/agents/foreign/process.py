@@ -56,10 +56,10 @@ class LineProcess:
     """Starts the program; ``greet`` it before the first case. Must be used on one running event loop.
 
     A program that has ended, broken off its connection or printed too much answers no further case; the only thing
-    left is ``close``. ``most_bytes`` is what one line may hold.
+    left is ``close``. ``most_bytes`` is what one line may hold; ``scope`` is what its model calls are recorded under.
     """
 
-    def __init__(self, start: ProgramStart, most_bytes: int) -> None:
+    def __init__(self, start: ProgramStart, most_bytes: int, scope: str = "") -> None:
         self._process, channels = start_program(start)
         self._loop = asyncio.get_running_loop()
         self._most_bytes = most_bytes
@@ -77,6 +77,7 @@ class LineProcess:
         self._closing: asyncio.Task[None] | None = None
         self._cpu_s = cpu_clock(self._process.pid)
         self.pid = self._process.pid
+        self.scope = scope
         self.greeting = Greeting()
         self.ended_by_itself = False
         self._readers = {self._process.output_fd: self._on_print, self._process.exit_fd: self._on_exit}

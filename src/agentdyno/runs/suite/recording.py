@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from agentdyno.agents.commands.command_line import command_environment
 from agentdyno.agents.recording.recording import AUTO, COUNTS, OFF, AgentRecording, RunRecording
 from agentdyno.agents.recording.redirects import find_redirects
-from agentdyno.agents.references import locate
+from agentdyno.agents.references import PROGRAMS, locate
 from agentdyno.model import AgentUse, RunWarning, Suite
 from agentdyno.model.record import AgentRecord
 from agentdyno.runs.lineup import Entrant
@@ -76,6 +76,6 @@ def _seen_by(entrant: Entrant, environ: Mapping[str, str]) -> Mapping[str, str] 
     if entrant.target is not None:
         return None
     located = locate(entrant.use)
-    if located.scheme == "cmd":
+    if located.scheme in PROGRAMS:
         return command_environment(environ, entrant.use.env)
     return environ if located.scheme == "python" and located.target is not None else None
