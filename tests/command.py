@@ -51,7 +51,7 @@ class Bench:
             capture_output=True,
             text=True,
             check=False,
-            timeout=240,
+            timeout=600,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
