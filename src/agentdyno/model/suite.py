@@ -13,6 +13,10 @@ from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 
+_MOST_DIGESTS = 256
+_DIGESTS: dict[tuple[str, tuple[str, ...]], str] = {}
+"""Of suites, by id and by what is asked: a run makes ten copies of its suite, and all of them have the same."""
+
 
 def slug(name: str) -> str:
     """``First steps!`` as ``first-steps``; what has no letter or digit keeps a digest."""
@@ -195,10 +199,17 @@ class Suite:
 
         Agents, concurrency, folders and descriptions do not count; a subset (``--limit``) is another version.
         """
-        from agentdyno.model.codec import to_plain
+        key = self.suite_id, tuple(item.digest for item in self.benchmarks)
+        found = _DIGESTS.get(key)
+        if found is None:
+            from agentdyno.model.codec import to_plain
 
-        asked = [to_plain([item.benchmark_id, item.cases, item.constraints, item.rubric]) for item in self.benchmarks]
-        return digest([self.suite_id, asked], 16)
+            parts = ([item.benchmark_id, item.cases, item.constraints, item.rubric] for item in self.benchmarks)
+            found = digest([self.suite_id, [to_plain(part) for part in parts]], 16)
+            if len(_DIGESTS) >= _MOST_DIGESTS:
+                _DIGESTS.clear()
+            _DIGESTS[key] = found
+        return found
 
     def benchmark(self, benchmark_id: str) -> Benchmark:
         for item in self.benchmarks:

@@ -94,7 +94,9 @@ class Recording:
 
     def _take_in(self, step: TrialStep) -> None:
         if step.sample is not None:
-            step = replace(step, sample=self.normalise(step.sample))
+            sample = self.normalise(step.sample)
+            if sample is not step.sample:
+                step = replace(step, sample=sample)
         self.record(step)
         if step.sample is not None:
             self.on_sample(step.sample)

@@ -10,6 +10,7 @@ from operator import attrgetter
 from sqlalchemy import func, select
 
 from agentdyno.errors import StoreError
+from agentdyno.model.form import WHOLE
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.executions import keep_agent, standard_error
 from agentdyno.store.boards.identities import timed_uid
@@ -40,13 +41,14 @@ def add_executions(session: DatabaseSession, rows: Iterable[Execution]) -> int:
     """Inserts rows from outside, as they come, and takes them into the summaries; how many there were."""
     summaries.lock(session)
     before = int(session.execute(select(func.coalesce(func.max(executions.c.id), 0))).scalar_one())
-    encoded = _Resolver(session).encoded(rows)
+    resolver = _Resolver(session)
+    encoded = resolver.encoded(rows)
     count = 0
     # Whole groups: while rows are on their way into PostgreSQL, its connection can look up nothing.
     while group := list(islice(encoded, _GROUP)):
         session.backend.insert_many(session.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
         count += len(group)
-    summaries.add(session, executions.c.id > before)
+    summaries.add_known(session, executions.c.id > before, resolver.places())
     return count
 
 
@@ -58,6 +60,11 @@ class _Resolver:
         self._agents: dict[tuple[str, str], int] = {}
         self._benchmarks: dict[tuple[str, str], int] = {}
         self._workspaces: dict[str, int] = {}
+        self._met: set[tuple[int, int, str]] = set()
+
+    def places(self) -> set[summaries.Place]:
+        """Where the rows that were encoded so far stand in the summaries."""
+        return {(agent, benchmark, int(form in WHOLE)) for agent, benchmark, form in self._met}
 
     def encoded(self, rows: Iterable[Execution]) -> Iterator[Sequence[object]]:
         """Rows in the order of ``_RESOLVED``, ``NUMBERS`` and ``ERRORS``; what is no finite number is unknown."""
@@ -71,10 +78,13 @@ class _Resolver:
             errors = spreads(row)
             if errors != _NO_ERRORS:
                 errors = tuple(map(standard_error, errors))
+            agent = self._agents.get((row.agent, row.agent_version)) or self._agent(row)
+            benchmark = self._benchmarks.get((row.suite, row.benchmark)) or self._benchmark(row)
+            self._met.add((agent, benchmark, row.form))
             yield (
                 id_bytes(row.uid) if row.uid else timed_uid(at),
-                self._agents.get((row.agent, row.agent_version)) or self._agent(row),
-                self._benchmarks.get((row.suite, row.benchmark)) or self._benchmark(row),
+                agent,
+                benchmark,
                 self._workspaces.get(row.workspace) or self._workspace(row.workspace),
                 at if row.started_at is None else row.started_at,
                 at if row.finished_at is None else row.finished_at,

@@ -102,8 +102,13 @@ def remove(session: DatabaseSession, which: ColumnElement[bool]) -> set[Place]:
 
 def add(session: DatabaseSession, which: ColumnElement[bool], places: Iterable[Place] = ()) -> None:
     """Puts executions into the sums and brings ``latest`` up to date for theirs and for further ``places``."""
+    add_known(session, which, places_of(session, which) | set(places))
+
+
+def add_known(session: DatabaseSession, which: ColumnElement[bool], places: Iterable[Place]) -> None:
+    """The same where the caller knows their places: of very many executions, finding them takes a while."""
     _add_up(session, which, 1)
-    refresh(session, places_of(session, which) | set(places))
+    refresh(session, places)
 
 
 def rebuild(session: DatabaseSession) -> None:
