@@ -142,3 +142,12 @@ def test_a_row_that_rests_on_history_says_so() -> None:
     assert [[cell.text for cell in row[:5]] for row in table.rows] == [
         ["✗ worse (high)", "b@1", "facts", "its history", "2"]
     ] * 2
+
+
+def test_times_of_separate_runs_that_nothing_judges_say_so_with_the_command_that_would() -> None:
+    reason = "separate runs, not judged: `dyno run SUITE --agent a --against REF` measures both interleaved"
+    apart = PairedRow("speed", "", "duration_s", "s", False, True, 1.0, 0.8, change=-0.2, reason=reason)
+    rows = (replace(WORSE, latency=apart), replace(WORSE, agent="a@1.2", latency=apart))
+    (table,) = changes_tables(replace(CHANGES, rows=rows))
+    assert [row[6].text for row in table.rows] == ["-20.0 % (not judged)"] * 2
+    assert f"Time per case of a@1.1, a@1.2: {reason}." in table.notes

@@ -123,7 +123,9 @@ def _show_comparison(comparison: Comparison, options: dict[str, Any]) -> int:
     for path in write_reports(report, check_formats(options["formats"]), Path(options["output_dir"])):
         say(f"Wrote {shown(path)}")
     code = gate_code(comparison, strict=options["strict"])
-    return code if options["gate"] or code == NOT_COMPARABLE else PASS
+    # Separate runs are shown as they were asked to be; only a gate needs a verdict.
+    apart = any(row.unit == "runs" for arm in comparison.arms for row in arm.metrics)
+    return code if options["gate"] or (code == NOT_COMPARABLE and not apart) else PASS
 
 
 def _show_agents(found: Conclusions, options: dict[str, Any]) -> int:

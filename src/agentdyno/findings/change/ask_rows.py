@@ -23,8 +23,8 @@ from agentdyno.findings.change.judge import (
 from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
 from agentdyno.findings.history.ask import POINTS, WATCHED
 from agentdyno.findings.history.judge import history
-from agentdyno.findings.history.judge_series import points_from, series_metric
-from agentdyno.findings.history.model import History
+from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
+from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
 from agentdyno.findings.record.ask_spread import known_spread
@@ -176,7 +176,7 @@ class ChangeReader:
         if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
             series = self._store.boards.series(plain.name, suite=plain.suite_id, limit=POINTS)
         went = _Went(plain, series)
-        finding = history_finding([went.of(metric) for metric in WATCHED], after=after)
+        finding = history_finding([went.watched(metric) for metric in WATCHED], after=after)
         if finding is None:
             return replace(plain, spark=choose_spark("accuracy", went.of))
         return replace(
@@ -197,8 +197,13 @@ class _Went:
     def of(self, metric: str) -> History:
         if metric not in self._made:
             name, suite_id = self._where
-            self._made[metric] = _history(name, suite_id, self._series, metric)
+            self._made[metric] = _history(name, suite_id, metric, points_from(self._series, metric))
         return self._made[metric]
+
+    def watched(self, metric: str) -> History:
+        """The same, or of the seconds and dollars themselves where the score of them cannot move."""
+        name, suite_id = self._where
+        return _history(name, suite_id, *watched_points(self._series, metric))
 
 
 def _judged(plain: ChangeRow, found: ComparedVersions, went: _Went) -> ChangeRow:
@@ -250,16 +255,9 @@ def _silent(plain: ChangeRow) -> ChangeRow:
     return replace(plain, verdict=WORSE, severity=Severity.CRITICAL, summary=told, since=plain.version)
 
 
-def _history(name: str, suite_id: str, series: Sequence[SeriesRow], metric: str) -> History:
+def _history(name: str, suite_id: str, metric: str, points: Sequence[HistoryPoint]) -> History:
     kind = series_metric(metric)
-    return history(
-        name,
-        metric,
-        points_from(series, metric),
-        unit=kind.unit,
-        higher_is_better=kind.higher_is_better,
-        suite=suite_id,
-    )
+    return history(name, metric, points, unit=kind.unit, higher_is_better=kind.higher_is_better, suite=suite_id)
 
 
 def _compare_command(

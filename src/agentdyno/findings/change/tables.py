@@ -16,7 +16,7 @@ from agentdyno.findings.change.model import (
     Changes,
 )
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.duel.words import change_text
+from agentdyno.findings.duel.words import change_text, is_unjudged
 from agentdyno.findings.gate.words import case_names
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Severity
@@ -83,6 +83,7 @@ def _rows(changes: Changes) -> Table:
     )
     rows = tuple(_row(row) for row in changes.rows)
     notes = [changes.quiet] if changes.quiet else [one_line(changes.rows[0].summary)]
+    notes += _not_judged(changes)
     notes.append(_today(changes))
     return Table(_title(changes), columns, rows, tuple(notes)) if rows else Table("Changes", (), (), tuple(notes))
 
@@ -105,6 +106,15 @@ def _row(row: ChangeRow) -> tuple[Cell, ...]:
     )
 
 
+def _not_judged(changes: Changes) -> list[str]:
+    """Times of separate runs that nothing is known to hold against: who, and what measures both sides interleaved."""
+    told: dict[str, list[str]] = {}
+    for row in changes.rows:
+        if is_unjudged(row.latency):
+            told.setdefault(row.latency.reason if row.latency else "", []).append(one_line(row.agent))
+    return [f"Time per case of {', '.join(agents)}: {reason}." for reason, agents in told.items()]
+
+
 def _verdict(row: ChangeRow) -> str:
     severity = f" ({row.severity.value})" if row.severity is not None else ""
     return f"{_SIGNS[row.verdict]} {row.verdict}{severity}"
@@ -123,6 +133,8 @@ def _change(row: PairedRow | None) -> Cell:
         return Cell(NOTHING)
     text = change_text(row, row.change).replace("points", "pts")
     verdict = "" if row.verdict is None else row.verdict.value
+    if is_unjudged(row):
+        return Cell(f"{text} (not judged)", Tone.MUTED)
     sign = f" {_SIGNS[verdict]}" if verdict in (WORSE, BETTER) else ""
     return Cell(f"{text}{sign}", _TONES[verdict] if sign else Tone.PLAIN)
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
+from agentdyno.findings.engine.measure_separate import NOT_JUDGED
+from agentdyno.findings.figures.normalised import IN_PLACE_OF
 from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
@@ -23,6 +25,8 @@ _NAMES = {
     "cost_usd": "cost per success",
     "total_tokens": "tokens per success",
     "cpu_s": "CPU time per success",
+    "duration_norm_s": "normalised time per case",
+    "cpu_norm_s": "normalised CPU time per success",
     "peak_rss_bytes": "memory per success",
     "error_rate": "error rate",
     "unscored": "cases without a score",
@@ -40,10 +44,17 @@ _SAME_PER_TRY = 0.03
 
 
 def row_name(row: PairedRow) -> str:
-    """What the numbers of a row are of: ``time per case``; efficiency by its one resource where it has one."""
-    if row.metric == "efficiency" and row.quantity in _NAMES and row.quantity != row.metric:
+    """What the numbers of a row are of: ``time per case``; efficiency by its one resource where it has one, and times
+    that are normalised say so."""
+    normalised = row.quantity in IN_PLACE_OF.values()
+    if normalised or (row.metric == "efficiency" and row.quantity in _NAMES and row.quantity != row.metric):
         return _NAMES[row.quantity]
     return _NAMES.get(row.metric, row.metric)
+
+
+def is_unjudged(row: PairedRow | None) -> bool:
+    """Whether it is a figure of separate runs that no known noise between runs could be held against."""
+    return row is not None and row.verdict is None and row.reason.startswith(NOT_JUDGED)
 
 
 def change_text(row: PairedRow, value: float | None) -> str:
