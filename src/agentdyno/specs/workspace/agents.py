@@ -106,7 +106,10 @@ class DeclaredAgent(FileModel):
         examples=[["OPENAI_API_KEY"]],
     )
     record: Annotated[str, BeforeValidator(check_record, json_schema_input_type=str)] = Field(
-        default="", description=RECORD.wording(AGENT).description, examples=[RECORD.example]
+        default="",
+        description=RECORD.wording(AGENT).description,
+        examples=[RECORD.example],
+        json_schema_extra={"enum": [*map(str, RECORD.choices)]},
     )
     description: str = Field(default="", max_length=10_000, description="Free text", examples=["The small one"])
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=200)]] = Field(
