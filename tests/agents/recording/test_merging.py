@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentdyno.agents.recording.merging import in_order, with_calls
 from agentdyno.model.case import Event, Response, Usage, counted_calls
 from agentdyno.model.workspace import Price
@@ -54,11 +56,10 @@ def test_calls_become_events_tokens_calls_and_times() -> None:
     }
     assert found.readings["proxy.calls"] == 2
     assert found.readings["proxy.request_bytes"] == 200
-    assert abs(found.readings["proxy.model_s"] - 0.6) < 1e-9
+    assert found.readings["proxy.model_s"] == pytest.approx(0.6)
     first, second = found.events
     assert (first.kind, first.at_s, first.name) == ("model_call", 0.25, "m")
-    assert first.duration_s is not None
-    assert abs(first.duration_s - 0.1) < 1e-9
+    assert first.duration_s == pytest.approx(0.1)
     assert first.details["usage"] == {
         "input_tokens": 10,
         "output_tokens": 5,
@@ -146,14 +147,12 @@ def test_retries_are_seen_by_what_the_client_says_and_by_equal_requests() -> Non
     for calls in (silently, said):
         first, second = in_order(calls)
         assert (first.retry_of, second.retry_of) == (None, 0)
-        assert abs(second.waited_s - (calls[1].started_ns - calls[0].started_ns) / 1e9 + 0.1) < 1e-9
+        assert second.waited_s == pytest.approx((calls[1].started_ns - calls[0].started_ns) / 1e9 - 0.1)
     found = merged(*silently)
     assert found.readings["proxy.retries"] == 1
-    assert abs(found.readings["proxy.waited_s"] - 2.0) < 1e-9
+    assert found.readings["proxy.waited_s"] == pytest.approx(2.0)
     (wait,) = [event for event in found.events if event.kind == "wait"]
-    assert wait.duration_s is not None
-    assert abs(wait.at_s - 0.1) < 1e-9
-    assert abs(wait.duration_s - 2.0) < 1e-9
+    assert (wait.at_s, wait.duration_s) == (pytest.approx(0.1), pytest.approx(2.0))
     assert wait.details["for"] == "call-2"
 
 

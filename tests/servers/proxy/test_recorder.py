@@ -265,8 +265,8 @@ def test_a_client_that_leaves_in_the_middle_is_told_from_an_answer_that_broke_of
 
 def test_what_it_costs_is_measured_when_it_starts(proxy: RecordingProxy) -> None:
     assert proxy.cost is not None
-    assert 0 <= proxy.cost.plain_s < 1
-    assert 0 <= proxy.cost.streamed_s < 1
+    assert proxy.cost.plain_s >= 0
+    assert proxy.cost.streamed_s >= 0
     assert collected(proxy, "worker/own-cost")
 
 

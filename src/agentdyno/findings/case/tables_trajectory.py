@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from agentdyno.model import Sample
+from agentdyno.model import Provenance, Sample
+from agentdyno.model.case import RECORDED
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, one_line, plain, show
 
@@ -66,7 +67,24 @@ def _model_call(details: Mapping[str, object]) -> str:
         parts += [f"{usage.get('input_tokens', 0)} tokens in", f"{usage.get('output_tokens', 0)} out"]
     if isinstance(readings, Mapping) and isinstance(readings.get("ttft_s"), int | float):
         parts.append(f"first token after {_seconds(readings['ttft_s'])}")
+    if details.get(RECORDED):
+        parts += _seen_by_proxy(details)
+    elif details.get("provenance") == Provenance.REPORTED.value:
+        parts.append("as the agent reports it; not counted")
     return ", ".join(parts)
+
+
+def _seen_by_proxy(details: Mapping[str, object]) -> list[str]:
+    """What of a recorded call is out of the ordinary."""
+    status, ended = details.get("status"), details.get("ended")
+    parts = [] if status == 200 else [f"status {status}" if status is not None else "no answer"]
+    if ended == "client":
+        parts.append("the agent did not wait for its end")
+    elif ended == "unfinished":
+        parts.append("not finished when the case was")
+    if details.get("retry_of"):
+        parts.append(f"another try of {details['retry_of']}")
+    return parts
 
 
 def attempts(sample: Sample) -> Table | None:

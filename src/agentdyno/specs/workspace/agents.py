@@ -104,7 +104,10 @@ class DeclaredAgent(FileModel):
         examples=[["OPENAI_API_KEY"]],
     )
     record: Annotated[str, BeforeValidator(check_record, json_schema_input_type=str)] = Field(
-        default="", description=RECORD.wording(AGENT).description, examples=[RECORD.example]
+        default="",
+        description=RECORD.wording(AGENT).description,
+        examples=[RECORD.example],
+        json_schema_extra={"enum": [*map(str, RECORD.choices)]},
     )
     python: Line = Field(
         default="",
