@@ -110,4 +110,4 @@ def test_the_critical_path_follows_what_ended_last_before_the_next_began() -> No
     ],
 )
 def test_what_tells_that_a_call_failed(details: dict[str, object], failed: bool | None) -> None:
-    assert arrange(execution(span("model_call", 0, 1, **details))).tree.spans[0].failed is failed
+    assert arrange(execution(Event("model_call", 0, "m", None, 1.0, details))).tree.spans[0].failed is failed

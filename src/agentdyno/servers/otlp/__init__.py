@@ -1,0 +1,1 @@
+"""OpenTelemetry traces over OTLP/HTTP: received, decoded, and turned into trajectories."""
