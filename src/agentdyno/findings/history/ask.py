@@ -24,6 +24,7 @@ from agentdyno.findings.history.model_regression import Regression, RegressionRe
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
@@ -48,12 +49,22 @@ class _Within:
 
 
 class Histories:
-    """Asks one store; with ``partial`` also about runs that were quick, limited or cut short."""
+    """Asks one store; with ``partial`` also about runs that were quick, limited or cut short.
+
+    ``policy`` is the project's: versions are compared by its families.
+    """
 
     def __init__(
-        self, store: Store, *, workspace: str = "default", now_ms: int | None = None, partial: bool = False
+        self,
+        store: Store,
+        *,
+        workspace: str = "default",
+        now_ms: int | None = None,
+        partial: bool = False,
+        policy: GatePolicy = DEFAULT_POLICY,
     ) -> None:
         self._store = store
+        self._policy = policy
         self._partial = partial
         self._records = Records(store, whole=not partial)
         self._workspace = workspace
@@ -127,7 +138,7 @@ class Histories:
             if before.agent == current.agent:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
-            rows = version_rows(before, current, known_spread(self._store, before, current))
+            rows = version_rows(before, current, known_spread(self._store, before, current), self._policy)
             if not any(row.cases for row in rows):
                 remedy = "Run both versions on one version of the suite."
                 raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)

@@ -44,10 +44,13 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.stats import Values, minimum_detectable_difference, quantile
 
 
-def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = None) -> SuiteStanding:
+def standing_of(
+    result: RunResult, figures: Mapping[str, ArmFigures] | None = None, policy: GatePolicy = DEFAULT_POLICY
+) -> SuiteStanding:
     """What a closed run of a suite says about its agents, in the order of their overall score.
 
     ``figures`` by arm id give intervals, failed cases and the head-to-head; without them they are made from the
@@ -82,14 +85,16 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         arms=tuple(standings.values()),
         failed=tuple(failed),
         failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
-        head_to_head=None if pair is None else _head_to_head(result, taken, pair),
+        head_to_head=None if pair is None else _head_to_head(result, taken, pair, policy),
         scorers=tuple(
             item for arm in arms if arm.arm_id in taken for item in scorer_troubles(arm, taken[arm.arm_id])
         ),
     )
 
 
-def _head_to_head(result: RunResult, figures: Mapping[str, ArmFigures], agents: tuple[str, str]) -> HeadToHead | None:
+def _head_to_head(
+    result: RunResult, figures: Mapping[str, ArmFigures], agents: tuple[str, str], policy: GatePolicy
+) -> HeadToHead | None:
     """What the engine says of the two, case by case; ``None`` where the samples of one are not there."""
     # Only now: a run of one agent, an experiment and a load have nothing to judge.
     from agentdyno.findings.engine.judgement import judgement
@@ -99,7 +104,7 @@ def _head_to_head(result: RunResult, figures: Mapping[str, ArmFigures], agents: 
         first, second = (record_of(result, figures, agent) for agent in agents)
     except NotComparable:
         return None
-    return judgement(first, second).flips
+    return judgement(first, second, policy).flips
 
 
 def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
