@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
@@ -26,6 +26,7 @@ from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
@@ -186,7 +187,21 @@ class Histories:
             level = median(values)
         if version is not None:
             points = [point for point in points if point.version == version]
-        return _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
+        found = _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
+        return found if points else replace(found, note=f"{found.note} {self._left_out(name, within)}".strip())
+
+    def _left_out(self, name: str, within: _Within) -> str:
+        """That there are runs which only ``--include-partial`` shows; "" where there are none."""
+        if self._partial:
+            return ""
+        asked, since = self._records.suite_named(within.suite), self._since(within.days)
+        boards = self._store.boards
+        rows = boards.series(name, suite=asked, benchmark=within.benchmark, since=since, limit=POINTS, partial=True)
+        runs = len({row.run_id or str(row.at) for row in rows})
+        if not runs:
+            return ""
+        said = "1 run that was" if runs == 1 else f"{runs} runs that were"
+        return f"Not counted: {said} quick, limited or cut short; {INCLUDE_PARTIAL.option}."
 
     def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""
@@ -195,7 +210,8 @@ class Histories:
             name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS, partial=self._partial
         )
         if not rows and benchmark is not None:
-            known = {row.benchmark for row in self._store.boards.series(name, suite=asked, limit=POINTS)}
+            ran = self._store.boards.series(name, suite=asked, limit=POINTS, partial=True)
+            known = {row.benchmark for row in ran}
             if benchmark not in known:
                 raise SpecError(f"{name} has run no benchmark {benchmark!r}", remedy=nearest(benchmark, known))
         if not rows or suite is not None:

@@ -10,6 +10,7 @@ Whole runs of a suite and all others (quick, limited, cut short) are kept apart:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import sqrt
 from typing import Any, NamedTuple
@@ -57,7 +58,8 @@ _FORMS = [form.value for form in WHOLE]
 _NOT_WHOLE = func.sum(case((agg_day.c.form.in_(_FORMS), 0), else_=agg_day.c.n))
 _SQUARES = tuple(f"sum_{name}" for name in ERRORS)
 _KNOWN = tuple(f"with_{name}" for name in SCORES[:-1])
-_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN)
+_CASES = ("last_scored", "last_cases")
+_ENDS = ("benchmarks", "last_success_at", *_SQUARES, *(f"n_{name}" for name in ERRORS), *_KNOWN, *_CASES)
 
 
 class DayWindow(NamedTuple):
@@ -109,7 +111,12 @@ def leaderboard_rows(
     asked = BoardQuestion(category is not None, suite is not None, brief, together, partial)
     rows = session.execute(_leaderboard(asked), given).all()
     spreads = {} if brief else _spreads(session, asked, given)
-    return [_leaderboard_row(row, spreads.get((row[0], row[4]), ())) for row in rows]
+    made = [_leaderboard_row(row, spreads.get((row[0], row[4]), ())) for row in rows]
+    if brief or not partial:
+        return made
+    counts = _last_counts(session, asked, given)
+    sized = ((item, counts.get((row[0], row[4]), (0, 0))) for item, row in zip(made, rows, strict=True))
+    return [replace(item, last_scored=scored, last_cases=cases) for item, (scored, cases) in sized]
 
 
 class BoardQuestion(NamedTuple):
@@ -216,6 +223,8 @@ def _ends(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
             *(func.sum(latest.c[name] * latest.c[name]).label(f"sum_{name}") for name in ERRORS),
             *(func.count(latest.c[name]).label(f"n_{name}") for name in ERRORS),
             *(func.count(latest.c[name]).label(f"with_{name}") for name in SCORES[:-1]),
+            _whole(func.sum(latest.c.scored), "last_scored"),
+            _whole(func.sum(benchmarks.c.cases), "last_cases"),
         )
         .select_from(latest)
         .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
@@ -252,6 +261,30 @@ def _last_spreads(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
     return wanted.order_by(latest.c.agent, latest.c.benchmark)
 
 
+def _last_counts(
+    session: DatabaseSession, asked: BoardQuestion, given: dict[str, object]
+) -> dict[tuple[int, str], tuple[int, int]]:
+    """By agent and category how many cases were scored and how many there are, in the last success in a benchmark.
+
+    Parts of a suite hold the same cases: of a benchmark only the newest one counts.
+    """
+    places = (suites.c.suite_id, benchmarks.c.benchmark_id)
+    wanted = (
+        select(latest.c.agent, latest.c.category, *places, latest.c.scored, benchmarks.c.cases)
+        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .where(*_of_latest(asked))
+        .order_by(latest.c.success_at)
+    )
+    newest = {tuple(row[:4]): (row[4] or 0, row[5]) for row in session.execute(wanted, given)}
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for (agent, category, *_), (scored, cases) in newest.items():
+        key = (agent, "" if asked.together else category)
+        before = found.get(key, (0, 0))
+        found[key] = (before[0] + scored, before[1] + cases)
+    return found
+
+
 def _in_window(time: ColumnElement[int]) -> ColumnElement[bool]:
     return and_(time >= bindparam("from"), time < bindparam("until"))
 
@@ -260,8 +293,9 @@ def _leaderboard_row(row: Sequence[Any], spreads: tuple[bytes | None, ...]) -> L
     """By position, because a board has hundreds of rows of many columns."""
     uid, name, version, category, ended, last_success_at = row[1:7]
     squares, counts, scores = row[7:12], row[12:17], row[17:22]
-    attempts, n, not_whole, passed, samples, scored, case_sum, case_squares = row[22:30]
-    sums, known = row[30:37], row[37:]
+    counted = row[22:24]
+    attempts, n, not_whole, passed, samples, scored, case_sum, case_squares = row[24:32]
+    sums, known = row[32:39], row[39:]
     means = [
         units / (count * scale) if count else None for units, count, scale in zip(sums, known, _SCALES, strict=True)
     ]
@@ -271,7 +305,8 @@ def _leaderboard_row(row: Sequence[Any], spreads: tuple[bytes | None, ...]) -> L
     ]
     head = [uid_text(uid), name, version, category, attempts, n, ended or 0, last_success_at]
     cases = [passed, samples, scored, *_pooled(scored, case_sum, case_squares)]
-    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors), spreads, not_whole])
+    last = (counted[0] or 0, counted[1] or 0)
+    return LeaderboardRow(*[*head, *means, *cases, known, tuple(errors), spreads, not_whole, *last])
 
 
 def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:
