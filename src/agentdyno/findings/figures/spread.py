@@ -85,8 +85,8 @@ def spread_of(
         earlier.below or _distances(earlier.low, before.scores, -1.0),
         earlier.above or _distances(earlier.high, before.scores, 1.0),
     )
-    ends = [_averaged(old, own, runs) for old, own in zip(past, (below, above), strict=True)]
-    return ScoreSpread(low, high, alone, pooled, shared, runs, *ends)
+    means = [_averaged(old, own, runs) for old, own in zip(past, (below, above), strict=True)]
+    return ScoreSpread(low, high, alone, pooled, shared, runs, means[0], means[1])
 
 
 def _distances(
