@@ -77,6 +77,45 @@ def test_quick_runs_are_on_no_board_and_in_no_history_unless_asked_for(bench: Be
     assert bench.dyno("board", "--category", "reliability", "--json").json["scope"]["suites"] == ["forms"]
 
 
+def test_an_agent_with_quick_runs_alone_is_told_how_to_see_them(bench: Bench) -> None:
+    for _ in range(2):
+        ran(bench, "--quick", "--agent", "lucky")
+    told = " ".join(bench.dyno("history", "lucky").out.split())
+    assert "Not counted: 2 runs that were quick, limited or cut short; --include-partial." in told
+    assert "Not counted" not in bench.dyno("history", "lucky", "--include-partial").out
+    assert bench.dyno("history", "lucky", "--days", "1", "--benchmark", "forms").code == 0
+
+
+def test_every_accuracy_of_boards_and_histories_says_of_how_many_cases_it_is(bench: Bench) -> None:
+    ran(bench, "--agent", "lucky", "--agent", "steady")
+    ran(bench, "--quick", "--agent", "lucky")
+    assert "Accuracy is of 20 cases." in bench.dyno("board").out
+    entries = bench.dyno("board", "--json").json["entries"]
+    assert [(entry["scored"], entry["cases"]) for entry in entries] == [(20, 20)] * 2
+    partial = bench.dyno("board", "--include-partial")
+    assert "Accuracy is of 20 cases; lucky" in " ".join(partial.out.split()), "its newest run is of 8 of them"
+    assert "of 8." in partial.out
+    matrix = bench.dyno("board", "--matrix", "--format", "csv,md,html", "--output-dir", "out")
+    assert "Accuracy is of 20 cases." in matrix.out
+    for page in (bench.folder / "out").glob("*.[mh]*"):
+        assert "Accuracy is of 20 cases" in page.read_text(), page
+    assert "Each point is of 20 cases." in bench.dyno("history", "lucky", "--metric", "accuracy").out
+    both = bench.dyno("history", "lucky", "--metric", "accuracy", "--include-partial", "--json").json["points"]
+    assert [(point["scored"], point["cases"]) for point in both] == [(20, 20), (8, 8)]
+
+
+def test_agents_that_ran_an_older_version_of_the_suite_alone_are_named_below_the_board(bench: Bench) -> None:
+    ran(bench, "--agent", "lucky", "--agent", "steady")
+    bench.write("forms.yaml", SUITE.replace("q19", "another question"))
+    ran(bench, "--agent", "steady")
+    told = " ".join(bench.dyno("board").out.split())
+    assert "Only older versions of this suite were run by lucky: `dyno run SUITE --agent lucky`." in told
+    assert bench.dyno("board", "--json").json["scope"]["older_version"] == ["lucky"]
+    assert bench.dyno("board", "--matrix", "--json").json["scope"]["older_version"] == ["lucky"]
+    ran(bench, "--agent", "lucky")
+    assert "older versions" not in bench.dyno("board").out
+
+
 def test_a_limited_run_is_no_baseline_and_no_change(bench: Bench) -> None:
     ran(bench, "--limit", "5", "--agent", "steady")
     done = bench.dyno("baseline", "set", "steady")

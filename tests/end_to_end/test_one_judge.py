@@ -15,6 +15,15 @@ from ..command import Bench
 from .test_check import AGENT, SUITE
 
 WORKSPACE = "agents: {shouter: {use: agent.py@answer}}\nsuites: [suite.json]\n"
+OWN_GATE = """gate:
+  alpha: 0.04
+  metrics:
+    accuracy: {tier: critical, tolerance: 0.01}
+    reliability: critical
+    error_rate: supporting
+    duration_s: off
+"""
+"""Reliability is critical here and the error rate is not: the family of accuracy is another than by default."""
 FIGURES = ("baseline", "candidate", "change", "p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
 
 
@@ -33,12 +42,12 @@ def accuracy(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return next(row for row in rows if row["metric"] == "accuracy" and not row["benchmark"])
 
 
-def judged(bench: Bench, broken: int) -> Judged:
+def judged(bench: Bench, broken: int, gate_section: str = "") -> Judged:
     """``broken`` of 24 cases, which passed in all three tries before, fail in all of them now."""
     bench.write("agent.py", AGENT)
     bench.write("prompt.txt", "0")
     bench.write("suite.json", SUITE)
-    bench.write("dyno.yaml", WORKSPACE)
+    bench.write("dyno.yaml", WORKSPACE + gate_section)
     bench.write(".gitignore", ".dyno/\n.cache/\n__pycache__/\n")
     bench.git("init", "-q", "-b", "main")
     bench.git("add", ".")
@@ -57,6 +66,10 @@ def judged(bench: Bench, broken: int) -> Judged:
         body = {"agent_ids": [change["baseline"], change["agent"]], "suite_id": "shouting"}
         asked = client.post("/benchmarks/compare", json=body)
         assert asked.status_code == 200, asked.text
+        changes = client.get("/api/changes")
+        assert changes.status_code == 200, changes.text
+        regressions = client.get(f"/benchmarks/agents/{change['agent']}/regressions")
+        assert regressions.status_code == 200, regressions.text
         seen = client.get(f"/api/runs/{change['run_id']}")
         assert seen.status_code == 200, seen.text
     rows = {
@@ -65,14 +78,42 @@ def judged(bench: Bench, broken: int) -> Judged:
         "compare A B": accuracy(by_name["rows"]),
         "changes": change["accuracy"],
         "API": accuracy(asked.json()["duel"]["rows"]),
+        "API's changes": changes.json()["rows"][0]["accuracy"],
     }
+    told = bench.dyno("history", "shouter", "--regressions", "--json").json
+    assert regressions.json()["regressions"] == told["regressions"]
     return Judged(
         rows,
         gate,
         seen.json()["standing"]["head_to_head"],
-        bench.dyno("history", "shouter", "--regressions", "--json").json,
+        told,
         bench.dyno("show", "last").out,
     )
+
+
+def agree(found: Judged) -> dict[str, Any]:
+    """Every door has the same row of accuracy, which is returned."""
+    told = found.rows["compare last"]
+    for door, row in found.rows.items():
+        assert {name: row[name] for name in FIGURES} == {name: told[name] for name in FIGURES}, door
+    flips = found.head_to_head
+    same = ("p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
+    assert {name: flips[name] for name in same} == {name: told[name] for name in same}
+    assert (flips["baseline_mean"], flips["candidate_mean"]) == (told["baseline"], told["candidate"])
+    assert found.gate["p_worse"] == pytest.approx(told["adjusted_p"] / 2)
+    return told
+
+
+def test_the_families_of_the_projects_gate_hold_in_every_command(loaded_bench: Bench) -> None:
+    found = judged(loaded_bench, 7, OWN_GATE)
+    told = agree(found)
+    # Reliability falls with accuracy, and each is corrected for the other.
+    assert told["family"] == 2
+    assert told["p_value"] == pytest.approx(2 / 2**7)
+    assert told["p_value"] < told["adjusted_p"] <= 2 * told["p_value"]
+    regressions = [item for item in found.regressions["regressions"] if item["metric"] == "accuracy"]
+    assert [item["p_value"] for item in regressions] == [told["adjusted_p"]]
+    assert "after correction over 2 rows" in regressions[0]["explanation"]
 
 
 @pytest.mark.parametrize(
@@ -82,18 +123,11 @@ def test_every_command_says_the_same_of_the_same_two_agents(
     loaded_bench: Bench, broken: int, p_value: float, verdict: str
 ) -> None:
     found = judged(loaded_bench, broken)
-    told = found.rows["compare last"]
+    told = agree(found)
     assert told["p_value"] == pytest.approx(p_value)
     assert told["verdict"] == verdict
     assert (told["p_value"] < told["level"]) == (told["interval"][1] < 0)
-    for door, row in found.rows.items():
-        assert {name: row[name] for name in FIGURES} == {name: told[name] for name in FIGURES}, door
-    flips = found.head_to_head
-    same = ("p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
-    assert {name: flips[name] for name in same} == {name: told[name] for name in same}
-    assert (flips["baseline_mean"], flips["candidate_mean"]) == (told["baseline"], told["candidate"])
-    assert len(flips["broken"]) == broken
-    assert found.gate["p_worse"] == pytest.approx(told["adjusted_p"] / 2)
+    assert len(found.head_to_head["broken"]) == broken
     regressions = [item for item in found.regressions["regressions"] if item["metric"] == "accuracy"]
     assert [item["p_value"] for item in regressions] == ([told["adjusted_p"]] if verdict == "worse" else [])
     shown = " ".join(found.shown.split())

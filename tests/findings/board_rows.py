@@ -24,8 +24,9 @@ def matrix_row(
     cases: tuple[int | None, float | None, float | None] = (None, None, None),
     uid: str = "",
     suite: str = "digest",
+    size: int = 0,
 ) -> MatrixRow:
-    """``agent`` is ``name@version``; ``cases`` are scored, mean and variance."""
+    """``agent`` is ``name@version``; ``cases`` are scored, mean and variance, ``size`` those of the benchmark."""
     name, _, version = agent.partition("@")
     return MatrixRow(
         uid or agent,
@@ -45,6 +46,7 @@ def matrix_row(
         None,
         *cases,
         *errors,
+        cases=size,
     )
 
 
@@ -62,6 +64,7 @@ def leaderboard_row(
     errors: tuple[float | None, ...] = (),
     uid: str = "",
     spreads: tuple[bytes | None, ...] = (),
+    scored_of: tuple[int, int] = (0, 0),
 ) -> LeaderboardRow:
     name, _, version = agent.partition("@")
     return LeaderboardRow(
@@ -88,4 +91,6 @@ def leaderboard_row(
         known=known,
         errors=errors,
         spreads=spreads,
+        last_scored=scored_of[0],
+        last_cases=scored_of[1],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from threading import Event, Thread
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from agentdyno.workers.clock_check import (
     ONE_GAP_S,
     TOO_MANY,
     ClockCheck,
+    RunQueue,
     cpu_clock,
     cpu_seconds_differ,
 )
@@ -37,6 +39,30 @@ def test_a_machine_that_is_busy_now_and_then_makes_nobody_a_liar() -> None:
     check = ClockCheck()
     late = [True, True, *[False] * (LAST - TOO_MANY + 1)] * 20
     assert {check.elapsed_s(0.0001, 0.0001 + (0.04 if slow else 0.0005)) for slow in late} == {None}
+
+
+def test_what_waiting_for_a_cpu_explains_makes_nobody_a_liar_however_often() -> None:
+    check = ClockCheck()
+    assert [check.elapsed_s(0.0001, 0.5, waited_s=0.495) for _ in range(10)] == [None] * 10
+    assert check.elapsed_s(0.0001, 0.5, waited_s=0.1) == 0.5, "the rest is still too much"
+
+
+def test_the_kernel_counts_how_long_every_thread_of_a_process_waits() -> None:
+    own, mine = RunQueue(os.getpid()), RunQueue()
+    before, before_mine = own.seconds(), mine.seconds()
+    assert before >= before_mine >= 0.0
+    ready = Event()
+    other = Thread(target=ready.wait)
+    other.start()
+    own.look()
+    assert own.seconds() >= before
+    ready.set()
+    other.join()
+    assert own.seconds() >= 0.0, "a thread that has ended is left out"
+    own.close()
+    mine.close()
+    assert own.seconds() == 0.0
+    assert RunQueue(2**22 + 1).seconds() == 0.0, "no such process"
 
 
 def test_figures_within_a_factor_of_two_agree_however_large() -> None:

@@ -311,6 +311,11 @@ export interface components {
         /** @description ``agent_id`` may name a version; without one the newest becomes the baseline. */
         BaselineBody: {
             agent_id: string;
+            /**
+             * @description Also runs that were quick, limited, cancelled or capped; they are marked
+             * @default false
+             */
+            include_partial?: boolean;
             /** @default  */
             note?: string;
             suite_id?: string | null;
@@ -386,6 +391,7 @@ export interface components {
          *     agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
          *     limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
          *     executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
+         *     ``older_version`` names agents of which there are only results of other versions of the suite.
          */
         BoardScope: {
             /** @default false */
@@ -394,6 +400,8 @@ export interface components {
             left_out: number;
             /** @default [] */
             not_shared: string[];
+            /** @default [] */
+            older_version: string[];
             /** @default [] */
             other_suites: string[];
             /** @default [] */
@@ -1149,9 +1157,12 @@ export interface components {
          *
          *     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
          *     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
+         *     ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
          */
         HistoryPoint: {
             at: number;
+            /** @default 0 */
+            cases: number;
             /** @default  */
             commit: string;
             /** @default  */
@@ -1162,6 +1173,8 @@ export interface components {
             n: number;
             /** @default  */
             run_id: string;
+            /** @default 0 */
+            scored: number;
             /** @default  */
             suite: string;
             value: number;
@@ -1313,13 +1326,16 @@ export interface components {
         /**
          * @description One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
          *     that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
-         *     ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short.
+         *     ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short. In its last success in each
+         *     benchmark ``scored`` of the ``cases`` were scored, which accuracy is of; 0 where that is not known.
          */
         LeaderboardEntry: {
             agent: string;
             attempts: number;
             benchmarks_completed: number;
             best_ranking: number | null;
+            /** @default 0 */
+            cases: number;
             category: string;
             cost_usd: number | null;
             executions: number;
@@ -1329,6 +1345,8 @@ export interface components {
             name: string;
             /** @default 0 */
             not_whole: number;
+            /** @default 0 */
+            scored: number;
             scores: {
                 [key: string]: components["schemas"]["RankedScore"];
             };
@@ -1364,11 +1382,14 @@ export interface components {
          * @description One agent of the matrix. ``scores`` has the five dimensions and ``overall``; ``missing`` names dimensions that
          *     are unknown in at least one benchmark, and ``benchmarks`` where it did not complete them all: ``overall`` is then
          *     partial. ``failing`` are benchmarks whose last attempt was no success, ``not_whole`` those whose success is of a
-         *     run that was quick, limited or cut short.
+         *     run that was quick, limited or cut short. Accuracy is of ``scored`` of the ``cases`` of what it completed; 0 where
+         *     that is not known.
          */
         MatrixEntry: {
             agent: string;
             benchmarks_completed: number;
+            /** @default 0 */
+            cases: number;
             /** @default [] */
             failing: string[];
             last_success_at: number | null;
@@ -1377,6 +1398,8 @@ export interface components {
             name: string;
             /** @default [] */
             not_whole: string[];
+            /** @default 0 */
+            scored: number;
             scores: {
                 [key: string]: components["schemas"]["RankedScore"];
             };

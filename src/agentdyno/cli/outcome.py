@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.cli import shared
+from agentdyno.cli.conclusions import policy_for
 from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
 
@@ -34,7 +35,7 @@ def finish(
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.runs.place import run_folder
 
-    findings = findings_for(result, store, tolerance)
+    findings = findings_for(result, store, tolerance, policy_for(result))
     if held:
         from agentdyno.findings.standing.model import SuiteFindings
 

@@ -104,3 +104,7 @@ class GatePolicy:
 
     def rule(self, metric: str) -> GateRule | None:
         return next((rule for rule in self.rules if rule.metric == metric), None)
+
+
+DEFAULT_POLICY = GatePolicy()
+"""What holds where no ``dyno.yaml`` says otherwise."""

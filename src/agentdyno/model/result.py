@@ -132,7 +132,8 @@ class ScoreSpread:
     ``low`` and ``high`` are the ends of the 95 % intervals by score, ``overall`` among them. ``covariance`` is of
     the five dimensions in their order: the upper half of the matrix, row by row, ``None`` where one has no score.
     ``pooled`` is its mean over the last ``runs`` runs of the same cases, and ``shared`` the part of it that two such
-    runs have in common: the luck of the cases, not that of the run.
+    runs have in common: the luck of the cases, not that of the run. ``below`` and ``above`` are the mean distances of
+    the scores from both ends over these runs, in the order of the dimensions, ``overall`` last.
     """
 
     low: Mapping[str, float]
@@ -141,6 +142,8 @@ class ScoreSpread:
     pooled: tuple[float | None, ...] = ()
     shared: tuple[float | None, ...] = ()
     runs: int = 1
+    below: tuple[float | None, ...] = ()
+    above: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

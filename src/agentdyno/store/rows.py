@@ -196,6 +196,7 @@ class SeriesRow(NamedTuple):
     passed: int | None
     samples: int | None
     attempts: int | None
+    cases: int | None
     scored: int | None
     case_mean: float | None
     case_variance: float | None

@@ -19,6 +19,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
 from agentdyno.model.findings import Comparison
 from agentdyno.model.result import Artifact, RunResult
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -66,6 +67,7 @@ class BaselineBody(BaseModel):
     agent_id: Name
     suite_id: Name | None = None
     note: Annotated[str, StringConstraints(max_length=1000)] = ""
+    include_partial: Annotated[bool, Limits(description=INCLUDE_PARTIAL.description)] = INCLUDE_PARTIAL.default
 
 
 class AcknowledgeBody(BaseModel):

@@ -1,6 +1,7 @@
 """The Python API of conclusions: each function answers one question about a store, and changes nothing.
 
 ``store`` is an open ``Store``, a URL or a path (default: the project's). ``workspace`` says whose baselines count.
+Two agents are compared by the ``gate:`` of the dyno.yaml here or above, where there is one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.reliability.model import Reliability
+from agentdyno.specs import load_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.importing import Imported, import_files
 from agentdyno.workbench.location import project_store
@@ -82,7 +84,7 @@ def coverage(*, days: int = WINDOW_DAYS, store: Where = None) -> Coverage:
 def compare_agents(*agents: str, suite: str | None = None, store: Where = None) -> Duel | AllAgainstAll:
     """Two agents (``NAME`` or ``NAME@VERSION``) head to head, the first the baseline; or more, all against all."""
     with _opened(store) as opened:
-        found = compared(opened, agents, suite)
+        found = compared(opened, agents, suite, load_workspace(Path.cwd()).gate)
     return found.duels[0] if found.duels else found.tournaments[0]
 
 
@@ -111,7 +113,7 @@ def regressions(
 ) -> RegressionReport:
     """What became worse: against a baseline, over time, and in patterns of small signs."""
     with _opened(store) as opened:
-        asked = Histories(opened, workspace=workspace)
+        asked = Histories(opened, workspace=workspace, policy=load_workspace(Path.cwd()).gate)
         return asked.regressions(agent, baseline=baseline, threshold=threshold, suite=suite)
 
 

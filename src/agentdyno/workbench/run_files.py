@@ -15,6 +15,7 @@ from agentdyno.findings.profile.ask import with_profiles
 from agentdyno.findings.record.ask_names import UnknownName
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Artifact, RunResult
+from agentdyno.model.policy import GatePolicy
 from agentdyno.runs.place import run_folder
 from agentdyno.store import Store
 from agentdyno.workbench.reporting import write_reports
@@ -67,7 +68,7 @@ def find_artifact(store: Store, header: RunResult, path: str) -> RunFile:
     return RunFile(name, found.media_type, file)
 
 
-def write_report(store: Store, run_id: str, format_name: str) -> RunFile:
+def write_report(store: Store, run_id: str, format_name: str, policy: GatePolicy) -> RunFile:
     """A report of a run (a full id) as one file: several of them, as those of ``csv`` and ``png`` are, in a zip."""
     header = store.runs.load(run_id, samples=False)
     total = sum(arm.samples_total for arm in header.arms)
@@ -77,7 +78,7 @@ def write_report(store: Store, run_id: str, format_name: str) -> RunFile:
             remedy=f"`dyno report {run_id} --format {format_name}` writes it where the store is.",
         )
     result = store.runs.load(run_id)
-    findings = with_profiles(findings_for(result, store), result, store)
+    findings = with_profiles(findings_for(result, store, policy=policy), result, store)
     with TemporaryDirectory(prefix="dyno-report-") as folder:
         with _drawing:
             written = write_reports(Report((result,), findings), [format_name], Path(folder))

@@ -3,11 +3,13 @@
 The code that is measured can reach the clocks of its own process, however well they are hidden. Its owner has clocks
 that it cannot reach, and sees every answer arrive: later than the work ended, by the way there and back and by
 whatever else the machine had to do. So the process's own figure counts, as the better one, for as long as the owner's
-agrees with it; where the two are too far apart the owner's counts.
+agrees with it; where the two are too far apart the owner's counts. The kernel counts how long either process was
+ready and had no CPU: what that explains is no lie (``RunQueue``).
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable
@@ -36,15 +38,16 @@ class ClockCheck:
     _far_apart: deque[bool] = field(default_factory=lambda: deque(maxlen=LAST))
 
     def elapsed_s(
-        self, inside_s: float, outside_s: float, *, message_bytes: int = 0, in_flight: int = 1
+        self, inside_s: float, outside_s: float, *, message_bytes: int = 0, in_flight: int = 1, waited_s: float = 0.0
     ) -> float | None:
         """The seconds that count in place of ``inside_s``; ``None`` where that figure may be true.
 
         ``outside_s`` are those from the question to its answer, ``message_bytes`` the size of both. With several
-        questions ``in_flight``, each may have waited for all the others to be dealt with.
+        questions ``in_flight``, each may have waited for all the others to be dealt with. ``waited_s`` are the
+        seconds in which one of the two was ready to go on and others had the CPU.
         """
         most_s = max(0.0, outside_s - self.round_trip_s)
-        allowed_s = S_PER_BYTE * message_bytes
+        allowed_s = S_PER_BYTE * message_bytes + max(0.0, waited_s)
         gap_s = (most_s - inside_s - allowed_s) / in_flight
         far_apart = most_s - allowed_s > RATIO * inside_s and gap_s > GAP_S
         self._far_apart.append(far_apart)
@@ -52,6 +55,42 @@ class ClockCheck:
         if impossible or (far_apart and (gap_s > ONE_GAP_S or sum(self._far_apart) >= TOO_MANY)):
             return most_s
         return None
+
+
+class RunQueue:
+    """How long the threads of a process, or the thread that asks, were ready to run while others had the CPU (Linux).
+
+    Read from files that stay open, because it is asked around every call; ``look`` takes in threads that are new.
+    """
+
+    def __init__(self, pid: int | None = None) -> None:
+        self._folder = "/proc/thread-self" if pid is None else f"/proc/{pid}/task"
+        self._alone = pid is None
+        self._files: dict[str, int] = {}
+        self.look()
+
+    def look(self) -> None:
+        try:
+            names = [""] if self._alone else os.listdir(self._folder)  # noqa: PTH208  (pathlib is slow to load)
+            for name in names:
+                if name not in self._files:
+                    self._files[name] = os.open(f"{self._folder}/{name}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            pass  # it has ended, or the system counts nothing of the kind: then nothing is excused
+
+    def seconds(self) -> float:
+        """All of it so far; 0 where it is not counted."""
+        total = 0
+        for name, file in list(self._files.items()):
+            try:
+                total += int(os.pread(file, 64, 0).split()[1])
+            except (OSError, ValueError, IndexError):  # the thread has ended
+                os.close(self._files.pop(name))
+        return total / 1e9
+
+    def close(self) -> None:
+        while self._files:
+            os.close(self._files.popitem()[1])
 
 
 def cpu_seconds_differ(inside_s: float, outside_s: float, message_bytes: int = 0) -> bool:

@@ -19,6 +19,7 @@ from agentdyno.show.table import Table
 from ..board_rows import even, leaderboard_row, matrix_row
 
 UNTIL = 1_772_800_000_000  # 2026-03-06 12:26 UTC
+TEN = (10, None, None)
 HOSTILE = "<script>|`x` \x1b[31m\x00 漢字 🚀 " + "long" * 20
 
 
@@ -29,8 +30,8 @@ def cells(table: Table, row: int) -> dict[str, str]:
 def a_matrix() -> Matrix:
     return matrix(
         [
-            matrix_row("quick@1.1", "facts", (0.8, 0.9, 0.7, 0.6, 0.8), errors=even(0.02)),
-            matrix_row("quick@1.1", "maths", (0.6, 0.9, 0.7, 0.6, 0.8), errors=even(0.02)),
+            matrix_row("quick@1.1", "facts", (0.8, 0.9, 0.7, 0.6, 0.8), errors=even(0.02), cases=TEN, size=10),
+            matrix_row("quick@1.1", "maths", (0.6, 0.9, 0.7, 0.6, 0.8), errors=even(0.02), cases=TEN, size=12),
             matrix_row("cheap@0123456789abcdef", "facts", (0.5, 0.4, 0.5, None, 0.5), errors=even(0.04)),
             matrix_row("cheap@0123456789abcdef", "maths", (0.5, 0.4, 0.5, None, 0.5), status="failed"),
             matrix_row("late@2", "facts", even(0.5), errors=even(0.03)),
@@ -43,8 +44,10 @@ def a_matrix() -> Matrix:
 def a_board(metric: str = "overall", limit: int | None = None) -> Leaderboard:
     return leaderboard(
         [
-            leaderboard_row("quick@1.1", even(0.8), errors=even(0.01), n=12, last=UNTIL, cost_usd=0.0123),
-            leaderboard_row("cheap@2", (0.5, 0.5, 0.5, 0.9, None), errors=even(0.01), last=UNTIL),
+            leaderboard_row(
+                "quick@1.1", even(0.8), errors=even(0.01), n=12, last=UNTIL, cost_usd=0.0123, scored_of=(30, 30)
+            ),
+            leaderboard_row("cheap@2", (0.5, 0.5, 0.5, 0.9, None), errors=even(0.01), last=UNTIL, scored_of=(28, 30)),
             leaderboard_row("cheap@1", even(0.45), errors=even(0.1), last=UNTIL),
             leaderboard_row("never@1", n=0, benchmarks=0, last=None),
         ],
@@ -68,6 +71,7 @@ def test_the_matrix_shows_scores_and_ranks_with_their_intervals() -> None:
         "efficiency": "70 67–73",
         "cost": "60 57–63",
         "reliability": "80 77–83",
+        "cases": "20/22",
         "done": "2/2",
     }
     assert cells(ranks, 0)["overall"] == "1"
@@ -112,6 +116,7 @@ def test_a_leaderboard_shows_the_place_and_what_it_rests_on() -> None:
         "trend": "+5.0",
         "best rank": "1",
         "benchmarks": "2",
+        "cases": "30",
         "runs": "12/13",
         "$ per run": "$0.0123",
         "last success": "2026-03-06",
@@ -120,11 +125,13 @@ def test_a_leaderboard_shows_the_place_and_what_it_rests_on() -> None:
     assert cells(places, 1)["overall"] == "57 56–58*"
     assert cells(places, 2)["rank"] == "3"
     assert cells(places, 3)["rank"] == cells(places, 3)["overall"] == cells(places, 3)["last success"] == "-"
-    assert [cells(dimensions, 1)[name] for name in ("accuracy", "cost", "reliability")] == ["50 #2", "90 #1", "-"]
+    first = [cells(dimensions, 1)[name] for name in ("accuracy", "cost", "reliability")]
+    assert first == ["50 #2 of 28/30", "90 #1", "-"]
     assert places.notes == (
         "4 agents, 30 days to 2026-03-06 12:26 UTC. Simulated results are not counted.",
         "Points of 100 with their 95 % interval where it is known.",
         "Ranks: 1 is best, equals share one; beside it the 95 % interval.",
+        "Accuracy is of 30 cases; cheap@2 scored 28 of 30.",
         "Trend: points since the 30 days before.",
         "Weights: accuracy 30, speed 20, efficiency 20, cost 15, reliability 15.",
         "* partial, of what is known: cheap@2 without reliability.",

@@ -37,6 +37,8 @@ class Row:
     cpu_s: float | None = None
     passed: int | None = 5
     samples: int | None = 10
+    cases: int | None = 10
+    scored: int | None = 9
 
 
 def values(rows: list[Row], metric: str, benchmark: str = "") -> list[float]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentdyno.model.job import Scope
+from agentdyno.specs import parse_suite
 from tests.suites import Room
-from tests.workbench.answering import Answerer, run
+from tests.workbench.answering import Answerer, cases, put, run
 
 from .asking import Client, client_of, fields, refused
 
@@ -24,6 +25,19 @@ def test_an_administrator_sets_and_clears_baselines_and_the_log_knows(room: Room
     assert client.ok("/api/baselines") == {"items": []}
     log = [(entry.who, entry.action, entry.subject) for entry in room.store.service.audit(10)]
     assert log == [("key admin", "baseline.clear", "a"), ("key admin", "baseline.set", "a")]
+    client.app.state.services.close()
+
+
+def test_a_quick_run_becomes_a_baseline_only_when_that_is_asked_for(room: Room) -> None:
+    document = {"name": "room", "scorer": "exact", "dataset": {"cases": cases(4)}, "quick": {"limit": 2}}
+    result = put(room, parse_suite(document, base_dir=room.folder, quick=True), Answerer("a", "1.0"))
+    client = client_of(room, Scope.ADMIN)
+    problem = refused(client.send("PUT", "/api/baselines", json={"agent_id": "a"}), 409)
+    assert "quick" in problem["detail"]
+    found = client.send("PUT", "/api/baselines", json={"agent_id": "a", "include_partial": True})
+    assert (found.status_code, found.json()["run_id"]) == (200, result.run_id)
+    bad = refused(client.send("PUT", "/api/baselines", json={"agent_id": "a", "include_partial": "some"}), 422)
+    assert fields(bad) == ["body.include_partial"]
     client.app.state.services.close()
 
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agentdyno.model import Arm, ArmResult, Artifact, RunStatus
+from agentdyno.model.policy import GatePolicy
 from agentdyno.workbench.run_files import find_artifact, write_report
 from tests.suites import Room
 from tests.workbench.answering import Answerer, run
@@ -312,4 +313,4 @@ def test_a_run_that_is_too_large_is_not_reported_on_from_here(
     problem = seeded.client.problem(f"/api/runs/{seeded.odd}/report", 409)
     assert "dyno report" in str(problem["remedy"])
     with pytest.raises(Exception, match="too many for a report"):
-        write_report(seeded.room.store, seeded.odd, "md")
+        write_report(seeded.room.store, seeded.odd, "md", GatePolicy())

@@ -38,7 +38,11 @@ export interface Chosen {
   suite: string;
   benchmark: string;
   days: string;
+  /** "yes": also runs that were quick, limited or cut short. */
+  partial: string;
 }
+
+const RUNS = [["", "whole runs"], ["yes", "quick and limited, too"]] as const;
 
 /** What the page shows, chosen in the address. ``shownMetric`` is what the server took where none was chosen. */
 export function Choices({ chosen, shownMetric }: { chosen: Chosen; shownMetric: string }): ReactElement {
@@ -86,6 +90,7 @@ export function Choices({ chosen, shownMetric }: { chosen: Chosen; shownMetric: 
             options={[["", "all"], "7", "30", "90", "365"]}
             onChange={(days) => setQuery({ days })}
           />
+          <Select label="Runs" value={chosen.partial} options={RUNS} onChange={(partial) => setQuery({ partial })} />
         </>
       )}
     </div>

@@ -7,6 +7,7 @@ import { UNKNOWN, dateTime, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, navigate, useRoute } from "../../router";
 import type { Palette } from "../../palette";
+import { casesText } from "../../shared/cases";
 import { ChangesTable } from "./Changes";
 import { Choices } from "./Choices";
 import type { Chosen } from "./Choices";
@@ -18,7 +19,8 @@ function commandFor(chosen: Chosen): string {
   const options = (["metric", "suite", "benchmark", "days"] as const)
     .filter((name) => chosen[name])
     .map((name) => ` --${name} ${shellWord(chosen[name])}`);
-  return `dyno history ${chosen.subject ? shellWord(chosen.subject) : "AGENT"}${options.join("")}`;
+  const partial = chosen.partial === "yes" ? " --include-partial" : "";
+  return `dyno history ${chosen.subject ? shellWord(chosen.subject) : "AGENT"}${options.join("")}${partial}`;
 }
 
 function describe(history: History): string {
@@ -49,6 +51,8 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
       dateTime(point.at)
     ),
     shown(point.value, history),
+    casesText(point) || UNKNOWN,
+    point.form || "whole",
     point.version || UNKNOWN,
     point.commit ? point.commit.slice(0, 12) : UNKNOWN,
     String(point.n),
@@ -58,7 +62,7 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
       title={`${history.metric} of ${history.subject}${history.benchmark ? ` in ${history.benchmark}` : ""}`}
       description={describe(history)}
       option={option}
-      table={{ columns: ["Run", history.metric, "Version", "Commit", "Executions"], rows }}
+      table={{ columns: ["Run", history.metric, "Of cases", "Form", "Version", "Commit", "Executions"], rows }}
       height={420}
       onClick={open}
     >
@@ -104,9 +108,11 @@ export default function Page(): ReactElement {
     suite: read("suite") || read("suite_id"),
     benchmark: read("benchmark"),
     days: read("days"),
+    partial: read("partial"),
   };
   const { subject, metric, suite, benchmark, days } = chosen;
-  const asked = subject ? address("/api/history", { subject, metric, suite_id: suite, benchmark, days }) : null;
+  const include_partial = chosen.partial === "yes" ? "true" : "";
+  const asked = subject ? address("/api/history", { subject, metric, suite_id: suite, benchmark, days, include_partial }) : null;
   const history = useResource<History>(asked);
   return (
     <>

@@ -3,6 +3,7 @@ import type { History, HistoryChange, HistoryPoint } from "../../api/answers";
 import type { ChartOption } from "../../components";
 import { dateTime, percent, plural, signed } from "../../format";
 import type { Palette } from "../../palette";
+import { casesText } from "../../shared/cases";
 import { measured } from "../../shared/units";
 
 /** Versions that get a colour of their own; with more of them one colour stands for all. */
@@ -94,7 +95,8 @@ function dotText(point: HistoryPoint, history: History): string {
   if (point.version) lines.push(`version ${point.version}`);
   if (point.form) lines.push(`${point.form} run, not the whole suite`);
   if (point.commit) lines.push(`commit ${point.commit.slice(0, 12)}`);
-  lines.push(plural(point.n, "execution"));
+  const cases = casesText(point);
+  lines.push(cases ? `${plural(point.n, "execution")}, of ${cases} cases` : plural(point.n, "execution"));
   if (point.run_id) lines.push("Click for the run");
   return lines.join("\n");
 }

@@ -4,6 +4,7 @@ import { Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, count, dateTime, money, points, signed } from "../../format";
 import { Link, address } from "../../router";
+import { OfCases } from "../../shared/BoardScope";
 import { DIMENSIONS } from "../../shared/dimensions";
 
 const TOP = 3;
@@ -61,6 +62,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
       render: (entry) => (
         <span>
           <Score score={entry.scores[name]} />
+          {name === "accuracy" && entry.scores[name]?.score != null && <OfCases entry={entry} />}
           {name === "overall" && entry.missing.length > 0 && (
             <span className="leaderboard-partial" title={`Without ${entry.missing.join(", ")}`}>
               {" "}

@@ -75,7 +75,8 @@ export default function LeaderboardPage(): ReactElement {
               <LeaderboardTable board={data} chosen={chosen} onToggle={toggle} />
               <p className="muted">
                 {data.entries.length} of {data.total} agents, as of {dateTime(data.until)}. Scores are points of a hundred, brackets
-                are 95 % intervals; where those of two ranks overlap, their order may be chance. Trend is against the {data.days} days
+                are 95 % intervals; where those of two ranks overlap, their order may be chance. Accuracy says of how many cases
+                it is, n/N where only n of N have a score. Trend is against the {data.days} days
                 before.
               </p>
               <BoardScope scope={data.scope} />

@@ -5,7 +5,7 @@ import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, percent, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
-import { BoardScope, suiteOptions } from "../../shared/BoardScope";
+import { BoardScope, OfCases, suiteOptions } from "../../shared/BoardScope";
 import { DIMENSIONS } from "../../shared/dimensions";
 import "./page.css";
 
@@ -53,7 +53,12 @@ function columnsOf(matrix: Matrix): Column<MatrixEntry>[] {
         title: name in matrix.weights ? `Counts ${percent(matrix.weights[name], 0)} of overall` : undefined,
         first: "descending",
         value: (entry) => entry.scores[name]?.score,
-        render: (entry) => <Cell score={entry.scores[name]} />,
+        render: (entry) => (
+          <>
+            <Cell score={entry.scores[name]} />
+            {name === "accuracy" && entry.scores[name]?.score != null && <OfCases entry={entry} />}
+          </>
+        ),
       }),
     ),
     {

@@ -212,7 +212,7 @@ class HostedAgent:
             if "failed" in reply:
                 raise PluginError(f"cannot be loaded: {reply['failed']['message']}", where=self._where)
         except BaseException as error:
-            await peer.close()
+            await process.close()
             failure = self._load_failure(error)
             if failure is None:
                 raise
@@ -264,7 +264,7 @@ async def _ended(task: asyncio.Task[TimedPeer], farewell: bool) -> None:
         task.cancel()
     await asyncio.wait({task})
     if not task.cancelled() and task.exception() is None:
-        await task.result().peer.close({"op": "close"} if farewell else None)
+        await task.result().close({"op": "close"} if farewell else None)
 
 
 def _is_usable(task: asyncio.Task[TimedPeer]) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from agentdyno.model.case import Response
 from agentdyno.model.metric import reported_name
-from agentdyno.workers.clock_check import ClockCheck, cpu_clock, cpu_seconds_differ
+from agentdyno.workers.clock_check import GAP_S, ClockCheck, RunQueue, cpu_clock, cpu_seconds_differ
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
 from agentdyno.workers.reference import SPENT
@@ -32,6 +32,8 @@ class TimedPeer:
         self.lost = False
         self._check = ClockCheck()
         self._cpu_s = cpu_clock(peer.pid)
+        self._queues = RunQueue(peer.pid), RunQueue()
+        self._waited_s = 0.0
         self._took_s = 0.0
         self._used_cpu_s: float | None = None
         self._spent_s = 0.0
@@ -49,10 +51,11 @@ class TimedPeer:
         """The answer to a message. Raises ``PeerLost`` or ``PeerFlooded``."""
         TimedPeer._in_flight += 1
         self._beside = TimedPeer._in_flight
-        cpu_s, started = self._cpu_s(), perf_counter()
+        waited_s, cpu_s, started = self._waiting_s(), self._cpu_s(), perf_counter()
         try:
             reply = await self._asked(message)
             self._took_s, after_s = perf_counter() - started, self._cpu_s()
+            self._waited_s = self._waiting_s() - waited_s
         finally:
             self._beside = max(self._beside, TimedPeer._in_flight)
             TimedPeer._in_flight -= 1
@@ -74,8 +77,14 @@ class TimedPeer:
         duration_s, cpu_s = told.get("duration_s"), told.get("cpu_s")
         if duration_s is not None:
             elapsed_s = self._check.elapsed_s(
-                duration_s, self._took_s - ours_s, message_bytes=size, in_flight=self._beside
+                duration_s,
+                self._took_s - ours_s,
+                message_bytes=size,
+                in_flight=self._beside,
+                waited_s=self._waited_s,
             )
+            if self._took_s - duration_s > GAP_S:  # its thread may be a new one
+                self._queues[0].look()
             if elapsed_s is not None:
                 truth["duration_s"] = elapsed_s
         used_s = None if self._used_cpu_s is None else self._used_cpu_s - ours_s
@@ -85,6 +94,16 @@ class TimedPeer:
             return response
         claims = {reported_name(name): told[name] for name in truth}
         return replace(response, readings={**claims, **told, **truth})
+
+    async def close(self, farewell: Message | None = None) -> None:
+        """Ends the process, after it was told to, where there is something to tell it."""
+        for queue in self._queues:
+            queue.close()
+        await self.peer.close(farewell)
+
+    def _waiting_s(self) -> float:
+        """Seconds in which the process, or this one, was ready and had no CPU."""
+        return sum(queue.seconds() for queue in self._queues)
 
     def _references_s(self, spent_s: float) -> float:
         """Seconds of the last answer that went into a reading of the references, which is our work and not its."""

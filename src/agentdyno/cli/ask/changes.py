@@ -21,7 +21,8 @@ def command(store: str | None, as_json: bool) -> int:
     from agentdyno.findings.change.tables import changes_tables
 
     with open_store(store, must_exist=True) as opened:
-        asked = Changing(opened, workspace=workspace_here().name)
+        here = workspace_here()
+        asked = Changing(opened, workspace=here.name, policy=here.gate)
         changes, alerts = asked.changes(), asked.alerts()
     if as_json:
         print_json({"changes": changes, "alerts": alerts})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.conclusions import show, suite_option
+from agentdyno.cli.conclusions import policy_for, show, suite_option, workspace_here
 from agentdyno.cli.options import gate_options, tolerance_option
 from agentdyno.cli.shared import (
     NOT_COMPARABLE,
@@ -82,7 +82,7 @@ def _compared(
         other = next(item for item in operands if item not in agents)
         raise NotComparable(f"{agents[0]} is an agent and {other} is not", remedy="Name agents, or results, alone.")
     if store is not None and len(agents) > 1:
-        return compare_agents(store, operands, options["suite"])
+        return compare_agents(store, operands, options["suite"], workspace_here().gate)
     if agents:
         raise click.UsageError(f"{agents[0]} is one agent; name a second one to compare it with")
     if len(operands) > 2:
@@ -91,7 +91,7 @@ def _compared(
         raise click.UsageError("--suite goes with agents")
     if len(operands) == 1:
         result = results.run(operands[0])
-        sides = compare_sides(result, store) if result.suite is not None else None
+        sides = compare_sides(result, store, policy_for(result)) if result.suite is not None else None
         comparisons = findings_for(result, store, options["tolerance"]).comparisons
         if sides is None and not comparisons:
             raise click.UsageError(f"{operands[0]} has one side only; name a second result to compare it with")
@@ -99,7 +99,7 @@ def _compared(
     first, second = (results.operand(item) for item in operands)
     whole = all(item.arms == item.result.arms for item in (first, second))
     if whole and first.result.suite is not None and second.result.suite is not None:
-        return compare_runs(first.result, second.result, store)
+        return compare_runs(first.result, second.result, store, workspace_here().gate)
     return compare_operands(first, second, store, options["tolerance"])
 
 

@@ -62,7 +62,8 @@ def command(
     if regressions and benchmark is not None:
         raise click.UsageError("--regressions looks at every benchmark; leave --benchmark out")
     with open_store(store, must_exist=True) as opened:
-        asked = Histories(opened, workspace=workspace_here().name, partial=include_partial)
+        here = workspace_here()
+        asked = Histories(opened, workspace=here.name, partial=include_partial, policy=here.gate)
         if not regressions:
             series = asked.of(subject, metric, suite=suite, benchmark=benchmark, days=days, baseline=baseline)
             show(Conclusions(histories=(series,)), formats, output_dir, as_json=as_json, shown=series)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from agentdyno.cli.conclusions import policy_for
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
 
 
@@ -32,7 +33,7 @@ def command(run: str, formats: str, output_dir: str | None, store: str | None, a
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:
         result = Results(lambda: opened or open_store(store, must_exist=True)).run(run)
-        findings = with_profiles(findings_for(result, opened), result, opened)
+        findings = with_profiles(findings_for(result, opened, policy=policy_for(result)), result, opened)
     finally:
         if opened is not None:
             opened.close()

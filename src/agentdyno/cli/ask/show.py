@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentdyno.cli.conclusions import policy_for
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option, store_url
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
         if case is not None:
             show_case(result, case, agent, as_json)
             return
-        findings = findings_for(result, opened)
+        findings = findings_for(result, opened, policy=policy_for(result))
     finally:
         if opened is not None:
             opened.close()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.conclusions import policy_for
 from agentdyno.cli.shared import open_store, print_json, print_tables, say, store_url
 from agentdyno.settings.judging import TOLERANCE
 
@@ -85,7 +86,7 @@ def show_sides(result: RunResult, store: Store) -> None:
     from agentdyno.findings.duel.ask import compare_sides
 
     try:
-        found = compare_sides(result, store)
+        found = compare_sides(result, store, policy_for(result))
     except NotComparable as error:
         say(f"Not comparable: {error}")
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -123,7 +123,10 @@ class Boards:
             return [], [], BoardScope(includes_partial=reading.partial)
         rows, before = reading.rows(digest)
         scope = self._scope(reading, (ids.get(digest, digest),), [digest], known)
-        return rows, before, scope
+        older = self._older(
+            known, digest, since=reading.now_ms - reading.days * DAY_MS, on_board={row.agent for row in rows}
+        )
+        return rows, before, replace(scope, older_version=older)
 
     def _across(
         self, reading: _Reading, known: Sequence[SuiteRow]
@@ -162,6 +165,18 @@ class Boards:
             unknown_form=counts[Form.UNKNOWN],
         )
 
+    def _older(
+        self, known: Sequence[SuiteRow], digest: str, *, since: int, on_board: Collection[str]
+    ) -> tuple[str, ...]:
+        """Where this is the newest version of its suite: agents that since that time ran only others of it."""
+        suite_id = next((row.suite_id for row in known if row.digest == digest), "")
+        versions = [row.digest for row in known if row.suite_id == suite_id and not row.part_of]  # newest first
+        if len(versions) < 2 or versions[0] != digest:
+            return ()
+        ran = self.store.boards.agents_of_versions(suite_id, since=since)
+        others = {name for version in versions[1:] for name in ran.get(version, ())}
+        return tuple(sorted(others.difference(on_board)))
+
     def matrix(self, *, suite: str | None = None, category: str | None = None, partial: bool = False) -> Matrix:
         """Every agent × every dimension, from each agent's last success in each benchmark.
 
@@ -177,9 +192,12 @@ class Boards:
             digest = suite or self.store.boards.last_suite(category=category, partial=partial)
             if digest is None:
                 return matrix([], weights=self._weights(), scope=BoardScope(includes_partial=partial))
-            asked = None if digest == ALL_SUITES else digest
+            asked, known = None if digest == ALL_SUITES else digest, self.store.boards.suites()
             rows = self.store.boards.matrix_rows(suite=asked, category=category, partial=partial)
             rows, scope = self._of_suites(self._one_per_benchmark(rows, partial), asked, partial)
+            if asked is not None:
+                here = {row.agent for row in rows}
+                scope = replace(scope, older_version=self._older(known, asked, since=0, on_board=here))
             return matrix(rows, suite=self._suite_name(asked), weights=self._weights(), scope=scope)
 
         return self.matrices.get(self.store.boards.generation(), question, make)

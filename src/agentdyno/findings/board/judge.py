@@ -96,6 +96,8 @@ def matrix(
                 failing=tuple(row.benchmark for row in own.values() if row.attempt_status != _SUCCESS),
                 last_success_at=max((row.success_at or 0 for row in kept), default=None),
                 not_whole=tuple(row.benchmark for row in kept if not row.whole),
+                scored=sum(row.scored or 0 for row in kept),
+                cases=sum(row.cases for row in kept),
             )
         )
     entries.sort(key=lambda entry: _order(entry.scores, OVERALL, entry.agent))
@@ -238,10 +240,11 @@ def _leaderboard_entry(
     cost_usd: float | None,
 ) -> LeaderboardEntry:
     one = rows[0]
-    done: dict[tuple[str, str], int] = {}
+    done: dict[tuple[str, str], tuple[int, int, int]] = {}
     for row in rows:  # an agent defined in two ways under one version did the same benchmarks
         place = (row.suite, row.category)
-        done[place] = max(row.benchmarks, done.get(place, 0))
+        done[place] = max((row.benchmarks, row.last_cases, row.last_scored), done.get(place, (0, 0, 0)))
+    completed, cases, scored = (sum(column) for column in zip(*done.values(), strict=True))
     ranks = [rank for name in DIMENSIONS if (rank := scores[name].rank) is not None]
     return LeaderboardEntry(
         agent=f"{one.agent}@{one.agent_version}",
@@ -249,7 +252,7 @@ def _leaderboard_entry(
         version=one.agent_version,
         category=category,
         scores=scores,
-        benchmarks_completed=sum(done.values()),
+        benchmarks_completed=completed,
         executions=sum(row.n for row in rows),
         attempts=sum(row.attempts for row in rows),
         last_benchmark_at=max((row.last_success_at for row in rows if row.last_success_at is not None), default=None),
@@ -258,6 +261,8 @@ def _leaderboard_entry(
         trend=trend,
         missing=tuple(name for name in DIMENSIONS if weights[name] and scores[name].score is None),
         not_whole=sum(row.not_whole for row in rows),
+        scored=scored,
+        cases=cases,
     )
 
 

@@ -3,7 +3,8 @@
 Several runs of the same cases share the luck of these cases, whose part of the spread does not shrink with more runs;
 what a run adds by itself does. Ends of intervals are combined as distances from the score: those of a mean of
 independent parts are the root of the sum of their squares, each end by itself (Zou and Donner, 2008), so that an
-interval that leans to one side goes on leaning there. Of one run alone, the interval is that of its report.
+interval that leans to one side goes on leaning there. Which way it leans is the mean over the runs of the same cases:
+of few cases one run says little. Of one run alone, the interval is that of its report.
 """
 
 from __future__ import annotations
@@ -69,14 +70,18 @@ def joint_of(parts: Sequence[Sequence[SpreadPart]], shares: Numbers) -> Joint:
     together = _bounded(each / runs + (1.0 - 1.0 / runs) * shared, each, runs)
     known = ~np.isnan(np.diagonal(alone, axis1=1, axis2=2))
     weighed = _weigh(owners, size, np.array([part.weight for part in flat]), known)
-    before, after = overall_variances(alone), overall_variances(together)
-    shrunk = np.column_stack([_ratio(_diagonal(together), _diagonal(alone)), _ratio(after[:, None], before[:, None])])
+    before, after = overall_variances(each), overall_variances(together)
+    alone_scale = np.column_stack(
+        [_ratio(_diagonal(each), _diagonal(alone)), _ratio(before[:, None], overall_variances(alone)[:, None])]
+    )
+    shrunk = np.column_stack([_ratio(_diagonal(together), _diagonal(each)), _ratio(after[:, None], before[:, None])])
     pooled = weighed.total(weighed.shares[:, :, None] * weighed.shares[:, None, :] * np.nan_to_num(together))
     spread = np.sqrt(np.maximum(np.einsum("ad,ade,ae->a", shares, pooled, shares), 0.0))
     usual = np.sqrt(weighed.total((weighed.whole**2 * after)[:, None])[:, 0])
     ends = []
-    for distances in (found.low, found.high):
-        reach = distances * shrunk
+    for last, mean in ((found.low, found.below), (found.high, found.above)):
+        # The mean distances belong to the mean variances, those of the last run to its own.
+        reach = np.where(np.isnan(mean) | (runs[:, :, 0] < 2), last * alone_scale, mean) * shrunk
         squares = (
             np.column_stack([weighed.shares, weighed.whole]) * np.nan_to_num(reach, nan=0.0, posinf=np.inf)
         ) ** 2

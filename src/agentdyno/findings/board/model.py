@@ -17,7 +17,7 @@ class MatrixRow(NamedTuple):
     ``attempt_at`` and ``attempt_status`` are of its last attempt, which may be a later one. ``case_mean`` and
     ``case_variance`` are of the ``scored`` cases; ``accuracy_error`` and the like are standard errors of the scores.
     ``spread`` is how they move together, as ``figures.spread`` packs it; ``whole`` is 0 where it was no whole run of
-    the suite.
+    the suite. ``cases`` is how many the benchmark has.
     """
 
     agent_uid: str
@@ -49,6 +49,7 @@ class MatrixRow(NamedTuple):
     reliability_error: float | None = None
     spread: bytes | None = None
     whole: int = 1
+    cases: int = 0
 
 
 class LeaderboardRow(NamedTuple):
@@ -59,8 +60,9 @@ class LeaderboardRow(NamedTuple):
     ``scored`` cases together; ``known`` counts the executions behind each mean. ``errors`` are standard errors of the
     five scores, in the order of the dimensions, from the last success in each benchmark; ``None`` where unknown.
     ``spreads`` say how the scores move together in each of these, as ``figures.spread`` packs it; ``None`` where that
-    is not known. ``not_whole`` of the successes were no whole runs of the suite. ``suite`` is its id on a board
-    across suites.
+    is not known. ``not_whole`` of the successes were no whole runs of the suite. ``last_scored`` cases of the
+    ``last_cases`` that these benchmarks have were scored in the last success in each; 0 where that is not known.
+    ``suite`` is its id on a board across suites.
     """
 
     agent_uid: str
@@ -87,6 +89,8 @@ class LeaderboardRow(NamedTuple):
     errors: tuple[float | None, ...] = ()
     spreads: tuple[bytes | None, ...] = ()
     not_whole: int = 0
+    last_scored: int = 0
+    last_cases: int = 0
     suite: str = ""
 
 
@@ -108,6 +112,7 @@ class BoardScope:
     agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
     limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
     executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
+    ``older_version`` names agents of which there are only results of other versions of the suite.
     """
 
     suites: tuple[str, ...] = ()
@@ -116,6 +121,7 @@ class BoardScope:
     includes_partial: bool = False
     left_out: int = 0
     unknown_form: int = 0
+    older_version: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,8 @@ class MatrixEntry:
     """One agent of the matrix. ``scores`` has the five dimensions and ``overall``; ``missing`` names dimensions that
     are unknown in at least one benchmark, and ``benchmarks`` where it did not complete them all: ``overall`` is then
     partial. ``failing`` are benchmarks whose last attempt was no success, ``not_whole`` those whose success is of a
-    run that was quick, limited or cut short."""
+    run that was quick, limited or cut short. Accuracy is of ``scored`` of the ``cases`` of what it completed; 0 where
+    that is not known."""
 
     agent: str
     name: str
@@ -134,6 +141,8 @@ class MatrixEntry:
     failing: tuple[str, ...] = ()
     last_success_at: int | None = None
     not_whole: tuple[str, ...] = ()
+    scored: int = 0
+    cases: int = 0
 
     @property
     def partial(self) -> bool:
@@ -155,7 +164,8 @@ class Matrix:
 class LeaderboardEntry:
     """One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
     that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
-    ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short."""
+    ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short. In its last success in each
+    benchmark ``scored`` of the ``cases`` were scored, which accuracy is of; 0 where that is not known."""
 
     agent: str
     name: str
@@ -171,6 +181,8 @@ class LeaderboardEntry:
     trend: Mapping[str, float | None] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     not_whole: int = 0
+    scored: int = 0
+    cases: int = 0
 
 
 @dataclass(frozen=True, slots=True)

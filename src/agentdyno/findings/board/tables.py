@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
@@ -19,7 +20,7 @@ from agentdyno.findings.board.model import (
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.standing.model import ScoreEstimate
-from agentdyno.findings.standing.tables_labels import points
+from agentdyno.findings.standing.tables_labels import of_cases, points
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
@@ -64,6 +65,7 @@ def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, st
         Column("trend", Align.RIGHT, 1),
         Column("best rank", Align.RIGHT, 3),
         Column(BENCHMARKS, Align.RIGHT, 2),
+        Column("cases", Align.RIGHT, 2),
         Column("runs", Align.RIGHT, 4),
         Column("$ per run", Align.RIGHT, 5),
         Column("last success", priority=1),
@@ -80,6 +82,7 @@ def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, st
                 _trend_cell(entry.trend.get(board.metric)),
                 Cell(NOTHING if entry.best_ranking is None else str(entry.best_ranking)),
                 Cell(f"{entry.benchmarks_completed:,}"),
+                Cell(cases_text(entry)),
                 Cell(f"{entry.executions:,}/{entry.attempts:,}" + MARK * bool(entry.not_whole)),
                 Cell(show(entry.cost_usd, "usd")),
                 Cell(when(entry.last_benchmark_at)[:10]),
@@ -89,6 +92,7 @@ def _places(board: Leaderboard, title: str, window: str, labels: Mapping[str, st
     if len(board.entries) < board.total:
         shown = f"{len(board.entries):,} of {shown}"
     notes = [f"{shown}, {window}. Simulated results are not counted.", _POINTS, _RANKS]
+    notes += _accuracy_note(board.entries, labels)
     if any(value is not None for entry in board.entries for value in entry.trend.values()):
         notes.append(f"Trend: points since the {count(board.days, 'day')} before.")
     if board.metric == OVERALL:
@@ -107,10 +111,12 @@ def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
         for name in DIMENSIONS:
             score = entry.scores[name]
             known = score.score is not None
-            text = f"{100 * (score.score or 0.0):.0f} #{score.rank}" if known else NOTHING
+            of = f" of {cases_text(entry)}" if name == "accuracy" and entry.cases else ""
+            text = f"{100 * (score.score or 0.0):.0f} #{score.rank}{of}" if known else NOTHING
             cells.append(Cell(text, Tone.PLAIN if known else Tone.MUTED))
         rows.append(tuple(cells))
-    return Table("By dimension", tuple(columns), tuple(rows), ("Points of 100, and after # the rank.",))
+    notes = ("Points of 100, and after # the rank; accuracy also says of how many cases it is.",)
+    return Table("By dimension", tuple(columns), tuple(rows), notes)
 
 
 def matrix_tables(matrix: Matrix) -> list[Table]:
@@ -128,23 +134,40 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
         marks = [entry.partial, *(False for _ in DIMENSIONS)]
         done = Cell(f"{entry.benchmarks_completed}/{matrix.benchmarks}" + MARK * bool(entry.not_whole))
         name = Cell(labels[entry.agent])
-        scores.append((name, *(_score_cell(score, mark) for score, mark in zip(own, marks, strict=True)), done))
+        cells = (_score_cell(score, mark) for score, mark in zip(own, marks, strict=True))
+        scores.append((name, *cells, Cell(cases_text(entry)), done))
         ranks.append((name, *(Cell(rank_text(score), _tone(score)) for score in own)))
     shown = count(len(matrix.entries), "agent")
     notes = [
         f"{shown}, {count(matrix.benchmarks, 'benchmark')}: means over the last success in each.",
         _POINTS,
+        *_accuracy_note(matrix.entries, labels),
         f"Weights: {weights_text(matrix.weights)}.",
         *_partial(matrix.entries, labels),
         *_failing(matrix, labels),
         *_not_whole([labels[entry.agent] for entry in matrix.entries if entry.not_whole]),
         *scope_notes(matrix.scope),
     ]
-    done_column = Column("done", Align.RIGHT, 1)
-    found = [Table(title, (*heads, done_column), tuple(scores), tuple(notes))]
+    tail = (Column("cases", Align.RIGHT, 1), Column("done", Align.RIGHT, 1))
+    found = [Table(title, (*heads, *tail), tuple(scores), tuple(notes))]
     if len(matrix.entries) > 1:
         found.append(Table("Ranks", tuple(heads), tuple(ranks), (_RANKS,)))
     return found
+
+
+def cases_text(entry: LeaderboardEntry | MatrixEntry) -> str:
+    """``30``, or ``28/30`` where some have no score: what the accuracy is of."""
+    if not entry.cases:
+        return NOTHING
+    return f"{entry.cases:,}" if entry.scored >= entry.cases else f"{entry.scored:,}/{entry.cases:,}"
+
+
+def _accuracy_note(entries: Sequence[LeaderboardEntry | MatrixEntry], labels: Mapping[str, str]) -> list[str]:
+    """What the accuracies are of: the most cases, and who has fewer, or fewer with a score."""
+    most = max((entry.cases for entry in entries), default=0)
+    fewer = [entry for entry in entries if 0 < entry.cases < most or entry.scored < entry.cases]
+    told = [f"{labels[entry.agent]} {of_cases(entry.scored, entry.cases)}" for entry in fewer]
+    return [f"Accuracy is of {count(most, 'case')}" + (f"; {_listed(told)}." if told else ".")] if most else []
 
 
 MARK = "†"
@@ -168,6 +191,10 @@ def scope_notes(scope: BoardScope) -> list[str]:
     if scope.other_suites and len(scope.suites) < 2:
         listed = _listed([one_line(name) for name in scope.other_suites])
         notes.append(f"Other suites: {listed}. --suite NAME shows one, --suite all compares over shared ones.")
+    if scope.older_version:
+        own = [one_line(name) for name in scope.older_version]
+        again = " ".join(f"--agent {shlex.quote(name)}" for name in own[:_MOST_NAMED])
+        notes.append(f"Only older versions of this suite were run by {_listed(own)}: `dyno run SUITE {again}`.")
     if scope.left_out:
         said = count(scope.left_out, "execution")
         notes.append(f"Not counted: {said} in runs that were quick, limited or cut short; {INCLUDE_PARTIAL.option}.")

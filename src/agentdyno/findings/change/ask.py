@@ -17,6 +17,7 @@ from agentdyno.findings.change.words import quiet_text
 from agentdyno.findings.history.ask import Histories
 from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
@@ -32,7 +33,7 @@ class Changing:
     """Asks one store; an answer that was made since the last change of an execution or a baseline is not made again.
 
     Give several of these the same ``cache`` to share the answers, and the same ``memo`` to compare anew only what has
-    run again. ``now_ms`` is the clock unless given.
+    run again. ``now_ms`` is the clock unless given. ``policy`` is the project's: its families correct.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Changing:
         now_ms: int | None = None,
         cache: Answers[Answer] | None = None,
         memo: ChangeMemo | None = None,
+        policy: GatePolicy = DEFAULT_POLICY,
     ) -> None:
+        self._policy = policy
         self._store = store
         self._workspace = workspace
         self._now_ms = now_ms
@@ -111,7 +114,7 @@ class Changing:
         """One for both questions, as long as nothing changes: what was read for one is at hand for the other."""
         when = self._store.boards.generation(), tuple(baselines)
         if when not in self._looks:
-            self._looks = {when: ChangeReader(self._store, baselines, self._memo)}
+            self._looks = {when: ChangeReader(self._store, baselines, self._memo, self._policy)}
         return self._looks[when]
 
     def _pair_alerts(self, look: ChangeReader, pair: Pair, series: Sequence[SeriesRow]) -> list[Alert]:
@@ -147,7 +150,8 @@ class Changing:
 
     def _question(self, kind: str, baselines: Sequence[BaselineRow]) -> tuple[int, tuple[object, ...]]:
         """The generation, and what the answer depends on besides; the window moves on once a day."""
-        return self._store.boards.generation(), (kind, self._workspace, self._now() // DAY_MS, tuple(baselines))
+        day = self._now() // DAY_MS
+        return self._store.boards.generation(), (kind, self._workspace, day, tuple(baselines), self._policy.rules)
 
     def _now(self) -> int:
         return time.time_ns() // 1_000_000 if self._now_ms is None else self._now_ms
@@ -157,7 +161,7 @@ class _Watch(Histories):
     """The histories of one agent in one suite, held against the same baseline as its row."""
 
     def __init__(self, store: Store, look: ChangeReader, sides: ChangeSides) -> None:
-        super().__init__(store)
+        super().__init__(store, policy=look.policy)
         self._records: RealRecords = look.records
         self._memo = look.memo
         self.sides = sides
@@ -171,7 +175,7 @@ class _Watch(Histories):
             checked = super(_Watch, self)._by_version(agent, baseline, threshold, suite)
             return Watched(checked, self.runs)
 
-        question = (agent, self.sides.agent, self.sides.baseline, threshold, suite)
+        question = (agent, self.sides.agent, self.sides.baseline, threshold, suite, self._policy.rules)
         found = self._memo.watched.get(finished(self._results(suite)), question, make)
         self.runs = found.runs
         return found.checked

@@ -29,6 +29,7 @@ from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model.form import WHOLE
+from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.model.result import RunWarning
 from agentdyno.store import Store
@@ -97,8 +98,9 @@ def finished(results: Sequence[Result]) -> Hashable:
 class ChangeReader:
     """One look at the store: makes rows of pairs, reading every run once."""
 
-    def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo) -> None:
+    def __init__(self, store: Store, baselines: Sequence[BaselineRow], memo: ChangeMemo, policy: GatePolicy) -> None:
         self._store = store
+        self.policy = policy
         self.memo = memo
         self._chosen = {(row.agent, row.suite_id): row for row in baselines}
         self.records = RealRecords(store, baseline_runs(baselines))
@@ -162,12 +164,12 @@ class ChangeReader:
     def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
         def make() -> ComparedVersions:
             before, after = self.records.together(agents, suite_id)
-            judged = judge_change(before, after, known_spread(self._store, before, after))
+            judged = judge_change(before, after, known_spread(self._store, before, after), self.policy)
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
             return ComparedVersions(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 
         stamp = finished(self.records.results_together(agents, suite_id))
-        return self.memo.compared.get(stamp, (agents, suite_id), make)
+        return self.memo.compared.get(stamp, (agents, suite_id, self.policy.rules), make)
 
     def _by_history(
         self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None

@@ -43,6 +43,7 @@ from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 from agentdyno.model.identity import digest
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, ErrorClass, RunSpread
 from agentdyno.stats import quantile
 
@@ -79,9 +80,14 @@ class Judged:
     steady_broken: tuple[CaseKey, ...] = ()
 
 
-def judge_change(baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread = UNKNOWN_SPREAD) -> Judged:
+def judge_change(
+    baseline: AgentRecord,
+    candidate: AgentRecord,
+    spread: RunSpread = UNKNOWN_SPREAD,
+    policy: GatePolicy = DEFAULT_POLICY,
+) -> Judged:
     """By the rules above; ``NotComparable`` where no case is common."""
-    found = judgement(baseline, candidate, spread=spread)
+    found = judgement(baseline, candidate, policy, spread)
     pairing, judged = found.pairing, found.rows
     if not pairing.keys:
         raise NotComparable(

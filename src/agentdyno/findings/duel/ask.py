@@ -1,4 +1,4 @@
-"""Agents side by side: of the store, of one run, or of two."""
+"""Agents side by side: of the store, of one run, or of two. ``policy`` is the project's, whose families correct."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.run.ask import figures_for
 from agentdyno.model import RunResult, Side
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
 
 
-def compare_agents(store: Store, agents: Sequence[str], suite: str | None = None) -> Conclusions:
+def compare_agents(
+    store: Store, agents: Sequence[str], suite: str | None = None, policy: GatePolicy = DEFAULT_POLICY
+) -> Conclusions:
     """Two agents head to head (the first is the baseline), or three and more all against all."""
-    return concluded(Records(store).together(agents, suite), store)
+    return concluded(Records(store).together(agents, suite), store, policy)
 
 
-def compare_runs(baseline: RunResult, candidate: RunResult, store: Store | None) -> Conclusions:
+def compare_runs(
+    baseline: RunResult, candidate: RunResult, store: Store | None, policy: GatePolicy = DEFAULT_POLICY
+) -> Conclusions:
     """The agents that two runs of suites share by name, each against itself; with one agent each, those two."""
     before, after = (_records(result, store) for result in (baseline, candidate))
     if len(before) == 1 and len(after) == 1:
-        return concluded([before[0], after[0]], store)
+        return concluded([before[0], after[0]], store, policy)
     named = {record.name: record for record in before}
     pairs = [(named[record.name], record) for record in after if record.name in named]
     if not pairs:
@@ -37,11 +42,11 @@ def compare_runs(baseline: RunResult, candidate: RunResult, store: Store | None)
             f"no agent is in both runs: {', '.join(named)} and {', '.join(record.name for record in after)}",
             remedy="Name the agents instead: dyno compare AGENT AGENT.",
         )
-    found = [duel(first, second, spread=known_spread(store, first, second)) for first, second in pairs]
-    return Conclusions(duels=tuple(found), records=tuple(record for pair in pairs for record in pair))
+    found = tuple(duel_of(pair, store, policy) for pair in pairs)
+    return Conclusions(duels=found, records=tuple(record for pair in pairs for record in pair))
 
 
-def compare_sides(result: RunResult, store: Store | None) -> Conclusions | None:
+def compare_sides(result: RunResult, store: Store | None, policy: GatePolicy = DEFAULT_POLICY) -> Conclusions | None:
     """Baseline and candidate of a run that has two sides; ``None`` for another run."""
     sides = {arm.agent: arm.side for arm in result.arms if arm.agent and arm.side}
     if set(sides.values()) != {Side.BASELINE, Side.CANDIDATE}:
@@ -51,27 +56,32 @@ def compare_sides(result: RunResult, store: Store | None) -> Conclusions | None:
     new = [record for record in records if sides.get(record.agent) is Side.CANDIDATE]
     named = {record.name: record for record in old}
     pairs = [(named.get(record.name, old[0]), record) for record in new]
-    found = tuple(duel(first, second, spread=known_spread(store, first, second)) for first, second in pairs)
+    found = tuple(duel_of(pair, store, policy) for pair in pairs)
     return Conclusions(duels=found, records=tuple(records))
 
 
-def concluded(records: Sequence[AgentRecord], store: Store | None = None) -> Conclusions:
+def concluded(
+    records: Sequence[AgentRecord], store: Store | None = None, policy: GatePolicy = DEFAULT_POLICY
+) -> Conclusions:
     """The comparison of these records, with how far each agent can be relied on."""
     relied = tuple(reliabilities(records))
     if len(records) == 2:
-        return Conclusions(duels=(duel_of(records, store),), reliabilities=relied, records=tuple(records))
-    return Conclusions(tournaments=(tournament_of(records, store),), reliabilities=relied, records=tuple(records))
+        return Conclusions(duels=(duel_of(records, store, policy),), reliabilities=relied, records=tuple(records))
+    found = tournament_of(records, store, policy)
+    return Conclusions(tournaments=(found,), reliabilities=relied, records=tuple(records))
 
 
-def duel_of(records: Sequence[AgentRecord], store: Store | None) -> Duel:
+def duel_of(records: Sequence[AgentRecord], store: Store | None, policy: GatePolicy = DEFAULT_POLICY) -> Duel:
     """Two agents, with what the store knows of the noise between their runs."""
     first, second = records
-    return duel(first, second, spread=known_spread(store, first, second))
+    return duel(first, second, policy=policy, spread=known_spread(store, first, second))
 
 
-def tournament_of(records: Sequence[AgentRecord], store: Store | None) -> AllAgainstAll:
+def tournament_of(
+    records: Sequence[AgentRecord], store: Store | None, policy: GatePolicy = DEFAULT_POLICY
+) -> AllAgainstAll:
     """Three agents and more, with what the store knows of the noise between their runs."""
-    return all_against_all(records, spreads=partial(known_spread, store))
+    return all_against_all(records, policy=policy, spreads=partial(known_spread, store))
 
 
 def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:

@@ -17,23 +17,36 @@ from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.model import RunWarning, Verdict
 from agentdyno.model.case import CaseKey
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 Spreads: TypeAlias = Callable[[AgentRecord, AgentRecord], RunSpread]
 """What is known of the noise between runs for two records."""
 
 
-def duel(baseline: AgentRecord, candidate: AgentRecord, *, spread: RunSpread = UNKNOWN_SPREAD, seed: int = 0) -> Duel:
-    """Both agents on the cases they share, as the engine judges them.
+def duel(
+    baseline: AgentRecord,
+    candidate: AgentRecord,
+    *,
+    policy: GatePolicy = DEFAULT_POLICY,
+    spread: RunSpread = UNKNOWN_SPREAD,
+    seed: int = 0,
+) -> Duel:
+    """Both agents on the cases they share, as the engine judges them by the families of ``policy``.
 
     A winner is better in accuracy, reliability, cost or time and worse in none of them. Raises ``NotComparable``
     where no case is common.
     """
-    return conclude(judge_pairs([_measured(baseline, candidate, spread, seed)])[0])
+    measured = measure_pair(_paired(baseline, candidate), policy, spread, MeasureOptions(seed))
+    return conclude(judge_pairs([measured], policy)[0])
 
 
 def all_against_all(
-    records: Sequence[AgentRecord], *, spreads: Spreads | None = None, seed: int = 0
+    records: Sequence[AgentRecord],
+    *,
+    policy: GatePolicy = DEFAULT_POLICY,
+    spreads: Spreads | None = None,
+    seed: int = 0,
 ) -> AllAgainstAll:
     """Every pair of agents, the earlier one as the baseline; the families of all pairs are corrected together.
 
@@ -51,13 +64,13 @@ def all_against_all(
     for first, second in combinations(records, 2):
         try:
             spread = UNKNOWN_SPREAD if spreads is None else spreads(first, second)
-            measured.append(_measured(first, second, spread, seed))
+            measured.append(measure_pair(_paired(first, second), policy, spread, MeasureOptions(seed)))
         except NotComparable as error:
             text = f"{first.agent} and {second.agent}: {error.message}"
             apart.append(RunWarning("not-comparable", text, error.remedy or ""))
     if not measured:
         raise NotComparable(f"no two of {', '.join(agents)} have a case in common", remedy=apart[0].remedy)
-    duels = tuple(conclude(judged) for judged in judge_pairs(measured))
+    duels = tuple(conclude(judged) for judged in judge_pairs(measured, policy))
     wins = {agent: sum(item.winner == agent for item in duels) for agent in agents}
     winner, why = _winner(agents, duels, wins)
     warnings = dict.fromkeys([*apart, *(warning for item in duels for warning in item.warnings)])
@@ -190,11 +203,11 @@ def _partial(pairing: Pairing) -> Iterator[RunWarning]:
 ROWS = (*DIMENSIONS, OVERALL)
 
 
-def _measured(baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread, seed: int) -> MeasuredPair:
+def _paired(baseline: AgentRecord, candidate: AgentRecord) -> Pairing:
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise _nothing_common(pairing)
-    return measure_pair(pairing, spread=spread, options=MeasureOptions(seed))
+    return pairing
 
 
 def conclude(judged: PairJudgement) -> Duel:

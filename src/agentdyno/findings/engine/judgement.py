@@ -19,13 +19,12 @@ from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.figures.normalised import IN_PLACE_OF
 from agentdyno.findings.standing.model import HeadToHead
-from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
+from agentdyno.model.policy import AGENT_METRICS, DEFAULT_POLICY, GatePolicy, Tier
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 ERROR_RATE = "error_rate"
 SUITE_ROWS = (*DIMENSIONS, OVERALL, ERROR_RATE)
 BENCHMARK_ROWS = (*DIMENSIONS, ERROR_RATE)
-DEFAULT_POLICY = GatePolicy()
 _SAME_ROW = {"duration_s": "speed", "cost_usd": "cost"}
 _CRITICAL, _OTHERS, _BENCHMARKS, _ALONE = "critical", "others", "benchmarks", ""
 

@@ -2,7 +2,8 @@
 
 A board shows the overall score of an agent with an interval. Its five parts come from the same cases, so they are not
 independent: whoever adds up their errors as if they were gets an interval that is too narrow. What is kept is the
-covariance of the dimensions over resampled cases, and the ends of the intervals that the run's report shows.
+covariance of the dimensions over resampled cases, and the ends of the intervals that the run's report shows. Where
+the same cases were run before, which way an interval leans is told by all these runs: of few cases one says little.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ WIDTH = len(DIMENSIONS)
 PAIRS = tuple((one, other) for one in range(WIDTH) for other in range(one, WIDTH))
 """The places of ``ScoreSpread.covariance``: the upper half of the matrix, row by row."""
 _ENDS = len(NAMES)
-SIZE = 2 * _ENDS + 3 * len(PAIRS)
+_FIRST_SIZE = 2 * _ENDS + 3 * len(PAIRS)
+"""What was packed before the ends over several runs were kept."""
+SIZE = _FIRST_SIZE + 2 * _ENDS
 MOST_RUNS = 20
 """Runs over which a spread is averaged; older ones fade."""
 _UNKNOWN = math.inf
@@ -33,10 +36,11 @@ _UNKNOWN = math.inf
 
 
 class RunBefore(NamedTuple):
-    """An earlier run of the same cases: draws of its scores, and its spread where that is known."""
+    """An earlier run of the same cases: draws of its scores, its spread where that is known, and its scores."""
 
     draws: Mapping[str, Draws]
     spread: ScoreSpread | None = None
+    scores: Mapping[str, float | None] = {}
 
 
 def spread_of(
@@ -69,13 +73,31 @@ def spread_of(
     alone = _upper(matrix)
     if before is None or not all(name in before.draws for name in known):
         return ScoreSpread(low, high, alone)
+    below, above = _distances(low, scores, -1.0), _distances(high, scores, 1.0)
     both = _between(draws, before.draws, known) * share
     common, earlier = _upper(0.5 * (both + both.T)), before.spread
     if earlier is None:
-        return ScoreSpread(low, high, alone, alone, common, 2)
+        return ScoreSpread(low, high, alone, alone, common, 2, below, above)
     runs = min(earlier.runs + 1, MOST_RUNS)
     pooled = _averaged(earlier.pooled or earlier.covariance, alone, runs)
-    return ScoreSpread(low, high, alone, pooled, _averaged(earlier.shared or common, common, runs - 1), runs)
+    shared = _averaged(earlier.shared or common, common, runs - 1)
+    past = (
+        earlier.below or _distances(earlier.low, before.scores, -1.0),
+        earlier.above or _distances(earlier.high, before.scores, 1.0),
+    )
+    means = [_averaged(old, own, runs) for old, own in zip(past, (below, above), strict=True)]
+    return ScoreSpread(low, high, alone, pooled, shared, runs, means[0], means[1])
+
+
+def _distances(
+    ends: Mapping[str, float], scores: Mapping[str, float | None], sign: float
+) -> tuple[float | None, ...]:
+    """How far the ends of the intervals are from the scores, ``overall`` last; ``None`` where one is not known."""
+    found = []
+    for name in NAMES:
+        end, score = ends.get(name), scores.get(name)
+        found.append(None if end is None or score is None else max(0.0, sign * (end - score)))
+    return tuple(found)
 
 
 def _averaged(before: Sequence[float | None], own: Sequence[float | None], runs: int) -> tuple[float | None, ...]:
@@ -100,18 +122,19 @@ def _upper(matrix: Packed) -> tuple[float | None, ...]:
 
 
 def packed(spread: ScoreSpread | None, scores: Mapping[str, float | None]) -> bytes | None:
-    """228 bytes: the distance of each score to both ends of its interval, then the three covariances."""
+    """276 bytes: the distance of each score to both ends of its interval, the three covariances, and the mean
+    distances over several runs."""
     if spread is None:
         return None
     values = []
     for ends, sign in ((spread.low, -1.0), (spread.high, 1.0)):
-        for name in NAMES:
-            score = scores.get(name)
-            end = ends.get(name)
-            missing = math.nan if score is None else _UNKNOWN
-            values.append(missing if score is None or end is None else max(0.0, sign * (end - score)))
+        for name, distance in zip(NAMES, _distances(ends, scores, sign), strict=True):
+            missing = math.nan if scores.get(name) is None else _UNKNOWN
+            values.append(missing if distance is None else distance)
     for part in (spread.covariance, *(each or (None,) * len(PAIRS) for each in (spread.pooled, spread.shared))):
         values += [math.nan if value is None else value for value in part]
+    for mean in (spread.below, spread.above):
+        values += [math.nan if value is None else value for value in mean or (None,) * _ENDS]
     return np.array(values, dtype="<f4").tobytes()
 
 
@@ -122,13 +145,13 @@ def rescaled(blob: bytes | None, factors: Mapping[str, float]) -> bytes | None:
     """
     if blob is None:
         return None
-    values = np.frombuffer(blob, dtype="<f4").astype(np.float64)
+    values = np.frombuffer(_of_full_size(blob), dtype="<f4").astype(np.float64)
     scale = np.array([factors.get(name, 1.0) for name in DIMENSIONS])
     before = _overall_variance(values)
     pairs = np.array([scale[one] * scale[other] for one, other in PAIRS])
-    for start in range(2 * _ENDS, SIZE, len(PAIRS)):
+    for start in range(2 * _ENDS, _FIRST_SIZE, len(PAIRS)):
         values[start : start + len(PAIRS)] *= pairs
-    for start in (0, _ENDS):
+    for start in (0, _ENDS, _FIRST_SIZE, _FIRST_SIZE + _ENDS):
         values[start : start + WIDTH] *= scale
         values[start + WIDTH] *= math.sqrt(_overall_variance(values) / before) if before > 0 else 1.0
     return values.astype("<f4").tobytes()
@@ -140,11 +163,15 @@ def _overall_variance(values: Packed) -> float:
 
 
 class Unpacked:
-    """Spreads of several executions; ``low`` and ``high`` are distances to the ends, by dimension, overall last."""
+    """Spreads of several executions; ``low`` and ``high`` are distances to the ends, by dimension, overall last.
+
+    ``below`` and ``above`` are their means over several runs, NaN where there were none before.
+    """
 
     def __init__(self, values: Packed) -> None:
         self.low, self.high = values[:, :_ENDS], values[:, _ENDS : 2 * _ENDS]
-        starts = range(2 * _ENDS, SIZE, len(PAIRS))
+        self.below, self.above = values[:, _FIRST_SIZE : _FIRST_SIZE + _ENDS], values[:, _FIRST_SIZE + _ENDS :]
+        starts = range(2 * _ENDS, _FIRST_SIZE, len(PAIRS))
         self.covariance, self.pooled, self.shared = (
             _matrices(values[:, start : start + len(PAIRS)]) for start in starts
         )
@@ -152,7 +179,15 @@ class Unpacked:
 
 def unpacked(blobs: Sequence[bytes]) -> Unpacked:
     """The spreads that ``packed`` wrote."""
-    return Unpacked(np.frombuffer(b"".join(blobs), dtype="<f4").astype(np.float64).reshape(len(blobs), SIZE))
+    whole = b"".join([_of_full_size(blob) for blob in blobs])
+    return Unpacked(np.frombuffer(whole, dtype="<f4").astype(np.float64).reshape(len(blobs), SIZE))
+
+
+_NO_MEANS = np.full(2 * _ENDS, np.nan, dtype="<f4").tobytes()
+
+
+def _of_full_size(blob: bytes) -> bytes:
+    return blob if len(blob) == 4 * SIZE else blob + _NO_MEANS
 
 
 def _matrices(halves: Packed) -> Packed:

@@ -49,6 +49,7 @@ class ArmBefore(NamedTuple):
 
     figures: ArmFigures
     spread: ScoreSpread | None = None
+    scores: Mapping[str, float | None] = {}
 
 
 def close_suite(
@@ -144,7 +145,7 @@ def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: Arm
     draws, share = sampled_draws(figures, targets, scores, seed)
     earlier = None
     if before is not None and before.figures.clusters().keys() == figures.clusters().keys():
-        earlier = RunBefore(sampled_draws(before.figures, targets, scores, seed)[0], before.spread)
+        earlier = RunBefore(sampled_draws(before.figures, targets, scores, seed)[0], before.spread, before.scores)
     accuracy = accuracy_interval(figures.case_scores(), figures.clusters()) if draws else None
     return replace(
         closed,

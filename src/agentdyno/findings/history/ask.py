@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
@@ -24,7 +24,9 @@ from agentdyno.findings.history.model_regression import Regression, RegressionRe
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.model import Direction, RunWarning, known_metric
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
+from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
@@ -48,12 +50,22 @@ class _Within:
 
 
 class Histories:
-    """Asks one store; with ``partial`` also about runs that were quick, limited or cut short."""
+    """Asks one store; with ``partial`` also about runs that were quick, limited or cut short.
+
+    ``policy`` is the project's: versions are compared by its families.
+    """
 
     def __init__(
-        self, store: Store, *, workspace: str = "default", now_ms: int | None = None, partial: bool = False
+        self,
+        store: Store,
+        *,
+        workspace: str = "default",
+        now_ms: int | None = None,
+        partial: bool = False,
+        policy: GatePolicy = DEFAULT_POLICY,
     ) -> None:
         self._store = store
+        self._policy = policy
         self._partial = partial
         self._records = Records(store, whole=not partial)
         self._workspace = workspace
@@ -127,7 +139,7 @@ class Histories:
             if before.agent == current.agent:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
-            rows = version_rows(before, current, known_spread(self._store, before, current))
+            rows = version_rows(before, current, known_spread(self._store, before, current), self._policy)
             if not any(row.cases for row in rows):
                 remedy = "Run both versions on one version of the suite."
                 raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)
@@ -175,7 +187,21 @@ class Histories:
             level = median(values)
         if version is not None:
             points = [point for point in points if point.version == version]
-        return _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
+        found = _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
+        return found if points else replace(found, note=f"{found.note} {self._left_out(name, within)}".strip())
+
+    def _left_out(self, name: str, within: _Within) -> str:
+        """That there are runs which only ``--include-partial`` shows; "" where there are none."""
+        if self._partial:
+            return ""
+        asked, since = self._records.suite_named(within.suite), self._since(within.days)
+        boards = self._store.boards
+        rows = boards.series(name, suite=asked, benchmark=within.benchmark, since=since, limit=POINTS, partial=True)
+        runs = len({row.run_id or str(row.at) for row in rows})
+        if not runs:
+            return ""
+        said = "1 run that was" if runs == 1 else f"{runs} runs that were"
+        return f"Not counted: {said} quick, limited or cut short; {INCLUDE_PARTIAL.option}."
 
     def _series(self, name: str, suite: str | None, benchmark: str | None, days: int | None) -> list[SeriesRow]:
         """Rows of one suite: of the one that was asked for, else of the one that was run last."""
@@ -184,7 +210,8 @@ class Histories:
             name, suite=asked, benchmark=benchmark, since=self._since(days), limit=POINTS, partial=self._partial
         )
         if not rows and benchmark is not None:
-            known = {row.benchmark for row in self._store.boards.series(name, suite=asked, limit=POINTS)}
+            ran = self._store.boards.series(name, suite=asked, limit=POINTS, partial=True)
+            known = {row.benchmark for row in ran}
             if benchmark not in known:
                 raise SpecError(f"{name} has run no benchmark {benchmark!r}", remedy=nearest(benchmark, known))
         if not rows or suite is not None:

@@ -64,6 +64,10 @@ class Executed(Protocol):
     @property
     def samples(self) -> int | None: ...
     @property
+    def cases(self) -> int | None: ...
+    @property
+    def scored(self) -> int | None: ...
+    @property
     def form(self) -> str: ...
 
 
@@ -193,6 +197,8 @@ def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
         machine_id=machines.pop() if len(machines) == 1 else "",
         commit=commits.pop() if len(commits) == 1 else "",
         form=next((row.form for row in rows if row.form not in WHOLE), ""),
+        scored=sum(row.scored or 0 for row in rows),
+        cases=sum(row.cases or 0 for row in rows),
     )
 
 

@@ -22,6 +22,7 @@ from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.findings import Verdict
 from agentdyno.model.metric import format_value
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 from agentdyno.model.result import RunWarning
 
@@ -31,13 +32,16 @@ Found = tuple[list[Regression], list[Regression]]
 
 
 def version_rows(
-    baseline: AgentRecord, candidate: AgentRecord, spread: RunSpread = UNKNOWN_SPREAD
+    baseline: AgentRecord,
+    candidate: AgentRecord,
+    spread: RunSpread = UNKNOWN_SPREAD,
+    policy: GatePolicy = DEFAULT_POLICY,
 ) -> list[PairedRow]:
     """The five dimensions and ``error_rate`` as the engine judges them, for the suite and for each common benchmark.
 
     With one benchmark there are only the rows of the suite: the others would say the same again.
     """
-    judged = judgement(baseline, candidate, spread=spread)
+    judged = judgement(baseline, candidate, policy, spread)
     rows = [judged.rows[metric] for metric in METRICS]
     return rows if len(judged.pairing.benchmarks) < 2 else [*rows, *judged.parts.values()]
 

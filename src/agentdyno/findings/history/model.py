@@ -11,6 +11,7 @@ class HistoryPoint:
 
     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
+    ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
     """
 
     at: int
@@ -22,6 +23,8 @@ class HistoryPoint:
     machine_id: str = ""
     commit: str = ""
     form: str = ""
+    scored: int = 0
+    cases: int = 0
 
 
 @dataclass(frozen=True, slots=True)

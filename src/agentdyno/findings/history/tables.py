@@ -8,7 +8,7 @@ from functools import partial
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.history.charts import history_title
-from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift
+from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables_plot import history_plot
 from agentdyno.show.section import Lead, Picture, Section
@@ -79,7 +79,7 @@ def history_notes(history: History) -> tuple[str, ...]:
             now += f", baseline {show(history.baseline, history.unit)}"
             if history.baseline and level is not None:
                 now += f" ({change(1 + (level.value - history.baseline) / abs(history.baseline))})"
-        notes.append(f"{now}.")
+        notes += [f"{now}.", *_cases_note(points)]
     if history.drift is not None:
         notes.append(_drift_note(history, history.drift))
     if not history.changes and history.drift is None and len(points) > 1 and not history.note:
@@ -89,6 +89,21 @@ def history_notes(history: History) -> tuple[str, ...]:
     if history.note:
         notes.append(one_line(history.note))
     return tuple(notes)
+
+
+def _cases_note(points: Sequence[HistoryPoint]) -> list[str]:
+    """Of how many cases the points are, and that some have no score."""
+    known = [point for point in points if point.cases]
+    if not known:
+        return []
+    fewest, most = min(point.cases for point in known), max(point.cases for point in known)
+    told = f"of {count(most, 'case')}" if fewest == most else f"of {fewest:,} to {count(most, 'case')}"
+    short = [point for point in known if point.scored < point.cases]
+    if short:
+        least = min(short, key=lambda point: point.scored / point.cases)
+        worst = f"at worst {least.scored:,} of {least.cases:,} scored"
+        told += f"; {count(len(short), 'point')} with cases without a score, {worst}"
+    return [f"Each point is {told}."]
 
 
 def _drift_note(history: History, drift: HistoryDrift) -> str:

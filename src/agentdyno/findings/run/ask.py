@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from agentdyno.errors import PluginError, StoreError, nearest
 from agentdyno.findings.figures.cases import ArmFigures
@@ -10,48 +11,64 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import Findings, RunResult, Side
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.registry.installed import STRESS, findings_of
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
 
-def findings_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> Findings:
-    """A run's warnings, and what its kind has concluded about it: where agents stand, two sides compared, stress."""
+def findings_for(
+    result: RunResult,
+    store: Store | None,
+    tolerance: float = TOLERANCE.default,
+    policy: GatePolicy = DEFAULT_POLICY,
+) -> Findings:
+    """A run's warnings, and what its kind has concluded about it: where agents stand, two sides compared, stress.
+
+    ``tolerance`` is of experiments; ``policy`` is the project's, whose families correct what is said of two agents.
+    """
+    rules = _Rules(tolerance, policy)
     for name in findings_of(result.kind):
         if name not in _CONCLUSIONS:
             raise PluginError(f"the kind {result.kind!r} names findings {name!r}", remedy=nearest(name, _CONCLUSIONS))
-        found = _CONCLUSIONS[name](result, store, tolerance)
+        found = _CONCLUSIONS[name](result, store, rules)
         if found is not None:
             return found
     return Findings(warnings=result.warnings)
 
 
-def _standing(result: RunResult, store: Store | None, _tolerance: float) -> Findings | None:
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    tolerance: float
+    policy: GatePolicy
+
+
+def _standing(result: RunResult, store: Store | None, rules: _Rules) -> Findings | None:
     if result.suite is None:
         return None
-    standing = standing_of(result, _figures(result, store))
+    standing = standing_of(result, _figures(result, store), rules.policy)
     return SuiteFindings(warnings=result.warnings, standings=(standing,))
 
 
-def _stress(result: RunResult, _store: Store | None, _tolerance: float) -> Findings:
+def _stress(result: RunResult, _store: Store | None, _rules: _Rules) -> Findings:
     from agentdyno.findings.conclusions import Conclusions
     from agentdyno.findings.stress.judge import stress_report
 
     return Conclusions(warnings=result.warnings, stress=(stress_report(result),))
 
 
-def _comparison(result: RunResult, store: Store | None, tolerance: float) -> Findings | None:
+def _comparison(result: RunResult, store: Store | None, rules: _Rules) -> Findings | None:
     """Of the two sides, where a run has two."""
     if not {Side.BASELINE, Side.CANDIDATE} <= {arm.side for arm in result.arms}:
         return None
     from agentdyno.findings.comparison.ask import judging_for
     from agentdyno.findings.engine.match import compare_sides
 
-    compared = compare_sides(result, judging_for(result, store, tolerance))
+    compared = compare_sides(result, judging_for(result, store, rules.tolerance))
     return Findings(warnings=result.warnings, comparisons=(compared,))
 
 
-_CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, float], Findings | None]] = {
+_CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, _Rules], Findings | None]] = {
     "comparison": _comparison,
     "standing": _standing,
     STRESS: _stress,

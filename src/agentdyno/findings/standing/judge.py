@@ -40,11 +40,14 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.settings.judging import LEVEL
 from agentdyno.stats import Values, quantile
 
 
-def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = None) -> SuiteStanding:
+def standing_of(
+    result: RunResult, figures: Mapping[str, ArmFigures] | None = None, policy: GatePolicy = DEFAULT_POLICY
+) -> SuiteStanding:
     """What a closed run of a suite says about its agents, in the order of their overall score.
 
     ``figures`` by arm id give intervals, failed cases and the head-to-head; without them they are made from the
@@ -78,7 +81,7 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
         arms=tuple(standings.values()),
         failed=tuple(failed),
         failed_total=sum(len(taken[arm.arm_id].remarks.failed_cases) for arm in arms if arm.arm_id in taken),
-        head_to_head=_head_to_head(result, taken, agents, order) if len(agents) > 1 else None,
+        head_to_head=_head_to_head(result, taken, (agents, order), policy) if len(agents) > 1 else None,
         scorers=tuple(
             item for arm in arms if arm.arm_id in taken for item in scorer_troubles(arm, taken[arm.arm_id])
         ),
@@ -86,22 +89,28 @@ def standing_of(result: RunResult, figures: Mapping[str, ArmFigures] | None = No
 
 
 def _head_to_head(
-    result: RunResult, figures: Mapping[str, ArmFigures], agents: Sequence[AgentStanding], order: Sequence[str]
+    result: RunResult,
+    figures: Mapping[str, ArmFigures],
+    ranked: tuple[Sequence[AgentStanding], Sequence[str]],
+    policy: GatePolicy,
 ) -> HeadToHead | None:
-    """What the engine says of the two that matter most; ``None`` where the samples of one are not there."""
+    """What the engine says of the two that matter most; ``None`` where the samples of one are not there.
+
+    ``ranked`` are the agents with their figures, and their names in the order of their overall score.
+    """
     # Only now: a run of one agent, an experiment and a load have nothing to judge.
     from agentdyno.findings.engine.flips import pick_pair
     from agentdyno.findings.engine.judgement import judgement
     from agentdyno.findings.record.judge import record_of
 
-    pair = pick_pair(agents, order)
+    pair = pick_pair(*ranked)
     if pair is None:
         return None
     try:
         first, second = (record_of(result, figures, agent) for agent in pair)
     except NotComparable:
         return None
-    return judgement(first, second).flips
+    return judgement(first, second, policy).flips
 
 
 def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:

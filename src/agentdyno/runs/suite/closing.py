@@ -91,8 +91,8 @@ def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[
             samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
             figures = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
             earlier = store.runs.load(place[0], samples=False).arms
-            spread = next((one.spread for one in earlier if one.arm_id == place[1]), None)
-            found[arm.arm_id] = ArmBefore(figures, spread)
+            own = next((one for one in earlier if one.arm_id == place[1]), None)
+            found[arm.arm_id] = ArmBefore(figures) if own is None else ArmBefore(figures, own.spread, own.scores)
     return found
 
 

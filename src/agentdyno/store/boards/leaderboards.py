@@ -116,9 +116,11 @@ class BoardEnd(NamedTuple):
     last_success_at: int | None
     errors: tuple[float | None, ...]
     spreads: tuple[bytes | None, ...]
+    last_scored: int
+    last_cases: int
 
 
-_NONE = BoardEnd(0, None, (None,) * len(ERRORS), ())
+_NONE = BoardEnd(0, None, (None,) * len(ERRORS), (), 0, 0)
 
 
 class BoardQuestion(NamedTuple):
@@ -215,18 +217,22 @@ def _last_successes(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
     # A benchmark is one, whatever version of its suite it was run in; within one version its key tells as much.
     one_version = asked.of_suite and not asked.partial
     name = latest.c.benchmark if one_version else suites.c.suite_id + "/" + benchmarks.c.benchmark_id
-    shown = [latest.c[column] for column in (*ERRORS, *SCORES[:-1], "spread")]
+    shown = [*(latest.c[column] for column in (*ERRORS, *SCORES[:-1], "spread", "scored")), benchmarks.c.cases]
     wanted = select(latest.c.agent, latest.c.category, name, latest.c.success_at, *shown)
+    wanted = wanted.join(benchmarks, benchmarks.c.id == latest.c.benchmark)
     if not one_version:
-        wanted = wanted.join(benchmarks, benchmarks.c.id == latest.c.benchmark)
         wanted = wanted.join(suites, suites.c.id == benchmarks.c.suite)
     return wanted.where(*_of_latest(asked)).order_by(latest.c.agent, latest.c.benchmark)
 
 
 def _end(rows: Sequence[Sequence[Any]]) -> BoardEnd:
-    _, _, names, times, *figures, spreads = zip(*rows, strict=True)
+    _, _, names, times, *figures, spreads, scored, cases = zip(*rows, strict=True)
     errors, scores = figures[: len(ERRORS)], figures[len(ERRORS) :]
-    return BoardEnd(len(set(names)), max(times), tuple(map(_pooled_error, errors, scores)), spreads)
+    pooled = tuple(map(_pooled_error, errors, scores))
+    # Parts of a suite hold the same cases: of a benchmark only the newest one counts.
+    newest = {name: place for _, place, name in sorted(zip(times, range(len(rows)), names, strict=True))}
+    sizes = (sum(column[place] or 0 for place in newest.values()) for column in (scored, cases))
+    return BoardEnd(len(newest), max(times), pooled, spreads, *sizes)
 
 
 def _pooled_error(errors: Sequence[float | None], scores: Sequence[float | None]) -> float | None:
@@ -264,7 +270,7 @@ def _leaderboard_row(row: Sequence[Any], end: BoardEnd) -> LeaderboardRow:
     ]
     head = (uid_text(uid), name, version, category, attempts, n, end.benchmarks, end.last_success_at)
     cases = (passed, samples, scored, *_pooled(scored, case_sum, case_squares))
-    return LeaderboardRow._make((*head, *means, *cases, known, end.errors, end.spreads, not_whole, ""))
+    return LeaderboardRow._make((*head, *means, *cases, known, end.errors, end.spreads, not_whole, *end[4:], ""))
 
 
 def _pooled(count: int, units: int, square_units: int) -> tuple[float | None, float | None]:

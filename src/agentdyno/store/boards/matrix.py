@@ -99,18 +99,26 @@ def matrix_rows(
     what = {row[0]: row for row in session.execute(_BENCHMARKS).all()}
     heads = {key: (uid_text(row[1]), row[2], row[3]) for key, row in who.items()}
     tails = {key: (row[1], row[2]) for key, row in what.items()}
+    sizes = {key: row[5] for key, row in what.items()}
     by_name = {key: place for place, key in enumerate(sorted(who, key=lambda key: (who[key][2], key)))}
-    in_suite = {key: place for place, key in enumerate(sorted(what, key=lambda key: what[key][3:]))}
+    in_suite = {key: place for place, key in enumerate(sorted(what, key=lambda key: what[key][3:5]))}
     cells = session.execute(_matrix("suite" in given, "category" in given, partial), given).all()
     return [
-        MatrixRow._make((*heads[row[0]], *tails[row[1]], *row[2:6], row[6] and uid_text(row[6]), *row[7:]))
+        MatrixRow._make(
+            (*heads[row[0]], *tails[row[1]], *row[2:6], row[6] and uid_text(row[6]), *row[7:], sizes[row[1]])
+        )
         for row in sorted(cells, key=lambda row: (by_name[row[0]], in_suite[row[1]]))
     ]
 
 
 _AGENTS = select(agents.c.id, agents.c.uid, agents.c.name, agents.c.version)
 _BENCHMARKS = select(
-    benchmarks.c.id, suites.c.digest, benchmarks.c.benchmark_id, suites.c.id, benchmarks.c.position
+    benchmarks.c.id,
+    suites.c.digest,
+    benchmarks.c.benchmark_id,
+    suites.c.id,
+    benchmarks.c.position,
+    benchmarks.c.cases,
 ).join(suites, suites.c.id == benchmarks.c.suite)
 
 
@@ -134,6 +142,23 @@ def _matrix(of_suite: bool, of_category: bool, partial: bool) -> Select[*tuple[A
     if not partial:
         asked = asked.where(latest.c.whole == 1)
     return asked.where(in_category(latest.c.category)) if of_category else asked
+
+
+def agents_of_versions(session: DatabaseSession, suite_id: str, *, since: int = 0) -> dict[str, set[str]]:
+    """By digest of every whole version of a suite the names of the agents that succeeded in it since that time."""
+    asked = (
+        select(suites.c.digest, agents.c.name)
+        .select_from(latest)
+        .join(agents, agents.c.id == latest.c.agent)
+        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        .join(suites, suites.c.id == benchmarks.c.suite)
+        .where(suites.c.suite_id == suite_id, latest.c.whole == 1, latest.c.success_at >= since)
+        .distinct()
+    )
+    found: dict[str, set[str]] = {}
+    for digest, name in session.execute(asked):
+        found.setdefault(digest, set()).add(name)
+    return found
 
 
 def in_suite(partial: bool) -> Select[int]:

@@ -49,6 +49,7 @@ class BoardRepository(Repository):
     load_suite = in_snapshot(matrix.load_suite)
     last_suite = directly(matrix.last_suite)
     matrix_rows = directly(matrix.matrix_rows)
+    agents_of_versions = directly(matrix.agents_of_versions)
     leaderboard_rows = directly(leaderboards.leaderboard_rows)
     generation = directly(summaries.generation)
     executions = in_snapshot(queries.list_executions)

@@ -30,12 +30,21 @@ def baselines(given: Given) -> Response:
 
 @router.put("/api/baselines", response_model=BaselineRow)
 def put_baseline(body: BaselineBody, given: Given, caller: Admin) -> Response:
-    """Makes the newest results of an agent its baseline, in place of any before."""
+    """Makes the newest results of an agent its baseline, in place of any before.
+
+    Those of whole runs; runs that were quick, limited or cut short count only with `include_partial`.
+    """
     agent = find_agent(given, body.agent_id, "body.agent_id")
     suite = find_stored_suite(given, body.suite_id, "body.suite_id")
     now = given.now_ms()
     row, _ = set_baseline(
-        given.store, agent.label, suite=suite, workspace=given.workspace.name, note=body.note, now_ms=now
+        given.store,
+        agent.label,
+        suite=suite,
+        workspace=given.workspace.name,
+        note=body.note,
+        now_ms=now,
+        partial=body.include_partial,
     )
     details = {"suite_id": row.suite_id, "version": row.version, "run_id": row.run_id}
     given.store.service.add_audit(AuditEntry(now, caller.name, "baseline.set", row.agent, details))

@@ -38,7 +38,8 @@ def changes(request: Request, given: Given, _: Reader) -> Response:
     store = given.store
     newest = [(row.run_id, row.status) for row in store.runs.page(limit=1)]
     baselines = store.boards.baselines(given.workspace.name)
-    tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, newest, baselines)
+    seen = newest, baselines, given.workspace.gate.rules
+    tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, *seen)
     return tagged(request, tag, lambda: _changing(given).changes())
 
 
@@ -81,5 +82,7 @@ def _changing(given: Services) -> Changing:
     kept = _caches.get(given)
     if kept is None:
         kept = _caches.setdefault(given, (Answers(), ChangeMemo()))
-    workspace, (cache, memo) = given.workspace.name, kept
-    return Changing(given.store, workspace=workspace, now_ms=given.now_ms(), cache=cache, memo=memo)
+    workspace, (cache, memo) = given.workspace, kept
+    return Changing(
+        given.store, workspace=workspace.name, now_ms=given.now_ms(), cache=cache, memo=memo, policy=workspace.gate
+    )

@@ -40,7 +40,7 @@ def regressions(
     services: Given,
 ) -> Response:
     """What became worse: against a baseline, over time, and in patterns of small signs."""
-    store, workspace = services.store, services.workspace.name
+    store, workspace, policy = services.store, services.workspace.name, services.workspace.gate
 
     def make() -> RegressionReport:
         agent = find_agent(services, agent_id)
@@ -48,11 +48,11 @@ def regressions(
         if baseline_version is not None:
             named = baseline_version if "@" in baseline_version else f"{agent.name}@{baseline_version}"
             find_agent(services, named, "baseline_version")
-        asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms())
+        asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms(), policy=policy)
         return asked.regressions(agent.label, baseline=baseline_version or None, threshold=threshold, suite=suite)
 
     chosen = tuple((row.agent, row.suite_id, row.version, row.set_at) for row in store.boards.baselines(workspace))
-    question = ("regressions", agent_id, baseline_version, threshold, suite_id, workspace, chosen)
+    question = ("regressions", agent_id, baseline_version, threshold, suite_id, workspace, chosen, policy.rules)
     return kept_answer(services, question, make)
 
 

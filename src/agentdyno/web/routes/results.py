@@ -75,6 +75,8 @@ def compare(body: CompareBody, services: Given) -> Response:
         errors = (FieldProblem("body.agent_ids", message),)
         raise RefusedRequest(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
 
+    policy = services.workspace.gate
+
     def make() -> Compared:
         from agentdyno.findings.duel.ask import duel_of, tournament_of
         from agentdyno.findings.record.ask import Records
@@ -84,10 +86,10 @@ def compare(body: CompareBody, services: Given) -> Response:
         records = Records(services.store).together(labels, suite)
         simulated = tuple(record.agent for record in records if record.simulated)
         if kind is ComparisonType.HEAD_TO_HEAD:
-            return Compared(kind, duel_of(records, services.store), None, simulated)
-        return Compared(kind, None, tournament_of(records, services.store), simulated)
+            return Compared(kind, duel_of(records, services.store, policy), None, simulated)
+        return Compared(kind, None, tournament_of(records, services.store, policy), simulated)
 
-    return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id), make)
+    return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id, policy.rules), make)
 
 
 @router.get("/api/profiles", response_model=ProfileReport)

@@ -58,6 +58,7 @@ def run(run_id: RunId, services: Given) -> Response:
     found = find_run(services, run_id)
     store = services.store
     header = store.runs.load(found, samples=False)
+    policy = services.workspace.gate
 
     def make() -> RunView:
         from agentdyno.findings.run.ask import findings_for
@@ -65,14 +66,14 @@ def run(run_id: RunId, services: Given) -> Response:
 
         sides = {arm.side for arm in header.arms}
         whole = header.suite is None and {Side.BASELINE, Side.CANDIDATE} <= sides
-        findings = findings_for(store.runs.load(found) if whole else header, store)
+        findings = findings_for(store.runs.load(found) if whole else header, store, policy=policy)
         standings = findings.standings if isinstance(findings, SuiteFindings) else ()
         return RunView(header_of(header), next(iter(standings), None), next(iter(findings.comparisons), None))
 
     if header.status is RunStatus.RUNNING:
         return answer(make())
     counted = tuple(arm.samples_total for arm in header.arms)
-    return kept_answer(services, ("run", found, header.status, header.finished_at, counted), make)
+    return kept_answer(services, ("run", found, header.status, header.finished_at, counted, policy.rules), make)
 
 
 @router.get("/api/runs/{run_id}/samples", response_model=SamplePage)
@@ -126,7 +127,7 @@ def report(
     services: Given,
 ) -> Response:
     """A report of the run as one file; `csv` and `png` are several, in a zip."""
-    found = write_report(services.store, find_run(services, run_id), wanted.value)
+    found = write_report(services.store, find_run(services, run_id), wanted.value, services.workspace.gate)
     return _sent(found, found.media_type)
 
 
