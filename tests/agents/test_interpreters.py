@@ -67,9 +67,9 @@ def test_one_that_is_too_old_says_so(tmp_path: Path) -> None:
 
     async def start() -> None:
         try:
-            await agent.start()  # type: ignore[attr-defined]
+            await agent.start()
         finally:
-            await agent.close()  # type: ignore[attr-defined]
+            await agent.close()
 
     with pytest.raises(PluginError, match=r"python2 is older than Python 3\.11"):
         asyncio.run(start())
