@@ -1,6 +1,6 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-busy test-repeat check dashboard format soak bench results clean
+.PHONY: help demo test test-frameworks test-busy test-repeat check dashboard format soak bench results clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
@@ -24,6 +24,11 @@ TESTS := $(RUN)/python -m pytest -n 2 --dist worksteal
 test:  ## Install and run every test
 	@scripts/for_tests.sh
 	@$(TESTS)
+
+test-frameworks:  ## Agents of every framework, as `make test` tries those that are small (installs 2 GB)
+	@scripts/for_tests.sh
+	@scripts/frameworks.sh core more crewai
+	@DYNO_FRAMEWORKS=all $(RUN)/python -m pytest tests/agents/frameworks
 
 test-busy:  ## Every test, beside two processes that burn a core each
 	@scripts/for_tests.sh
@@ -64,9 +69,10 @@ bench:  ## Ours beside peers: prints ratio tables
 	@scripts/changepoint_peers.sh
 	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py
 
-results:  ## Measure the simulation workloads anew and write docs/results
+results:  ## Measure the workloads anew and write docs/results
 	@scripts/install.sh dev
 	@packages/agentdyno-workloads/scripts/simulation_results.sh
+	@packages/agentdyno-workloads/scripts/framework_results.sh
 
 clean:  ## Remove .venv and caches
-	rm -rf .venv .venv-changepoints .venv-load dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-changepoints .venv-load .venv-frameworks dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -32,7 +32,7 @@ def find_interpreter(text: str, base_dir: Path, where: str) -> str:
 
 
 def _executable(path: Path, text: str, where: str) -> str:
-    found = shutil.which(path)
+    found = shutil.which(str(path))
     if found is None:
         raise _refused(f"{text} cannot be executed", where, "")
     return found

@@ -222,7 +222,7 @@ async def in_turn():
 
 
 told = asyncio.run(in_turn()) if inspect.iscoroutinefunction(direct) else [direct(text) for text in texts]
-print(json.dumps(told))
+print("\\ntold " + json.dumps(told), flush=True)
 """
 
 

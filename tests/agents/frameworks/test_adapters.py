@@ -64,7 +64,8 @@ def told_directly(given: GivenAgent, folder: Path, url: str) -> list[dict[str, o
         text=True,
         check=True,
     )
-    found: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    line = next(line for line in done.stdout.splitlines() if line.startswith("told "))  # some frameworks print, too
+    found: list[dict[str, object]] = json.loads(line.removeprefix("told "))
     return found
 
 
@@ -106,22 +107,25 @@ def test_every_model_call_and_tool_call_has_its_time_and_its_tokens(
     assert first.details["usage"]["output_tokens"] == 4
 
 
-@pytest.mark.parametrize("given", CHOSEN, ids=lambda given: given.framework)
+@pytest.mark.parametrize(
+    "given",
+    # this model makes no tool calls, without which an agent of smolagents has no answer
+    [given for given in CHOSEN if given.framework != "smolagents"],
+    ids=lambda given: given.framework,
+)
 def test_a_conversation_reaches_the_model_whole_and_with_the_instructions(given: GivenAgent, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Reply:
-        return Reply(f"Noted, {asked.text}")
+        return Reply("You are Ada" if "Who am I" in asked.text else "Noted, I am Ada")
 
     with serving(answer) as server:
         case = Case("talk", "I am Ada", turns=("I am Ada", "Who am I"))
         (response,) = answers(given, tmp_path, server.url, [case])
     last = json.dumps(server.asked[-1].body["messages"])
-    if given.framework == "smolagents":  # asks for a tool call, which this model never makes, and then once more
-        return
-    assert response.output == "Noted, Who am I"
+    assert response.output == "You are Ada"
     assert last.count("I am Ada") == 2  # the user's message, and the answer to it
     assert "You calculate." in last
     assert [event.content for event in response.events if event.kind == "message"] == [
-        *("I am Ada", "Noted, I am Ada", "Who am I", "Noted, Who am I")
+        *("I am Ada", "Noted, I am Ada", "Who am I", "You are Ada")
     ]
 
 
