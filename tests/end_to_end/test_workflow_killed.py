@@ -36,7 +36,8 @@ def _plan() -> dict[str, object]:
     for number in range(STEPS):
         before = "numbers.txt" if number < 2 else f"{number - 2}/a.txt"
         command = (
-            f"mkdir -p {number} && for n in 1 2 3 4 5 6 7 8; do sort -R --random-source=numbers.txt {before} > {number}/$n.txt; "
+            f"mkdir -p {number} && for n in 1 2 3 4 5 6 7 8; do sort -R --random-source=numbers.txt "
+            f"{before} > {number}/$n.txt; "
             f"done; (cat {before}; echo {number}) > {number}/a.txt"
         )
         needs = [] if number < 2 else [f"s{number - 2}"]
@@ -90,7 +91,9 @@ def _check_records(folder: Path) -> None:
             assert step in begun, f"{step} ended without a beginning"
             ended.add(step)
         else:
-            assert "forgotten" not in row and "cleared" not in row, "nothing has changed that could make a step invalid"
+            assert "forgotten" not in row and "cleared" not in row, (
+                "nothing has changed that could make a step invalid"
+            )
 
 
 def _check_files(folder: Path) -> None:

@@ -62,7 +62,8 @@ class ChangedPath:
 @dataclass(frozen=True, slots=True)
 class CellResult:
     """How a command ended. ``ended_by`` is ``time`` or ``output`` where a limit ended it; ``full`` says that no room
-    was left in its working folder. Contents of ``changed`` are there where it ended well. ``read`` are paths that it read (folders, whose names it read, end in a slash)."""
+    was left in its working folder. Contents of ``changed`` are there where it ended well. ``read`` are paths that it
+    read (folders, whose names it read, end in a slash)."""
 
     status: int
     output: str

@@ -27,7 +27,7 @@ GOOD = {"steps": [
     {"id": "copy", "command": "cp sorted.txt out.txt", "needs": ["sort"], "outputs": ["out.txt"]}]}
 
 def good(case): return GOOD
-def wrong(case): return {"steps": [{"id": "copy", "command": "cp in.txt out.txt", "needs": [], "outputs": ["out.txt"]}]}
+def wrong(case): return {"steps": [{"id": "copy", "command": "cp in.txt out.txt", "outputs": ["out.txt"]}]}
 def broken(case): return "I would sort the file."
 def failing(case): return {"steps": [{"id": "tool", "command": "frobnicate in.txt", "needs": [], "outputs": []}]}
 def mended(case): return GOOD if isinstance(case.input, list) else "no plan at first"
@@ -43,7 +43,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def suite(metadata: dict[str, object] | None = None) -> Suite:
-    case = Case("sorting", "Sort in.txt into out.txt.", metadata={"workflow": WORKFLOW if metadata is None else metadata})
+    case = Case(
+        "sorting", "Sort in.txt into out.txt.", metadata={"workflow": WORKFLOW if metadata is None else metadata}
+    )
     rubric = Rubric((ScorerUse("final_state"),))
     return Suite("tasks", (Benchmark("tasks", (case,), rubric=rubric),), warmup=0, epochs=1, base_dir=".")
 
@@ -68,7 +70,8 @@ def test_a_good_plan_is_executed_and_passes_the_check(place: Path) -> None:
     assert readings["commands.unknown_tools"] == 0
     assert readings["workflow.critical_path_s"] <= readings["workflow.execution_s"] <= readings["duration_s"]
     observed = sample.details["observed"]
-    assert isinstance(observed, dict) and "namespaces" in observed["sandbox"]
+    assert isinstance(observed, dict)
+    assert "namespaces" in observed["sandbox"]
 
 
 def test_steps_are_spans_of_the_trajectory(place: Path) -> None:
@@ -80,7 +83,8 @@ def test_steps_are_spans_of_the_trajectory(place: Path) -> None:
     assert steps["copy"]["content"] == "cp sorted.txt out.txt"
     assert details["parent"] == "workflow"
     assert (details["exit_code"], details["files_read"], details["files_written"]) == (0, ["sorted.txt"], ["out.txt"])
-    assert details["cpu_s"] >= 0 and details["peak_rss_bytes"] > 0
+    assert details["cpu_s"] >= 0
+    assert details["peak_rss_bytes"] > 0
     assert any(event["name"] == "planning" for event in events)
 
 

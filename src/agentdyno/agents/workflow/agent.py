@@ -62,8 +62,8 @@ class WorkflowAgent:
 
     The answer is a mapping: ``outcome`` (``done``, ``failed`` or ``plan_refused``), ``reason``, ``folder`` with the
     final state below ``work``, and ``steps`` by state. A plan that is not valid, and a step that fails, are the
-    planner's failure and no error: the check of the final state decides. ``duration_s`` is the planner's time and that
-    of the steps, earlier starts included.
+    planner's failure and no error: the check of the final state decides. ``duration_s`` is the planner's time and
+    that of the steps, earlier starts included.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Faults at a chosen step, and how well the second start knew what was done.
 
-The truth does not come from the executor's own bookkeeping. Which steps had ended is what the injector saw end. Whether
-skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly where that
+The truth does not come from the executor's own bookkeeping. Which steps had ended is what the injector saw end.
+Whether skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly where that
 run made something else than the files that were kept, and had to be done again where it found other files to read.
 """
 
@@ -68,8 +68,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class ResumeFigures:
-    """How well the second start knew what was done. ``precision`` is the share of skipped steps that could be skipped,
-    ``recall`` the share of those that could be that were; ``None`` where there were none."""
+    """How well the second start knew what was done. ``precision`` is the share of skipped steps that could be
+    skipped, ``recall`` the share of those that could be that were; ``None`` where there were none."""
 
     completed: int
     skipped: int
@@ -147,9 +147,7 @@ class Interruption:
         conditions = replace(self.conditions, fault=change)
         return await PlanExecutor(self.plan, journal, self.cells, conditions).run(self.make_data)
 
-    async def _full(
-        self, folder: Path, changed: Mapping[str, bytes]
-    ) -> tuple[Execution, dict[str, StepEnd]]:
+    async def _full(self, folder: Path, changed: Mapping[str, bytes]) -> tuple[Execution, dict[str, StepEnd]]:
         def make(place: Path) -> None:
             self.make_data(place)
             _put(place, {path: changed_content(content) for path, content in changed.items()})
@@ -168,9 +166,7 @@ class _Truth:
     may_skip: set[str]
 
 
-def _figures(
-    ended: set[str], skipped: set[str], truth: _Truth, starts: tuple[Execution, Execution]
-) -> ResumeFigures:
+def _figures(ended: set[str], skipped: set[str], truth: _Truth, starts: tuple[Execution, Execution]) -> ResumeFigures:
     second, full = starts
     return ResumeFigures(
         completed=len(ended),
