@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from agentdyno.sandbox.isolation import CellLimits, Cells, Isolation
+from agentdyno.sandbox.isolation import CellIsolation, CellLimits, Cells
 
 ESCAPES = {
     "read a file by its path": "cat {secret} && echo ESCAPED",
@@ -62,7 +62,7 @@ def attempt(isolation: str, given: dict[str, str]) -> dict[str, dict[str, object
     """What came of every attempt: how it ended, what it printed, what it left."""
 
     async def work() -> dict[str, dict[str, object]]:
-        cells = Cells(Isolation(isolation))
+        cells = Cells(CellIsolation(isolation))
         await cells.start()
         found: dict[str, dict[str, object]] = {}
         try:

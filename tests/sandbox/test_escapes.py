@@ -77,7 +77,7 @@ def _as_ordinary_user(outside: Outside) -> Found:
     (place / "agentdyno").mkdir(parents=True)
     for name in NEEDED:
         copy = shutil.copytree if (source / name).is_dir() else shutil.copy
-        copy(source / name, place / "agentdyno" / name)  # type: ignore[operator]
+        copy(source / name, place / "agentdyno" / name)
     shutil.copy(Path(__file__).with_name("escapes.py"), place / "escapes.py")
     subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True)
     done = subprocess.run(

@@ -9,7 +9,7 @@ import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.sandbox.final_state import FinalState, NotAsAsked
-from agentdyno.sandbox.isolation import CellLimits, CellRefused, CellResult, Cells, Isolation
+from agentdyno.sandbox.isolation import CellIsolation, CellLimits, CellRefused, CellResult, Cells
 
 
 def run(command: str, folder: Path, limits: CellLimits | None = None) -> CellResult:
@@ -69,7 +69,7 @@ def test_where_no_isolation_can_be_had_nothing_is_run(monkeypatch: pytest.Monkey
     async def refused(*_: object) -> CellResult:
         raise CellRefused("no namespaces can be made (Operation not permitted)")
 
-    cells = Cells(Isolation.AUTO)
+    cells = Cells(CellIsolation.AUTO)
     monkeypatch.setattr(cells, "_run", refused)
     with pytest.raises(RunError) as error:
         asyncio.run(cells.start())

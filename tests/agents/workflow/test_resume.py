@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.agents.workflow.faults import Fault, FaultKind
+from agentdyno.agents.workflow.faults import FaultKind, StepFault
 from agentdyno.agents.workflow.journal import Journal
 from agentdyno.errors import RunError, SpecError
 
@@ -138,7 +138,7 @@ def test_two_executors_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_after_a_fault_exactly_what_is_still_valid_is_skipped(
     tmp_path: Path, kind: FaultKind, step: str | int | float
 ) -> None:
-    found = interrupt(SORTING, tmp_path / "case", Fault(kind, step))
+    found = interrupt(SORTING, tmp_path / "case", StepFault(kind, step))
     figures = found.figures
     assert not found.first.succeeded
     assert found.last.succeeded
@@ -151,7 +151,7 @@ def test_after_a_fault_exactly_what_is_still_valid_is_skipped(
 
 
 def test_a_fault_is_read_from_a_configuration_with_the_nearest_word() -> None:
-    assert Fault.read({"kind": "disk_full", "step": 2}, "x") == Fault(FaultKind.DISK_FULL, 2)
+    assert StepFault.read({"kind": "disk_full", "step": 2}, "x") == StepFault(FaultKind.DISK_FULL, 2)
     with pytest.raises(SpecError) as wrong:
-        Fault.read("disk_ful", "config of x")
+        StepFault.read("disk_ful", "config of x")
     assert "Did you mean disk_full?" in (wrong.value.remedy or "")
