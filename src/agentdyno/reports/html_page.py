@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape as escape_html
 from pathlib import Path
@@ -22,7 +22,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import errors, suite_tables
 from agentdyno.findings.standing.tables_cases import failed
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.model import ArmResult, RunResult
+from agentdyno.model import ArmResult, RunResult, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
+MOST_WORKFLOWS = 8
+"""Executions of workflows that are drawn."""
 MOST_CHARTED = 16
 """Arms that get charts of their own."""
 MOST_FAILED = 200
@@ -244,7 +246,20 @@ def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple
     if drawn:
         caption = "Duration of every agent's answers: each dot an execution, box from quartile to quartile."
         charts.append(_chart(overview(drawn), f"{key}-o", caption))
-    return tuple(charts)
+    return (*charts, *_workflow_charts(key, result))
+
+
+def _workflow_charts(key: str, result: RunResult) -> Iterator[Chart]:
+    """Executions of workflows as graphs over time: those that failed first, a few of them."""
+    from agentdyno.findings.case.charts_workflow import workflow_chart
+    from agentdyno.findings.case.judge_workflow import workflow_steps
+
+    every = [(arm, sample, workflow_steps(sample)) for arm in result.arms for sample in arm.samples]
+    found = sorted((item for item in every if item[2]), key=lambda item: item[1].status is Status.OK)
+    for number, (arm, sample, steps) in enumerate(found[:MOST_WORKFLOWS]):
+        caption = f"{one_line(arm.agent or arm.name)}, {one_line(sample.case_id or '')}: {sample.status.value}. "
+        caption += "Time from left to right; strong bars are the longest way, rings were skipped, crosses failed."
+        yield replace(_chart(workflow_chart(steps), f"{key}-w{number}", caption), wide=True)
 
 
 def _by_agent(arms: Sequence[ArmResult]) -> list[ArmResult]:

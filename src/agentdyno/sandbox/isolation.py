@@ -26,7 +26,7 @@ _BEYOND_BYTES = 16 * 1024 * 1024
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-class Isolation(StrEnum):
+class CellIsolation(StrEnum):
     """How commands are kept apart from the machine. There is no way to run them without."""
 
     AUTO = "auto"
@@ -62,7 +62,8 @@ class ChangedPath:
 @dataclass(frozen=True, slots=True)
 class CellResult:
     """How a command ended. ``ended_by`` is ``time`` or ``output`` where a limit ended it; ``full`` says that no room
-    was left in its working folder. Contents of ``changed`` are there where it ended well. ``read`` are paths that it read (folders, whose names it read, end in a slash)."""
+    was left in its working folder. Contents of ``changed`` are there where it ended well. ``read`` are paths that it
+    read (folders, whose names it read, end in a slash)."""
 
     status: int
     output: str
@@ -94,9 +95,9 @@ class Cells:
     ``isolation`` is settled by ``start``: what was asked for, or the first that works. ``used`` says it in words.
     """
 
-    def __init__(self, isolation: Isolation = Isolation.AUTO) -> None:
+    def __init__(self, isolation: CellIsolation = CellIsolation.AUTO) -> None:
         self._asked = isolation
-        self.isolation: Isolation | None = None
+        self.isolation: CellIsolation | None = None
         self._idle: list[CommandLauncher] = []
         self._launchers: list[CommandLauncher] = []
 
@@ -105,7 +106,7 @@ class Cells:
         """What keeps commands apart, for people."""
         if self.isolation is None:
             return "nothing yet"
-        if self.isolation is Isolation.BUBBLEWRAP:
+        if self.isolation is CellIsolation.BUBBLEWRAP:
             return "bubblewrap (mount, process, network and user namespaces)"
         if os.geteuid() == 0:
             return "namespaces (mount, process, network), as a user without an account"
@@ -113,7 +114,11 @@ class Cells:
 
     async def start(self) -> None:
         """Tries the isolation; raises ``RunError`` where none can be had, so that nothing runs without."""
-        ways = [self._asked] if self._asked is not Isolation.AUTO else [Isolation.NAMESPACES, Isolation.BUBBLEWRAP]
+        ways = (
+            [self._asked]
+            if self._asked is not CellIsolation.AUTO
+            else [CellIsolation.NAMESPACES, CellIsolation.BUBBLEWRAP]
+        )
         reasons = []
         for way in ways:
             try:
@@ -141,7 +146,7 @@ class Cells:
         self._idle.clear()
         self._launchers.clear()
 
-    async def _try(self, way: Isolation) -> None:
+    async def _try(self, way: CellIsolation) -> None:
         with tempfile.TemporaryDirectory(prefix="dyno-cell-") as name:
             folder, outside = Path(name, "work"), Path(name, "outside")
             folder.mkdir()
@@ -152,10 +157,10 @@ class Cells:
         if result.status != 0 or made != ["probe"]:
             raise CellRefused(f"a command sees more than it may, or fails: {result.output.strip()[-200:] or made}")
 
-    async def _run(self, way: Isolation, command: str, folder: Path, limits: CellLimits) -> CellResult:
+    async def _run(self, way: CellIsolation, command: str, folder: Path, limits: CellLimits) -> CellResult:
         job = _job(way, command, folder, limits)
         argv: tuple[str, ...] = (sys.executable, "-I", "-S", "-c", _BOOT, str(_PACKAGE.parent))
-        if way is Isolation.BUBBLEWRAP:
+        if way is CellIsolation.BUBBLEWRAP:
             argv = _bubblewrap(folder, limits)
         payload = json.dumps(job).encode("utf-8", "surrogatepass")
         asked = Command(argv, payload, "/", {}, output_bytes=limits.work_bytes + _BEYOND_BYTES)
@@ -182,7 +187,7 @@ class Cells:
         return launcher
 
 
-def _job(way: Isolation, command: str, folder: Path, limits: CellLimits) -> dict[str, object]:
+def _job(way: CellIsolation, command: str, folder: Path, limits: CellLimits) -> dict[str, object]:
     return {
         "isolation": way.value,
         "command": command,

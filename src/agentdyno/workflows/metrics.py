@@ -41,7 +41,9 @@ _READINGS = {
     "cost_usd": "cost_usd",
 }
 """Column of a row and the reading that it is."""
-_MEDIANS = tuple(name for name in (*_READINGS, "memory_mb", "cpu_percent", "steps_skipped_ratio") if name != "idempotent")
+_MEDIANS = tuple(
+    name for name in (*_READINGS, "memory_mb", "cpu_percent", "steps_skipped_ratio") if name != "idempotent"
+)
 
 
 class BenchmarkMetrics:

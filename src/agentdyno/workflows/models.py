@@ -39,7 +39,9 @@ def check_models(models: Sequence[str]) -> None:
     """Raises ``SpecError`` where there is nothing to run, or one model is named twice."""
     if isinstance(models, str) or not models:
         raise SpecError(
-            "no models are named" if not models else "models is a text", where="models", remedy="Give a list of names."
+            "no models are named" if not models else "models is a text",
+            where="models",
+            remedy="Give a list of names.",
         )
     twice = [model for model in dict.fromkeys(models) if list(models).count(model) > 1]
     if twice:
@@ -67,4 +69,6 @@ def _configured(use: AgentUse) -> str:
     located = locate(use)
     planner = located.planner or located
     named = "" if planner.scheme in SCHEMES[1:3] else planner.use.uses
-    return digest([planner.scheme, named, {key: value for key, value in located.use.config.items() if key != "model"}])
+    return digest(
+        [planner.scheme, named, {key: value for key, value in located.use.config.items() if key != "model"}]
+    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agentdyno.errors import DynoError
-from agentdyno.model import AgentUse, Benchmark, Case, RunResult, Rubric, ScorerUse, Suite
+from agentdyno.model import AgentUse, Benchmark, Case, Rubric, RunResult, ScorerUse, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.registry.installed import installed, load
 from agentdyno.specs import load_workspace
@@ -29,8 +29,8 @@ class BenchmarkRunner:
     """Runs workflow prompts. Results go to a folder of their own below ``output_dir`` and, like every run, into the
     project's store, where ``dyno board``, ``compare`` and ``history`` find them.
 
-    ``fault`` is injected into each execution, so that the second start shows what smart resume is worth: a kill at the
-    step in the middle unless another is named; ``None`` for none. ``config`` is for every agent: ``repairs``,
+    ``fault`` is injected into each execution, so that the second start shows what smart resume is worth: a kill at
+    the step in the middle unless another is named; ``None`` for none. ``config`` is for every agent: ``repairs``,
     ``parallel``, ``quota_mb`` and options of the planner.
     """
 
@@ -98,7 +98,9 @@ class BenchmarkRunner:
         found: dict[str, object] = {}
         for use in uses[1:]:
             try:
-                found[f"{uses[0].name} / {use.name}"] = to_plain(compare_agents(uses[0].name, use.name, store=self._store))
+                found[f"{uses[0].name} / {use.name}"] = to_plain(
+                    compare_agents(uses[0].name, use.name, store=self._store)
+                )
             except DynoError as error:
                 found[f"{uses[0].name} / {use.name}"] = {"not_compared": error.message}
         return found
@@ -145,13 +147,17 @@ class _Written:
             "finished_at": result.finished_at,
             **about,
             "models_answered": {model: row["models_answered"] for model, row in summary.items()},
-            "sandbox": sorted({str(arm.observed.get("sandbox")) for arm in result.arms if arm.observed.get("sandbox")}),
+            "sandbox": sorted(
+                {str(arm.observed.get("sandbox")) for arm in result.arms if arm.observed.get("sandbox")}
+            ),
             "environment": to_plain(result.environment),
         }
         files = {
             "metadata": self._json("metadata", metadata),
             "results": self._json("results", metrics.rows),
-            "summary": self._json("summary", {"models": summary, "comparisons": comparisons, "refused": list(refused)}),
+            "summary": self._json(
+                "summary", {"models": summary, "comparisons": comparisons, "refused": list(refused)}
+            ),
             "visualizations": self._json("visualizations", pictures),
             "data": str(metrics.write_csv(self._folder / f"data_{self._id}.csv")),
         }

@@ -98,7 +98,9 @@ class BenchmarkVisualizer:
         style(axes, "x")
         self._names(axes)
         axes.set_xlim(0, 100)
-        axes.set_title("Success by the check of the final state (%, with 95 % interval)", fontsize=9, loc="left", color=INK)
+        axes.set_title(
+            "Success by the check of the final state (%, with 95 % interval)", fontsize=9, loc="left", color=INK
+        )
         return figure
 
     def _smart_resume(self) -> Figure:

@@ -18,7 +18,12 @@ GOOD: dict[str, Any] = {
         {"id": "fetch", "command": "cp in.txt raw.txt", "needs": [], "outputs": ["raw.txt"]},
         {"id": "sort", "command": "sort raw.txt > sorted.txt", "needs": ["fetch"], "outputs": ["sorted.txt"]},
         {"id": "count", "command": "wc -l < raw.txt > n.txt", "needs": ["fetch"], "outputs": ["n.txt"]},
-        {"id": "join", "command": "cat n.txt sorted.txt > out.txt", "needs": ["sort", "count"], "outputs": ["out.txt"]},
+        {
+            "id": "join",
+            "command": "cat n.txt sorted.txt > out.txt",
+            "needs": ["sort", "count"],
+            "outputs": ["out.txt"],
+        },
     ]
 }
 
@@ -79,8 +84,14 @@ MUTATIONS: tuple[Mutation, ...] = (
     ("NUL byte", lambda plan, rng: _some(plan, rng).update(command=f"echo a{chr(0)}b")),
     ("has no command", lambda plan, rng: _some(plan, rng).pop("command")),
     ("has no id", lambda plan, rng: _some(plan, rng).pop("id")),
-    ("letters, digits", lambda plan, rng: _some(plan, rng).update(id=rng.choice(["a b", "../x", "", "a\0", "é" * 3]))),
-    ("outside", lambda plan, rng: _some(plan, rng).update(outputs=[rng.choice(["/etc/passwd", "../x", "a/../../b"])])),
+    (
+        "letters, digits",
+        lambda plan, rng: _some(plan, rng).update(id=rng.choice(["a b", "../x", "", "a\0", "é" * 3])),
+    ),
+    (
+        "outside",
+        lambda plan, rng: _some(plan, rng).update(outputs=[rng.choice(["/etc/passwd", "../x", "a/../../b"])]),
+    ),
     ("unknown key", lambda plan, rng: _some(plan, rng).update({rng.choice(["cmd", "Needs", "shell"]): "x"})),
     ("must be a list of texts", lambda plan, rng: _some(plan, rng).update(needs=rng.choice(["fetch", 3, {}]))),
     ("must hold texts", lambda plan, rng: _some(plan, rng).update(outputs=[rng.choice([1, None, ["a"]])])),
@@ -103,13 +114,17 @@ def test_a_mutated_plan_is_refused_with_one_clear_reason(number: int) -> None:
         read_plan(plan)
     reason = refused.value.reason
     assert expected in reason
-    assert "\n" not in reason and "\0" not in reason and len(reason) < 300
+    assert "\n" not in reason
+    assert "\0" not in reason
+    assert len(reason) < 300
     as_text = json.dumps(plan)
     with pytest.raises(PlanRefused):
         read_plan(as_text)
 
 
-@pytest.mark.parametrize("text", ["I cannot do that.", '{"steps": [', "[[[[" * 5000, "", '"just text"', "{" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["I cannot do that.", '{"steps": [', "[[[[" * 5000, "", '"just text"', "{" * 100_000]
+)
 def test_an_answer_that_holds_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanRefused):
         read_plan(text)

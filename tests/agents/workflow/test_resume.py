@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.agents.workflow.faults import Fault, FaultKind
+from agentdyno.agents.workflow.faults import FaultKind, StepFault
 from agentdyno.agents.workflow.journal import Journal
 from agentdyno.errors import RunError, SpecError
 
@@ -87,12 +87,15 @@ def test_a_step_that_writes_over_its_input_is_skipped_when_done_and_begun_anew_w
     assert ran(execute(plan, tmp_path)) == {"use"}
     change(tmp_path, "names.txt", "damaged\n")
     again = execute(plan, tmp_path)
-    assert again.restarted and ran(again) == {"grow", "use"}
+    assert again.restarted
+    assert ran(again) == {"grow", "use"}
     assert text_of(tmp_path, "n.out").strip() == "4"
 
 
 def test_after_a_step_that_fails_none_is_begun_and_the_next_start_goes_on(tmp_path: Path) -> None:
-    broken = plan_of(first="sort names.txt > a.out", second=("test -e flag > b.out", "first"), last=("ls > c.out", "second"))
+    broken = plan_of(
+        first="sort names.txt > a.out", second=("test -e flag > b.out", "first"), last=("ls > c.out", "second")
+    )
     first = execute(broken, tmp_path)
     assert states(first) == {"first": "done", "second": "failed", "last": "not run"}
     assert first.outcomes["second"].why == "exit status 1"
@@ -135,7 +138,7 @@ def test_two_executors_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_after_a_fault_exactly_what_is_still_valid_is_skipped(
     tmp_path: Path, kind: FaultKind, step: str | int | float
 ) -> None:
-    found = interrupt(SORTING, tmp_path / "case", Fault(kind, step))
+    found = interrupt(SORTING, tmp_path / "case", StepFault(kind, step))
     figures = found.figures
     assert not found.first.succeeded
     assert found.last.succeeded
@@ -148,7 +151,7 @@ def test_after_a_fault_exactly_what_is_still_valid_is_skipped(
 
 
 def test_a_fault_is_read_from_a_configuration_with_the_nearest_word() -> None:
-    assert Fault.read({"kind": "disk_full", "step": 2}, "x") == Fault(FaultKind.DISK_FULL, 2)
+    assert StepFault.read({"kind": "disk_full", "step": 2}, "x") == StepFault(FaultKind.DISK_FULL, 2)
     with pytest.raises(SpecError) as wrong:
-        Fault.read("disk_ful", "config of x")
+        StepFault.read("disk_ful", "config of x")
     assert "Did you mean disk_full?" in (wrong.value.remedy or "")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agentdyno.agents.workflow.execution import Execution, StepState
+from agentdyno.agents.workflow.execution import PlanExecution, StepState
 from agentdyno.agents.workflow.executor import Conditions, PlanExecutor
-from agentdyno.agents.workflow.faults import Fault, Interrupted, Interruption
+from agentdyno.agents.workflow.faults import Interrupted, Interruption, StepFault
 from agentdyno.agents.workflow.journal import Journal
 from agentdyno.agents.workflow.plan import WorkflowPlan, read_plan
 from agentdyno.sandbox.isolation import Cells
@@ -43,10 +43,10 @@ def make_data(folder: Path) -> None:
 
 def execute(
     plan: WorkflowPlan, folder: Path, conditions: Conditions | None = None, make: Callable[[Path], None] = make_data
-) -> Execution:
+) -> PlanExecution:
     """One start, in cells as always."""
 
-    async def work() -> Execution:
+    async def work() -> PlanExecution:
         cells = Cells()
         await cells.start()
         try:
@@ -58,7 +58,7 @@ def execute(
     return asyncio.run(work())
 
 
-def interrupt(plan: WorkflowPlan, folder: Path, fault: Fault, parallel: int = 1) -> Interrupted:
+def interrupt(plan: WorkflowPlan, folder: Path, fault: StepFault, parallel: int = 1) -> Interrupted:
     """Executes with a fault and starts again."""
 
     async def work() -> Interrupted:
@@ -74,11 +74,11 @@ def interrupt(plan: WorkflowPlan, folder: Path, fault: Fault, parallel: int = 1)
     return asyncio.run(work())
 
 
-def states(execution: Execution) -> dict[str, str]:
+def states(execution: PlanExecution) -> dict[str, str]:
     return {name: outcome.state.value for name, outcome in execution.outcomes.items()}
 
 
-def ran(execution: Execution) -> set[str]:
+def ran(execution: PlanExecution) -> set[str]:
     return {item.step for item in execution.in_state(StepState.DONE, StepState.FAILED)}
 
 

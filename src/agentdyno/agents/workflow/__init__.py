@@ -1,1 +1,1 @@
-"""Workflow agents: a planner answers with a plan of commands, which are executed in a sandbox, resumed and measured."""
+"""Workflow agents: a planner answers with a plan of commands, executed in a sandbox, resumed and measured."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.agents.workflow.execution import Execution, StepState, step_events, step_readings
+from agentdyno.agents.workflow.execution import PlanExecution, StepState, step_events, step_readings
 from agentdyno.agents.workflow.executor import Conditions, MakeData, PlanExecutor, provide
-from agentdyno.agents.workflow.faults import Fault, Interruption
+from agentdyno.agents.workflow.faults import Interruption, StepFault
 from agentdyno.agents.workflow.journal import Journal
 from agentdyno.agents.workflow.plan import WorkflowPlan
 from agentdyno.agents.workflow.planning import Planned, ask_for_plan
@@ -23,7 +23,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import FailureKind
 from agentdyno.model.workflow.task import TaskSetup, task_of
 from agentdyno.registry.local import load_target, parse_reference
-from agentdyno.sandbox.isolation import CellLimits, CellRefused, Cells, Isolation
+from agentdyno.sandbox.isolation import CellIsolation, CellLimits, CellRefused, Cells
 
 PLANNER, EXECUTOR = "planner", "executor"
 """Who decides after a fault what is left to do."""
@@ -36,11 +36,11 @@ class WorkflowSetting:
     ``executor`` by files and checksums, or ``planner``, who is told the state and plans the rest. ``idempotence``
     executes a plan that succeeded a second time on its own result."""
 
-    isolation: Isolation = Isolation.AUTO
+    isolation: CellIsolation = CellIsolation.AUTO
     parallel: int = 2
     limits: CellLimits = field(default_factory=CellLimits)
     repairs: int = 0
-    fault: Fault | None = None
+    fault: StepFault | None = None
     resume: str = EXECUTOR
     idempotence: bool = False
 
@@ -51,7 +51,7 @@ class _Work:
 
     plan: WorkflowPlan
     quality: CommandQuality
-    execution: Execution
+    execution: PlanExecution
     readings: dict[str, float]
     events: list[Event]
     total_s: float
@@ -62,8 +62,8 @@ class WorkflowAgent:
 
     The answer is a mapping: ``outcome`` (``done``, ``failed`` or ``plan_refused``), ``reason``, ``folder`` with the
     final state below ``work``, and ``steps`` by state. A plan that is not valid, and a step that fails, are the
-    planner's failure and no error: the check of the final state decides. ``duration_s`` is the planner's time and that
-    of the steps, earlier starts included.
+    planner's failure and no error: the check of the final state decides. ``duration_s`` is the planner's time and
+    that of the steps, earlier starts included.
     """
 
     def __init__(
@@ -249,7 +249,7 @@ class WorkflowAgent:
         )
 
 
-async def _executed_on(journal: Journal, plan: WorkflowPlan, order: Interruption) -> Execution:
+async def _executed_on(journal: Journal, plan: WorkflowPlan, order: Interruption) -> PlanExecution:
     """Executes another plan on the files of a journal, and leaves the result in their place."""
 
     def as_left(place: Path) -> None:

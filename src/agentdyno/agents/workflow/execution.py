@@ -18,7 +18,7 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StepOutcome:
+class PlanStepOutcome:
     """What became of a step in one start. Times are seconds; ``at_s`` counts from the beginning of the start.
 
     A skipped step has the figures of the time when it ran. ``why`` says why it failed, ran again, or did not run.
@@ -38,15 +38,15 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class PlanExecution:
     """One start of a plan. ``wall_s`` is from its beginning to the end of its last step."""
 
     plan: WorkflowPlan
-    outcomes: Mapping[str, StepOutcome] = field(default_factory=dict)
+    outcomes: Mapping[str, PlanStepOutcome] = field(default_factory=dict)
     wall_s: float = 0.0
     restarted: bool = False
 
-    def in_state(self, *states: StepState) -> list[StepOutcome]:
+    def in_state(self, *states: StepState) -> list[PlanStepOutcome]:
         return [item for item in self.outcomes.values() if item.state in states]
 
     @property
@@ -91,7 +91,7 @@ class Execution:
         return frozenset(found)
 
 
-def step_readings(*starts: Execution) -> dict[str, float]:
+def step_readings(*starts: PlanExecution) -> dict[str, float]:
     """Figures of one start or of several together, by the names under which they are kept.
 
     Steps that failed or were skipped are those of the last one: what an earlier one met has been made good.
@@ -111,7 +111,7 @@ def step_readings(*starts: Execution) -> dict[str, float]:
     }
 
 
-def step_events(execution: Execution, begun_s: float, start: str = "") -> list[Event]:
+def step_events(execution: PlanExecution, begun_s: float, start: str = "") -> list[Event]:
     """The steps as spans of the trajectory, below a span for the start. ``begun_s`` is when that began."""
     around = f"workflow{start}"
     events = [
@@ -125,7 +125,7 @@ def step_events(execution: Execution, begun_s: float, start: str = "") -> list[E
     ]
     critical = execution.critical_steps()
     for step in execution.plan.steps:
-        outcome = execution.outcomes.get(step.id, StepOutcome(step.id, StepState.NOT_RUN))
+        outcome = execution.outcomes.get(step.id, PlanStepOutcome(step.id, StepState.NOT_RUN))
         ran = outcome.state in (StepState.DONE, StepState.FAILED)
         details: dict[str, object] = {
             "span": f"{around}/{step.id}",

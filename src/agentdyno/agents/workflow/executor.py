@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.agents.workflow.execution import Execution, StepOutcome, StepState
+from agentdyno.agents.workflow.execution import PlanExecution, PlanStepOutcome, StepState
 from agentdyno.agents.workflow.journal import Journal, StepEnd
 from agentdyno.agents.workflow.plan import PlannedStep, WorkflowPlan
 from agentdyno.agents.workflow.tree import TreeChange, WorkTree
@@ -50,11 +50,11 @@ class PlanExecutor:
         self._journal = journal
         self._cells = cells
         self._conditions = conditions or Conditions()
-        self._outcomes: dict[str, StepOutcome] = {}
+        self._outcomes: dict[str, PlanStepOutcome] = {}
         self._started = 0.0
         self._start = 0
 
-    async def run(self, make_data: MakeData) -> Execution:
+    async def run(self, make_data: MakeData) -> PlanExecution:
         """One start: everything that is not done is done. Raises ``CellRefused`` where no cell can be made."""
         if self._journal.data is None:
             await asyncio.to_thread(provide, self._journal, make_data)
@@ -64,7 +64,7 @@ class PlanExecutor:
         if restarted:
             self._journal.clear()
             await asyncio.to_thread(provide, self._journal, make_data)
-        running: dict[asyncio.Task[StepOutcome], str] = {}
+        running: dict[asyncio.Task[PlanStepOutcome], str] = {}
         try:
             while self._begin_ready(running) or running:
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -77,9 +77,9 @@ class PlanExecutor:
         wall_s = time.perf_counter() - self._started
         for step in self._plan.steps:
             if step.id not in self._outcomes:
-                self._outcomes[step.id] = StepOutcome(step.id, StepState.NOT_RUN, why="a step before it failed")
+                self._outcomes[step.id] = PlanStepOutcome(step.id, StepState.NOT_RUN, why="a step before it failed")
         ordered = {step.id: self._outcomes[step.id] for step in self._plan.steps}
-        return Execution(self._plan, ordered, wall_s, restarted)
+        return PlanExecution(self._plan, ordered, wall_s, restarted)
 
     def _must_restart(self) -> bool:
         """Whether a step that must run again would find its input written over."""
@@ -87,7 +87,7 @@ class PlanExecutor:
         reasons = [invalid(step.id, view) for step in self._plan.steps if step.id in view.ends]
         return any(reason is not None and reason.restart for reason in reasons)
 
-    def _begin_ready(self, running: dict[asyncio.Task[StepOutcome], str]) -> bool:
+    def _begin_ready(self, running: dict[asyncio.Task[PlanStepOutcome], str]) -> bool:
         """Skips what is valid and begins what is ready; whether anything was begun."""
         settled = {StepState.DONE, StepState.SKIPPED}
         begun = False
@@ -112,9 +112,9 @@ class PlanExecutor:
         journal = self._journal
         return View(self._plan, journal.ends, journal.work, journal.data or {}, journal.made)
 
-    def _skipped(self, step: PlannedStep) -> StepOutcome:
+    def _skipped(self, step: PlannedStep) -> PlanStepOutcome:
         end = self._journal.ends[step.id]
-        return StepOutcome(
+        return PlanStepOutcome(
             step.id,
             StepState.SKIPPED,
             self._now(),
@@ -127,7 +127,7 @@ class PlanExecutor:
     def _now(self) -> float:
         return time.perf_counter() - self._started
 
-    async def _execute(self, step: PlannedStep, why: str) -> StepOutcome:
+    async def _execute(self, step: PlannedStep, why: str) -> PlanStepOutcome:
         journal, fault = self._journal, self._conditions.fault
         command, limits = step.command, self._conditions.limits
         if fault is not None and fault.step == step.id:
@@ -192,8 +192,8 @@ def _inputs(result: CellResult, changes: tuple[TreeChange, ...], before: Mapping
     return {path: before[path] for path in sorted(touched) if path in before}
 
 
-def _outcome(step: PlannedStep, result: CellResult, at_s: float, why: str) -> StepOutcome:
-    return StepOutcome(
+def _outcome(step: PlannedStep, result: CellResult, at_s: float, why: str) -> PlanStepOutcome:
+    return PlanStepOutcome(
         step.id,
         StepState.DONE,
         at_s,

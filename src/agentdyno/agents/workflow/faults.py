@@ -1,8 +1,9 @@
 """Faults at a chosen step, and how well the second start knew what was done.
 
-The truth does not come from the executor's own bookkeeping. Which steps had ended is what the injector saw end. Whether
-skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly where that
-run made something else than the files that were kept, and had to be done again where it found other files to read.
+The truth does not come from the executor's own bookkeeping. Which steps had ended is what the injector saw end.
+Whether skipping one was right is decided by a full run from scratch on the same data: a step was skipped wrongly
+where that run made something else than the files that were kept, and had to be done again where it found other files
+to read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from agentdyno.agents.workflow.execution import Execution, StepState
+from agentdyno.agents.workflow.execution import PlanExecution, StepState
 from agentdyno.agents.workflow.executor import Conditions, MakeData, PlanExecutor, StepChange
 from agentdyno.agents.workflow.journal import Journal, StepEnd
 from agentdyno.agents.workflow.plan import PlannedStep, WorkflowPlan
@@ -34,14 +35,14 @@ class FaultKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StepFault:
     """``step`` is an id, a number from 1 on, or a share of the plan (0.5: the step in its middle)."""
 
     kind: FaultKind
     step: str | int | float = 0.5
 
     @classmethod
-    def read(cls, given: object, where: str) -> Fault:
+    def read(cls, given: object, where: str) -> StepFault:
         """From a configuration: a kind, or ``{kind: …, step: …}``. Raises ``SpecError``."""
         row = given if isinstance(given, Mapping) else {"kind": given}
         for key in row:
@@ -68,8 +69,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class ResumeFigures:
-    """How well the second start knew what was done. ``precision`` is the share of skipped steps that could be skipped,
-    ``recall`` the share of those that could be that were; ``None`` where there were none."""
+    """How well the second start knew what was done. ``precision`` is the share of skipped steps that could be
+    skipped, ``recall`` the share of those that could be that were; ``None`` where there were none."""
 
     completed: int
     skipped: int
@@ -100,9 +101,9 @@ class ResumeFigures:
 class Interrupted:
     """A workflow that met a fault and was started again. ``last`` is the start that left the final state."""
 
-    first: Execution
-    second: Execution
-    last: Execution
+    first: PlanExecution
+    second: PlanExecution
+    last: PlanExecution
     figures: ResumeFigures
 
 
@@ -115,7 +116,7 @@ class Interruption:
     conditions: Conditions
     make_data: MakeData
 
-    async def run(self, fault: Fault, journal: Journal) -> Interrupted:
+    async def run(self, fault: StepFault, journal: Journal) -> Interrupted:
         """The start that meets the fault, the one after it, and a full run beside them for the truth."""
         first = await self.first(fault, journal)
         ended = {item.step for item in first.in_state(StepState.DONE)}
@@ -136,20 +137,18 @@ class Interruption:
             last = await self._start(journal)
         return Interrupted(first, second, last, _figures(ended, skipped, truth, (second, full)))
 
-    async def first(self, fault: Fault, journal: Journal) -> Execution:
+    async def first(self, fault: StepFault, journal: Journal) -> PlanExecution:
         """The start that meets the fault; what was taken away for it is there again afterwards."""
         hidden: dict[str, bytes] = {}
         execution = await self._start(journal, _change(fault.kind, fault.chosen(self.plan), journal, hidden))
         _put(journal.work.folder, hidden)
         return execution
 
-    async def _start(self, journal: Journal, change: StepChange | None = None) -> Execution:
+    async def _start(self, journal: Journal, change: StepChange | None = None) -> PlanExecution:
         conditions = replace(self.conditions, fault=change)
         return await PlanExecutor(self.plan, journal, self.cells, conditions).run(self.make_data)
 
-    async def _full(
-        self, folder: Path, changed: Mapping[str, bytes]
-    ) -> tuple[Execution, dict[str, StepEnd]]:
+    async def _full(self, folder: Path, changed: Mapping[str, bytes]) -> tuple[PlanExecution, dict[str, StepEnd]]:
         def make(place: Path) -> None:
             self.make_data(place)
             _put(place, {path: changed_content(content) for path, content in changed.items()})
@@ -169,7 +168,7 @@ class _Truth:
 
 
 def _figures(
-    ended: set[str], skipped: set[str], truth: _Truth, starts: tuple[Execution, Execution]
+    ended: set[str], skipped: set[str], truth: _Truth, starts: tuple[PlanExecution, PlanExecution]
 ) -> ResumeFigures:
     second, full = starts
     return ResumeFigures(

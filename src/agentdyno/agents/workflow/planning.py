@@ -21,7 +21,7 @@ Files in the working folder:
 {files}
 
 Answer with JSON only, in this form:
-{{"steps": [{{"id": "short-name", "command": "one shell command line", "needs": ["ids of steps that must end before"], \
+{{"steps": [{{"id": "short-name", "command": "one shell command line", "needs": ["ids of steps that end before"], \
 "outputs": ["files that the step makes"]}}]}}"""
 _STATE = """
 

@@ -116,7 +116,7 @@ DANGEROUS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class CommandQuality:
-    """``None`` is unknown. ``unknown_tools`` are not installed where commands run; ``unparsed`` are ids of steps whose
+    """``None`` is unknown. ``unknown_tools`` are not installed where commands run; ``unparsed`` are steps whose
     command is no shell; ``findings`` are what shellcheck says, by code."""
 
     commands: int

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentdyno.agents.workflow.agent import EXECUTOR, PLANNER, WorkflowSetting
-from agentdyno.agents.workflow.faults import Fault
+from agentdyno.agents.workflow.faults import StepFault
 from agentdyno.errors import SpecError, nearest
-from agentdyno.sandbox.isolation import CellLimits, Isolation
+from agentdyno.sandbox.isolation import CellIsolation, CellLimits
 
 _MIB = 1024 * 1024
 MOST_PARALLEL, MOST_REPAIRS = 32, 5
@@ -30,22 +30,22 @@ def read_setting(own: Mapping[str, object], name: str) -> WorkflowSetting:
     if not isinstance(idempotence, bool):
         raise SpecError(f"idempotence is {idempotence!r}", where=where, remedy="Say true or false.")
     return WorkflowSetting(
-        isolation=_isolation(own.get("sandbox", Isolation.AUTO.value), where),
+        isolation=_isolation(own.get("sandbox", CellIsolation.AUTO.value), where),
         parallel=_whole(own, "parallel", WorkflowSetting().parallel, (1, MOST_PARALLEL), where),
         limits=limits,
         repairs=_whole(own, "repairs", 0, (0, MOST_REPAIRS), where),
-        fault=None if own.get("fault") is None else Fault.read(own["fault"], where),
+        fault=None if own.get("fault") is None else StepFault.read(own["fault"], where),
         resume=str(resume),
         idempotence=idempotence,
     )
 
 
-def _isolation(given: object, where: str) -> Isolation:
-    known = [item.value for item in Isolation]
+def _isolation(given: object, where: str) -> CellIsolation:
+    known = [item.value for item in CellIsolation]
     if given not in known:
         remedy = f"{nearest(str(given), known)} Commands of a plan are never run without isolation."
         raise SpecError(f"sandbox is {given!r}", where=where, remedy=remedy)
-    return Isolation(str(given))
+    return CellIsolation(str(given))
 
 
 def _number(own: Mapping[str, object], key: str, default: float, where: str) -> float:

@@ -47,7 +47,7 @@ class WorkTree:
         except OSError:
             return None
         if place.is_symlink():
-            return "link:" + os.readlink(place)
+            return f"link:{place.readlink()}"
         if not place.is_file():
             return None
         facts = (info.st_ino, info.st_size, info.st_mtime_ns)

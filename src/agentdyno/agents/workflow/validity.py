@@ -1,7 +1,7 @@
 """Whether a step that has ended need not run again: judged by files and checksums, never by words.
 
 A step is still valid where its command is the same, everything that it read is as it was, and everything that it made
-is still there. A file that the step itself, or a step after it, has since written over counts by what *that* one left.
+is still there. A file that the step itself, or a step after it, has since written over counts by what that one left.
 """
 
 from __future__ import annotations

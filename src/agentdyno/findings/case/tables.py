@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.case.tables_trajectory import attempts, json_text, text_block, trajectory
+from agentdyno.findings.case.tables_workflow import workflow
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
@@ -60,7 +61,7 @@ def case_plain(result: RunResult, case_id: str, agent: str | None = None) -> obj
 
 def attempt_tables(sample: Sample) -> tuple[Table, ...]:
     """What one answer took and how it came about; the answer itself is not among them."""
-    found = (_spent(sample), attempts(sample), trajectory(sample))
+    found = (_spent(sample), attempts(sample), workflow(sample), trajectory(sample))
     return tuple(table for table in found if table is not None)
 
 
@@ -171,7 +172,7 @@ def _execution(arm: ArmResult, sample: Sample) -> list[Table]:
             tables.append(text_block("What had arrived", json_text(sample.output)))
     else:
         tables = [text_block(heading, json_text(sample.output))]
-    found = (_scoring(sample), _spent(sample), attempts(sample), trajectory(sample))
+    found = (_scoring(sample), _spent(sample), attempts(sample), workflow(sample), trajectory(sample))
     return [*tables, *(table for table in found if table is not None)]
 
 

@@ -26,7 +26,7 @@ class TaskSetup:
 
 
 def task_of(case: Case) -> TaskSetup:
-    """What the case's metadata says under ``workflow``; a case without it begins with an empty folder and has no check.
+    """What the case's metadata says under ``workflow``; without it there are no files and no check.
 
     Raises ``SpecError`` for keys and values that mean nothing.
     """

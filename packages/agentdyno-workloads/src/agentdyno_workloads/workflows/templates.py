@@ -47,9 +47,9 @@ def _sum_of_column(given: str, made: str) -> Steps:
 
 def _sums_by_group(given: str, made: str) -> Steps:
     report = (
-        "python3 -c 'import sqlite3; rows = sqlite3.connect(\"sales.db\").execute(\"select region, sum(cast(cents as "
+        'python3 -c \'import sqlite3; rows = sqlite3.connect("sales.db").execute("select region, sum(cast(cents as '
         'integer)) from sales group by region order by region"); print("region,cents"); '
-        f"[print(f\"{{name}},{{cents}}\") for name, cents in rows]' > {made}"
+        f'[print(f"{{name}},{{cents}}") for name, cents in rows]\' > {made}'
     )
     load = f"rm -f sales.db && sqlite3 sales.db '.mode csv' '.import {given} sales'"
     return [_one("load", load, "sales.db"), _one("report", report, made, ("load",))]
@@ -68,8 +68,8 @@ def _word_index(given: str, made: str) -> Steps:
         ' | sed "s|$| $(basename "$file")|"; done > pairs.txt'
     )
     index = (
-        "sort pairs.txt | awk '$1 != word {if (word != \"\") print line; word = $1; line = word \":\"}"
-        f" {{line = line \" \" $2}} END {{print line}}' > {made}"
+        'sort pairs.txt | awk \'$1 != word {if (word != "") print line; word = $1; line = word ":"}'
+        f' {{line = line " " $2}} END {{print line}}\' > {made}'
     )
     return [_one("pairs", pairs, "pairs.txt"), _one("index", index, made, ("pairs",))]
 
@@ -116,7 +116,12 @@ _EXAMPLES = (
     ("Write the ten most common agents of server.log to agents.txt.", 0, "server.log", "agents.txt"),
     ("How many failures were there in each hour of app.log? Write failures.csv.", 1, "app.log", "failures.csv"),
     ("Add up the column price of orders.csv into sum.txt.", 2, "orders.csv", "sum.txt"),
-    ("Load costs.csv into SQLite and write totals.csv with the sum for each department.", 3, "costs.csv", "totals.csv"),
+    (
+        "Load costs.csv into SQLite and write totals.csv with the sum for each department.",
+        3,
+        "costs.csv",
+        "totals.csv",
+    ),
     ("Order the rows of people.csv by age and write ordered.csv.", 4, "people.csv", "ordered.csv"),
     ("For each word of the files in pages list the files that have it, in words.txt.", 5, "pages/1.txt", "words.txt"),
     ("Pack the folder photos, check the copy.", 6, "photos/1.jpg", "photos.tar.gz"),

@@ -105,9 +105,11 @@ TASKS = (
     Task(
         "c-build",
         INTERMEDIATE,
-        "The folder src holds a small program in C: scale.c and scale.h, main.c, and test.c. Compile scale.c and main.c "
+        "The folder src holds a small program in C: scale.c and scale.h, main.c, and test.c. Compile "
+        "scale.c and main.c "
         "to the program bin/scale with gcc. Compile scale.c and test.c, run the test, and write `passed` to "
-        "test-result.txt if it ends with status 0. Then pack the program into dist/scale.tar.gz, in which it must lie "
+        "test-result.txt if it ends with status 0. Then pack the program into dist/scale.tar.gz, in "
+        "which it must lie "
         "as scale/bin/scale.",
         _HERE,
         (
@@ -120,7 +122,8 @@ TASKS = (
             ),
             Step(
                 "package",
-                "mkdir -p /tmp/p/scale/bin dist && cp bin/scale /tmp/p/scale/bin/ && tar -C /tmp/p --sort=name --mtime=@0"
+                "mkdir -p /tmp/p/scale/bin dist && cp bin/scale /tmp/p/scale/bin/ && tar -C /tmp/p "
+                "--sort=name --mtime=@0"
                 " --owner=0 --group=0 -cf - scale | gzip -n > dist/scale.tar.gz",
                 ("compile", "test"),
                 ("dist/scale.tar.gz",),
@@ -150,7 +153,8 @@ TASKS = (
             ),
             Step(
                 "answer",
-                'printf \'{"author": "%s", "subject": "%s"}\\n\' "$(cat author.txt)" "$(cat subject.txt)" > answer.json',
+                'printf \'{"author": "%s", "subject": "%s"}\\n\' "$(cat author.txt)" "$(cat '
+                'subject.txt)" > answer.json',
                 ("author", "subject"),
                 ("answer.json",),
             ),

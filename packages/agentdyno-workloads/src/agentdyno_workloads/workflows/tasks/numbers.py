@@ -80,7 +80,8 @@ with open("thumbnail.pgm", "w") as file:
 """
 _HISTOGRAM = """import json
 values = [int(word) for word in open("thumbnail.pgm").read().split()[4:]]
-json.dump([sum(low <= value < low + 64 for value in values) for low in (0, 64, 128, 192)], open("histogram.json", "w"))
+counts = [sum(low <= value < low + 64 for value in values) for low in (0, 64, 128, 192)]
+json.dump(counts, open("histogram.json", "w"))
 """
 _DRAWDOWN = """import csv, json
 values = [float(row["price"]) for row in csv.DictReader(open("prices.csv"))]
@@ -96,8 +97,10 @@ TASKS = (
     Task(
         "image-thumbnail",
         INTERMEDIATE,
-        "photo.pgm is a grey image in the plain PGM format (P2), 64 by 64. Write thumbnail.pgm, P2 as well, 16 by 16: "
-        "each pixel is 255 minus the mean of a block of 4 by 4 pixels, where the mean is rounded down first. Then write "
+        "photo.pgm is a grey image in the plain PGM format (P2), 64 by 64. Write thumbnail.pgm, P2 "
+        "as well, 16 by 16: "
+        "each pixel is 255 minus the mean of a block of 4 by 4 pixels, where the mean is rounded "
+        "down first. Then write "
         "histogram.json: a list with the numbers of pixels of the thumbnail in 0-63, 64-127, 128-191 and 192-255. "
         "Python 3 is there, without further packages.",
         _HERE,
@@ -109,7 +112,8 @@ TASKS = (
     Task(
         "series-drawdown",
         INTERMEDIATE,
-        "prices.csv has the columns day and price. Write result.json with two numbers: max_drawdown, the largest fall "
+        "prices.csv has the columns day and price. Write result.json with two numbers: max_drawdown, "
+        "the largest fall "
         "from a peak as a share of the peak (0 to 1), and highest_week, the highest mean of seven consecutive days.",
         _HERE,
         (Step("compute", f"python3 - <<'END'\n{_DRAWDOWN}END", (), ("result.json",)),),

@@ -120,8 +120,10 @@ _INDEX = (
     " else cp transcripts.fa transcripts.idx; fi"
 )
 _QUANT = (
-    "if command -v kallisto > /dev/null; then kallisto quant -i transcripts.idx -o {folder} --plaintext --single -l 180"
-    " -s 20 {reads}; else mkdir -p {folder} && python3 kmer_quant.py transcripts.fa {reads} {folder}/abundance.tsv; fi"
+    "if command -v kallisto > /dev/null; then kallisto quant -i transcripts.idx -o {folder} "
+    "--plaintext --single -l 180"
+    " -s 20 {reads}; else mkdir -p {folder} && python3 kmer_quant.py transcripts.fa {reads} "
+    "{folder}/abundance.tsv; fi"
 )
 _CHANGED = (
     "paste control.tsv treated.tsv | awk -F'\\t' 'NR > 1 && ($9 + 1) / ($4 + 1) >= 3 {print $1}' | sort > changed.txt"
@@ -132,7 +134,8 @@ TASKS = (
         "rnaseq-kallisto",
         ADVANCED,
         "Please analyze my RNA-seq data with Kallisto for transcript quantification. The transcripts are in "
-        "transcripts.fa, the single-end reads (75 bases, fragments of 180 with a deviation of 20) in reads.fastq. The "
+        "transcripts.fa, the single-end reads (75 bases, fragments of 180 with a deviation of 20) in "
+        "reads.fastq. The "
         "result must be quant/abundance.tsv as Kallisto writes it. Where Kallisto is not installed, `python3 "
         "kmer_quant.py transcripts.fa reads.fastq quant/abundance.tsv` writes a file of the same form.",
         _HERE,
@@ -144,9 +147,12 @@ TASKS = (
     Task(
         "rnaseq-two-samples",
         ADVANCED,
-        "control.fastq and treated.fastq are single-end RNA-seq reads (75 bases, fragments of 180 with a deviation of "
-        "20), transcripts.fa are the transcripts. Quantify both samples with Kallisto or Salmon and write control.tsv "
-        "and treated.tsv in the form of Kallisto's abundance.tsv (with the column est_counts). Then write changed.txt: "
+        "control.fastq and treated.fastq are single-end RNA-seq reads (75 bases, fragments of 180 "
+        "with a deviation of "
+        "20), transcripts.fa are the transcripts. Quantify both samples with Kallisto or Salmon and "
+        "write control.tsv "
+        "and treated.tsv in the form of Kallisto's abundance.tsv (with the column est_counts). Then "
+        "write changed.txt: "
         "the names of transcripts, one a line, for which (treated + 1) / (control + 1) of est_counts is at least 3. "
         "Where neither tool is installed, `python3 kmer_quant.py transcripts.fa READS OUTPUT` does the same.",
         _HERE,

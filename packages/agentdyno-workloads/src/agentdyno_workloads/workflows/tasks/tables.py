@@ -109,7 +109,8 @@ TASKS = (
     Task(
         "csv-report",
         BASIC,
-        "sales.csv has the columns id, region, product and cents. Load it into a SQLite database sales.db, as the table "
+        "sales.csv has the columns id, region, product and cents. Load it into a SQLite database "
+        "sales.db, as the table "
         "`sales`. Then write report.csv with the header `region,cents` and one line for each region, in alphabetical "
         "order, with the sum of cents.",
         _HERE,

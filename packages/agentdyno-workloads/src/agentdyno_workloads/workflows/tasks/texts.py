@@ -108,7 +108,8 @@ TASKS = (
     Task(
         "text-index",
         BASIC,
-        "The folder notes has text files. Write index.txt: one line for each word that occurs in them (runs of letters, "
+        "The folder notes has text files. Write index.txt: one line for each word that occurs in "
+        "them (runs of letters, "
         "in lower case), in alphabetical order, as `WORD: FILE FILE ...` with the names of the files (without the "
         "folder, in alphabetical order) in which it occurs.",
         _HERE,
@@ -133,7 +134,8 @@ TASKS = (
         "backup-verify",
         INTERMEDIATE,
         "Back up the folder documents: write SHA256SUMS with the SHA-256 of every file below it (in the form of "
-        "sha256sum, paths beginning with documents/), pack the folder into backup.tar.gz, unpack that into the folder "
+        "sha256sum, paths beginning with documents/), pack the folder into backup.tar.gz, unpack "
+        "that into the folder "
         "restored (so that restored/documents exists), and verify the restored files against SHA256SUMS.",
         _HERE,
         (
@@ -145,7 +147,8 @@ TASKS = (
             ),
             Step(
                 "pack",
-                "tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - documents | gzip -n > backup.tar.gz",
+                "tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - documents | "
+                "gzip -n > backup.tar.gz",
                 (),
                 ("backup.tar.gz",),
             ),
