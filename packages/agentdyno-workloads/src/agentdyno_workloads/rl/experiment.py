@@ -39,7 +39,7 @@ class RlAlgorithm(Experiment):
 
     def __init__(
         self,
-        algorithm: str = "grpo",
+        algorithm: Literal["grpo", "gspo", "ppo", "dpo", "online_dpo"] = "grpo",
         model: str = "tiny-gpt",
         stub: bool = False,
         episodes: int = 1000,
