@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from agentdyno_workloads.rl.training import TrainingDiverged
 TIMED = ("training_s", "training_cpu_s", "tokens_per_s")
 
 
-def trained(folder: Path, seed: int = 5, part: int = 0, **params: Any) -> Iterator[dict[str, Any]]:
+def trained(folder: Path, seed: int = 5, part: int = 0, **params: Any) -> Generator[dict[str, Any]]:
     folder.mkdir(exist_ok=True)
     experiment = RlAlgorithm(stub=True, **{"episodes": 80, "evaluate_every": 16, **params})
     return experiment.execute_once(ExperimentContext(seed=seed, part=part, artifacts_dir=folder))
@@ -81,7 +81,7 @@ def test_a_reward_that_is_no_number_ends_the_training_with_its_step(
     rewards = ToolDesk.rewards
     calls = iter(range(100))
     monkeypatch.setattr(ToolDesk, "rewards", lambda *given: rewards(*given) * (np.nan if next(calls) >= 5 else 1.0))
-    samples = []
+    samples: list[dict[str, Any]] = []
     with pytest.raises(TrainingDiverged, match=r"ppo: the loss is nan .* at update \d, episode \d+"):
         samples.extend(trained(tmp_path, algorithm="ppo", evaluate_every=8))
     assert samples
@@ -99,7 +99,7 @@ def test_a_curve_is_told_by_where_it_got_and_when() -> None:
 
 def test_mistakes_name_the_nearest_or_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no algorithm is called 'ppoo'"):
-        RlAlgorithm(algorithm="ppoo", stub=True)
+        RlAlgorithm(algorithm="ppoo", stub=True)  # type: ignore[arg-type]
     with pytest.raises(SpecError) as caught:
         RlAlgorithm(model="gpt2-mediun")
     assert caught.value.remedy == "Did you mean gpt2-medium?"

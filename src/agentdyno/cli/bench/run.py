@@ -32,6 +32,7 @@ _ORDER = (
 
 
 @click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     epilog="\b\nExamples:\n"
     "  dyno run spec.yaml --quick\n"
     "  dyno run my_bench.py@my_new_benchmark -p param1=200 --iterations 20\n"
@@ -43,7 +44,7 @@ _ORDER = (
     "  dyno run suite.yaml --agent agent.py@answer --agent openai:gpt-5-mini --epochs 5\n"
     "  dyno run workload:comprehensive/comprehensive --quick --max-cost 2\n"
     "  dyno run suite.yaml --against main --until-decided --max-cost 5\n"
-    "  dyno run my-suite --agent my-agent --server https://dyno.example.org"
+    "  dyno run my-suite --agent my-agent --server https://dyno.example.org",
 )
 @click.argument("what", metavar="[FILE|FILE.py@NAME|workload:NAME/SPEC|EXPERIMENT]", required=False)
 @settings_options(SCOPES_OF_COMMANDS["run"], order=_ORDER)
@@ -55,7 +56,13 @@ def command(what: str | None, **options: Any) -> int:
 
     Without an argument: the suites of dyno.yaml.
     """
-    return run(what, options)
+    from agentdyno.cli.bench.param_options import take_params
+
+    context = click.get_current_context()
+    if what is not None and what.startswith("-"):
+        raise click.NoSuchOption(what)
+    known = [spelled for item in context.command.params for spelled in item.opts]
+    return run(what, {**options, "own_params": take_params(context.args, known)})
 
 
 def run(what: str | None, options: dict[str, Any]) -> int:
@@ -71,6 +78,9 @@ def run(what: str | None, options: dict[str, Any]) -> int:
 
 def _run_found(kind: str, path: Path | None, what: str, options: dict[str, Any]) -> int:
     """Ours have views of their own; any other kind is shown as its plan and its samples."""
+    own = options.get("own_params")
+    if own and kind != "experiment":
+        raise click.NoSuchOption(f"--{next(iter(own))}")
     if kind == "experiment" or path is None:
         refuse_foreign(options, "an experiment")
         return run_experiment(what, options)
@@ -124,7 +134,8 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
 
     as_json, store = bool(options.get("as_json")), options.get("store")
     kind = kind_named("experiment")
-    request = kind.read(experiment_source(what, bool(options.get("quick"))), make_changes(options))
+    source = experiment_source(what, bool(options.get("quick")))
+    request = kind.read(source, make_changes(options, source))
     spec = request.spec
     formats = check_formats(",".join(filter(None, (options.get("formats"), *spec.reports))), import_paths(spec))
     with kind.prepare(request, Tools(say=say)) as prepared:
@@ -159,12 +170,18 @@ def experiment_source(what: str, quick: bool) -> Source:
     return Source(name=what)
 
 
-def make_changes(options: dict[str, Any]) -> dict[str, object]:
-    """The settings that the command line changes, by name."""
+def make_changes(options: dict[str, Any], source: Source | None = None) -> dict[str, object]:
+    """The settings that the command line changes, by name; ``source`` is what they are changed of."""
     from agentdyno.specs import changes_among, parse_param
     from agentdyno.specs.changes import SPEC_CHANGES
 
     params = dict(parse_param(item) for item in options.get("params") or ())
+    if options.get("own_params"):
+        from agentdyno.cli.bench.param_options import in_singular
+        from agentdyno.specs import read_document
+
+        document = read_document(source.path) if source is not None and source.path is not None else {}
+        params |= in_singular(options["own_params"], document)
     agents = list(options.get("agents") or ())
     if agents:
         # An experiment that puts a model on the bench names it by a parameter.

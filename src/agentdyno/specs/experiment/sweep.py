@@ -132,6 +132,8 @@ def _remedy(parameter: Parameter, value: object) -> str:
         return "Write true or false."
     if "string" in parameter.types and isinstance(value, (int, float)):
         return f'Put it in quotes: "{value}".'
+    if parameter.choices and isinstance(value, str):
+        return nearest(value, map(str, parameter.choices))
     about = f" ({parameter.description})" if parameter.description else ""
     return f"Give {parameter.name} a value of type {parameter.type_name}{about}."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -39,7 +39,7 @@ class RlAlgorithm(Experiment):
 
     def __init__(
         self,
-        algorithm: str = "grpo",
+        algorithm: Literal["grpo", "gspo", "ppo", "dpo", "online_dpo"] = "grpo",
         model: str = "tiny-gpt",
         stub: bool = False,
         episodes: int = 1000,
@@ -59,7 +59,7 @@ class RlAlgorithm(Experiment):
         chosen = {"learning_rate": learning_rate, "clip": clip, "beta": beta}
         self.settings = settings_for(algorithm, self.model.name, episodes, chosen)
 
-    def execute_once(self, context: ExperimentContext) -> Iterator[dict[str, Any]]:
+    def execute_once(self, context: ExperimentContext) -> Generator[dict[str, Any]]:
         """One training. The first sample is the warm start; each comes with what it took to get there."""
         settings = self.settings
         policy = make_policy(self.model, self.task, context.seed, self.device)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from agentdyno_workloads.rl.policy import Policy, log_softmax
+from agentdyno_workloads.rl.policy import log_softmax
 from agentdyno_workloads.rl.tooldesk import END, PAD, Floats, Ints, ToolDesk
+
+
+class Scoring(Protocol):
+    """Whatever scores the next token: a policy, or one that another process has trained."""
+
+    def next_logits(self, tokens: Ints, slot: int) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class Rollout:
         return int(self.mask.sum())
 
 
-def roll_out(policy: Policy, task: ToolDesk, prompts: Ints, samples: int, rng: np.random.Generator) -> Rollout:
+def roll_out(policy: Scoring, task: ToolDesk, prompts: Ints, samples: int, rng: np.random.Generator) -> Rollout:
     """Each prompt played ``samples`` times at temperature 1."""
     rows = np.repeat(prompts, samples, axis=0)
     group = np.repeat(np.arange(len(prompts)), samples)
@@ -54,7 +61,7 @@ def roll_out(policy: Policy, task: ToolDesk, prompts: Ints, samples: int, rng: n
     return Rollout(tokens, task.mask_of(tokens), logp, task.rewards(tokens, rows), group)
 
 
-def evaluate(policy: Policy, task: ToolDesk, prompts: Ints, rng: np.random.Generator) -> Floats:
+def evaluate(policy: Scoring, task: ToolDesk, prompts: Ints, rng: np.random.Generator) -> Floats:
     """The four parts of the reward on prompts that no training sees, each played once: means over ``prompts``."""
     played = roll_out(policy, task, prompts, 1, rng)
     return np.asarray(task.reward_parts(played.tokens, prompts).mean(axis=0))

@@ -34,20 +34,21 @@ class RankingGrid:
 
 
 def grid_of(arms: Sequence[TrainedArm]) -> RankingGrid | None:
-    """``None`` unless two algorithms were run with two or more settings of clip or learning rate."""
+    """Algorithms that were run everywhere (DPO, which clips nothing, is not); ``None`` where there is no choice."""
     rewards: dict[tuple[str, float, float], float] = {}
     for arm in arms:
         rate, clip = arm.observed.get("learning_rate"), arm.observed.get("clip")
         final = arm.estimates()["final_reward"]
         if isinstance(rate, (int, float)) and isinstance(clip, (int, float)) and final is not None:
             rewards[arm.algorithm, float(rate), float(clip)] = final.mean
-    names = tuple(dict.fromkeys(name for name, _, _ in rewards))
     rates = tuple(sorted({rate for _, rate, _ in rewards}))
     clips = tuple(sorted({clip for _, _, clip in rewards}))
-    whole = len(rewards) == len(names) * len(rates) * len(clips)
-    if len(names) < 2 or len(rates) * len(clips) < 2 or not whole:
+    places = [(rate, clip) for rate in rates for clip in clips]
+    everywhere = {name for name, _, _ in rewards if all((name, *place) in rewards for place in places)}
+    names = tuple(dict.fromkeys(name for name, _, _ in rewards if name in everywhere))
+    if len(names) < 2 or len(places) < 2:
         return None
-    return RankingGrid(names, rates, clips, rewards)
+    return RankingGrid(names, rates, clips, {key: value for key, value in rewards.items() if key[0] in everywhere})
 
 
 def lines(arms: Sequence[TrainedArm]) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agentdyno import Report, RunResult
-from agentdyno_workloads.rl.results import algorithms
+from agentdyno_workloads.rl.results import algorithms, frameworks
 from agentdyno_workloads.rl.results.figures import trained_arms
 
 
@@ -20,6 +20,9 @@ class RlReporter:
         for result in report.results:
             if trained_arms(result):
                 written += self._algorithms(result, output_dir)
+            if frameworks.framework_arms(result):
+                written.append(_write_json(output_dir / "framework_comparison.json", frameworks.document(result)))
+                written.append(_write(output_dir / "framework_comparison.md", frameworks.page(result)))
         return written
 
     def _algorithms(self, result: RunResult, folder: Path) -> list[Path]:
