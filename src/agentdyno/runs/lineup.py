@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from agentdyno.agents.recording.recording import AgentRecording
 from agentdyno.agents.references import locate
 from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.agents.versioning import AgentVersion, version_of
@@ -19,6 +18,9 @@ from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
 from agentdyno.runner.bench.job import Launch
 from agentdyno.specs import agent_use, resolve_agents
+
+if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""

@@ -37,6 +37,31 @@ def test_a_case_is_shown_with_input_target_and_every_answer() -> None:
     assert "x@1, epoch 2: failed, score 0.000\nline one\nline two\n" in text
 
 
+def test_a_recorded_call_says_what_of_it_is_out_of_the_ordinary() -> None:
+    recorded = {
+        "recorded": True,
+        "status": 200,
+        "ended": "complete",
+        "usage": {"input_tokens": 5, "output_tokens": 2},
+    }
+    events = [
+        {"kind": "model_call", "name": "m", "details": {"recorded": True, "status": 429, "ended": "complete"}},
+        {"kind": "wait", "at_s": 1.0, "name": "before another try", "duration_s": 2.0, "details": {"recorded": True}},
+        {"kind": "model_call", "name": "m", "details": {**recorded, "retry_of": "call-1"}},
+        {"kind": "model_call", "name": "m", "details": {**recorded, "ended": "client"}},
+        {"kind": "model_call", "name": "m", "details": {"provenance": "reported"}},
+    ]
+    text = shown(one(sample("a", 1.0, details={"events": events})), "a", width=160)
+    for words in (
+        "status 429",
+        "before another try",
+        "5 tokens in, 2 out, another try of call-1",
+        "5 tokens in, 2 out, the agent did not wait for its end",
+        "as the agent reports it; not counted",
+    ):
+        assert words in text, words
+
+
 def test_the_whole_trajectory_is_shown_with_arguments_results_and_times() -> None:
     text = shown(one(sample("a", 1.0, details={"events": EVENTS})), "a")
     for words in (

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.recording.merging import with_calls
 from agentdyno.agents.recording.redirects import Redirect, redirected
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError, RunError
@@ -110,6 +109,7 @@ class RunRecording:
 
     async def calls(self, watch: CaseWatch, full: bool, response: Response) -> Response:
         """The response with what was recorded. Raises ``CaseFailed`` where the proxy died meanwhile."""
+        from agentdyno.agents.recording.merging import with_calls
         from agentdyno.servers.proxy.recorder import ProxyLost
 
         proxy = self._proxy

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentdyno.errors import ResultError
 from agentdyno.findings.baseline.judge import committable
-from agentdyno.model.codec import encode, from_plain, to_plain
+from agentdyno.model.codec import encode, from_plain, left_out, to_plain
 from agentdyno.model.record import AgentRecord, CaseRecord
 
 SCHEMA = "agentdyno.baseline"
@@ -114,6 +114,9 @@ def _refuse_constant(name: str) -> float:
 
 def _record(record: AgentRecord) -> str:
     head = {name: getattr(record, name) for name in _HEAD}
+    for name, default in left_out(AgentRecord):
+        if head[name] == default:
+            del head[name]
     metrics = sorted({name for case in record.cases for name in (*case.used, *case.spread)})
     lines = [f'"{name}": {encode(value)},' for name, value in head.items()]
     lines.append('"benchmarks": [')

@@ -28,10 +28,9 @@ _REMEDIES = {
 
 def call_cautions(arm: ArmResult, seen: RecordedCalls) -> Iterator[RunWarning]:
     """Warnings about what the recording proxy saw, each once per arm."""
-    who = arm.agent or arm.name
     for name, fault in seen.faults.items():
         code, what = _SAID[name]
-        text = f"{who}: {fault.times:,} of {seen.calls:,} {what}{_where(fault)}"
+        text = f"{fault.times:,} of {seen.calls:,} {what}{_where(fault)}"
         if name == "proxy.retries" and seen.waited_s > 0:
             text += f"; {format_value(seen.waited_s, 's')} were spent waiting before them"
         yield RunWarning(code, text, f"{_REMEDIES[name]} `dyno show RUN --case {fault.case_id}`", arm.arm_id)
