@@ -131,8 +131,12 @@ class Concluded:
         return self.time.verdict is not None
 
     @property
+    def time_alarmed(self) -> bool:
+        return self.time.verdict in (Verdict.BETTER, Verdict.WORSE)
+
+    @property
     def slower(self) -> bool:
-        return "speed" in self.alarmed and (self.time.change or 0.0) > 0
+        return self.time.verdict is Verdict.WORSE
 
 
 def chain(space: Workspace, store: Store, kind: str, order: Sequence[str], say: Callable[[str], None]) -> list[Pair]:

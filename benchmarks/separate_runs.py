@@ -104,7 +104,7 @@ def show_pairs(store: Store, kind: str, pairs: Sequence[Pair], say: _Say) -> Non
     judged = sum(item.same.judged for item in found)
     alarms = sum(bool(item.same.alarmed) for item in found)
     hits = sum(item.more is not None and item.more.slower for item in changed)
-    told = sum((item.same.change in ("better", "worse")) == ("speed" in item.same.alarmed) for item in found)
+    told = sum((item.same.change in ("better", "worse")) == item.same.time_alarmed for item in found)
     by_row = Counter(name for item in found for name in item.same.alarmed)
     own = {pair.baseline for pair in pairs}
     raw_sd, left_sd = _spreads([figure for figure in _figures(store) if figure.run_id in own])

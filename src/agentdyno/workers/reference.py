@@ -21,6 +21,8 @@ SHARE = 0.02
 """Of the samples' time."""
 ALLOWANCE_S = 0.3
 """What a whole run may spend in any case; processes that take turns share it."""
+INTERLEAVED_ALLOWANCE_S = 0.02
+"""The same of a run of two sides: its verdict rests on their taking turns, and not on normalised times."""
 READING = "reference."
 """How the names of readings begin that tell the runner about references; no sample is stored with one."""
 SPENT = f"{READING}spent_s"

@@ -332,6 +332,19 @@ def test_a_level_that_fell_is_an_alert_with_the_run_since_which_it_is_so(totals:
     assert row.command == f"dyno history a --regressions --suite {SUITE.suite_id}"
 
 
+def test_dollars_are_watched_where_no_target_makes_a_score_of_them(totals: Store) -> None:
+    draw = random.Random(4)
+    rows = [
+        one("a", "1", NOW + (day - 24) * DAY_MS, passed=1, cost_usd=level * (1 + draw.gauss(0, 0.01)))
+        for day, level in enumerate([0.01] * 12 + [0.03] * 12)
+    ]
+    imported(totals, *rows)
+    (row,) = Changing(totals, now_ms=NOW).changes().rows
+    assert (row.verdict, row.evidence) == ("worse", "history")
+    assert row.finding is not None
+    assert (row.finding.metric, row.finding.since) == ("cost_usd", NOW - 12 * DAY_MS)
+
+
 def went(room: Room, name: str, *levels: tuple[str, float, int], last: int = 12) -> None:
     """A month of daily totals, so many days at each level, that came from outside."""
     (suite,) = room.store.boards.suites()

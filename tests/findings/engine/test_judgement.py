@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -324,17 +324,18 @@ def test_cpu_time_that_parts_from_the_time_is_a_question_of_its_own() -> None:
     assert (found.rows["cpu_s"].verdict, found.rows["cpu_s"].family) == (Verdict.WORSE, 2)
 
 
-def test_a_run_that_was_restless_in_itself_is_less_sure_of_its_time() -> None:
-    def tried(agent: str, run: str, seconds: float, scatter: float) -> AgentRecord:
-        cases = [
-            replace(answered(f"c{i:02}", tries=4, duration_s=seconds), spread={"duration_s": scatter * seconds})
-            for i in range(4)
-        ]
+def test_cases_that_do_not_change_alike_make_the_time_less_certain() -> None:
+    """By the quartiles of their changes, half as much again as of independent cases."""
+    changes = np.linspace(-0.3, 0.3, 9)
+
+    def tried(agent: str, run: str, times: Sequence[float]) -> AgentRecord:
+        cases = [answered(f"c{i:02}", duration_s=seconds) for i, seconds in enumerate(times)]
         return record(agent, cases, [bench(run_id=run)])
 
     spread = RunSpread("host", {"duration_s": QuantitySpread(0.05, 9, "own", baseline_runs=4)})
-    row = judgement(tried("mine@1", "r1", 2.0, 0.4), tried("mine@2", "r2", 2.5, 0.8), spread=spread).rows["speed"]
-    between, within = 0.05 * math.sqrt(1 / 4 + 1), math.hypot(0.4 / 4 / 2, 0.8 / 4)
+    sides = tried("mine@1", "r1", [2.0] * 9), tried("mine@2", "r2", list(2.5 * np.exp(changes)))
+    row = judgement(*sides, spread=spread).rows["speed"]
+    between, within = 0.05 * math.sqrt(1 / 4 + 1), 1.5 * 0.3 / 1.349 / 3
     assert row.p_value == pytest.approx(2 * scipy.stats.t(9).sf(math.log(2.5 / 2.0) / math.hypot(between, within)))
 
 

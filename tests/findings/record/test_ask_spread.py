@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agentdyno.findings.record.ask_spread import known_spread
-from agentdyno.model import ArmResult, RunResult, RunStatus
-from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, QuantitySpread
+from agentdyno.findings.record.ask_spread import ArmSpreads, known_spread
+from agentdyno.model import ArmResult, RunResult, RunStatus, Vcs
+from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, QuantitySpread, RunSpread
 from agentdyno.runs.host_state import CalibratedSpread, host_id, keep_spread, read_state
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import interpreter_key
 from agentdyno.store import Store
+from agentdyno.workbench.importing import save_imported
 
 from ...given_results import Factory
 from ...store.builders import ENVIRONMENT, run_id
@@ -207,3 +208,55 @@ def test_what_steadies_a_subject_is_learned_from_its_runs_and_kept(stored: Runs)
         stored.add("quick@1", value, {**normalised(1.0), "normalised.memory_s": value})
         learn_ways(stored.store, stored.last)
     assert read_state().ways == kept
+
+
+class Experiments:
+    """Stored runs of one experiment each, with given medians; the number of a commit is its version."""
+
+    def __init__(self, store: Store, make: Factory) -> None:
+        self.store, self.make, self.count = store, make, 0
+
+    def run(self, value: float, commit: str = "1", *, host: str = HOST, stored: bool = True) -> RunResult:
+        self.count += 1
+        medians = {"duration_s": value, "result.pages_per_s": 1 / value}
+        metrics = {name: self.make.summary(name, [number]) for name, number in medians.items()}
+        arm = ArmResult("a", "sort n=9", "sort", params={"n": 9}, planned=30, metrics=metrics)
+        made = self.make.result(arms=(arm,), environment=replace(ENVIRONMENT, host_id=host))
+        made = replace(made, run_id=run_id(self.count), vcs=Vcs(commit, "main", dirty=False))
+        if stored:
+            save_imported(self.store, made)
+        return made
+
+    def known(self, first: RunResult, second: RunResult) -> RunSpread:
+        return ArmSpreads(self.store, first, second)(first.arms[0], second.arms[0])
+
+
+def test_arms_are_held_against_their_own_runs_commit_by_commit(store: Store, make: Factory) -> None:
+    runs = Experiments(store, make)
+    before = [runs.run(value) for value in BEFORE]
+    now = runs.run(1.4, "2")
+    found = runs.known(before[-1], now).quantities
+    for name in ("duration_s", "result.pages_per_s"):  # whatever depends on the machine
+        assert found[name].log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))
+        assert (found[name].degrees, found[name].baseline_runs, found[name].candidate_runs) == (4, 5, 1)
+    compared = math.log(1.4 / BEFORE[-1]) - found["duration_s"].offset
+    assert compared == pytest.approx(math.log(1.4) - np.mean(np.log(BEFORE)))
+
+
+def test_a_result_that_the_store_does_not_hold_is_compared_as_well(store: Store, make: Factory) -> None:
+    runs = Experiments(store, make)
+    before = [runs.run(value) for value in BEFORE]
+    now = runs.run(1.4, "2", stored=False)
+    assert runs.known(before[-1], now).quantities["duration_s"].degrees == 4
+    elsewhere = runs.run(1.4, "2", host="fedcba9876543210", stored=False)
+    assert runs.known(before[-1], elsewhere) == UNKNOWN_SPREAD
+    assert ArmSpreads(None, now, now)(now.arms[0], now.arms[0]) == UNKNOWN_SPREAD
+
+
+def test_two_runs_of_one_commit_are_held_against_the_others_of_it(store: Store, make: Factory) -> None:
+    runs = Experiments(store, make)
+    for value in BEFORE:
+        runs.run(value)
+    found = runs.known(runs.run(2.0), runs.run(3.0)).quantities["duration_s"]
+    assert found == QuantitySpread(found.log_sd, 4, "own")
+    assert found.log_sd == pytest.approx(np.std(np.log(BEFORE), ddof=1))

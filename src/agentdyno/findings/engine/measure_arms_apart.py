@@ -14,7 +14,7 @@ import numpy as np
 
 from agentdyno.findings.engine.between_runs import contrast_runs
 from agentdyno.findings.engine.measure_inversion import visible_ratio
-from agentdyno.findings.engine.measure_separate import BUSY, NOT_JUDGED, method_text
+from agentdyno.findings.engine.measure_separate import BUSY, NOT_JUDGED, method_text, restless
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
 from agentdyno.model import ArmResult, MetricComparison, MetricSummary
 from agentdyno.model.record import QuantitySpread, RunSpread
@@ -82,9 +82,5 @@ def _within_error(arms: tuple[ArmResult, ArmResult], quantity: str, known: Quant
 
 
 def _restless(arm: ArmResult, quantity: str) -> float:
-    """The standard error of a median of normal values with these quartiles; 0 of fewer than four samples."""
     values = [item.readings[quantity] for item in arm.samples if item.usable and item.readings.get(quantity, 0.0) > 0]
-    if len(values) < 4:
-        return 0.0
-    low, high = np.quantile(np.log(values), [0.25, 0.75])
-    return float(high - low) / 1.349 / math.sqrt(len(values))
+    return restless(np.log(values))

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
 from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
 from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
+from agentdyno.findings.engine.measure_scores import cluster_means
 from agentdyno.findings.engine.pairing import Pairing
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
 from agentdyno.model.record import AgentRecord, QuantitySpread, RunSpread
@@ -26,6 +27,10 @@ OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
 """Metrics that a machine has a say in; of efficiency and the overall score only the parts that are among these."""
 BUSY = 0.9
 """The share of a case's time from which its CPU time says the same as its time."""
+_FEWEST_PARTS = 4
+_SHARED_LUCK = 1.5
+_QUARTILES = 1.349
+"""The distance of the quartiles of normal values, in standard deviations."""
 _SOURCES = {
     "own": "its own earlier runs",
     "pooled": "repeated runs on this machine",
@@ -85,7 +90,7 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
         baseline_runs=max(known.baseline_runs, _runs(pairing.baseline, pairing)),
         candidate_runs=max(known.candidate_runs, _runs(pairing.candidate, pairing)),
     )
-    seen = contrast_runs(shift, known, within_error=_within_error(found, pairing, known))
+    seen = contrast_runs(shift, known, within_error=_within_error(found, pairing))
     row = replace(
         row,
         change=math.expm1(seen.log_ratio),
@@ -99,24 +104,26 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
     return Measured(row, found.limits, seen.log_ratio, by_runs=True)
 
 
-def _within_error(found: Measured, pairing: Pairing, known: QuantitySpread) -> float:
-    """What else is uncertain: of times how restless each run was in itself, which tells the runs that were disturbed
-    more than usual. Per success, which cases happened to succeed, which is not in the spread between runs."""
+def _within_error(found: Measured, pairing: Pairing) -> float:
+    """What else is uncertain: of times how far cases are from changing alike, which tells runs that were disturbed
+    more than others. Per success, which cases happened to succeed, which is not in the spread between runs."""
+    quantity = found.row.quantity
     if found.row.metric in ("speed", "duration_s", "ttft_s"):
-        own = (_restless(pairing.baseline, found.row.quantity), _restless(pairing.candidate, found.row.quantity))
-        return math.hypot(own[0] / math.sqrt(known.baseline_runs), own[1] / math.sqrt(known.candidate_runs))
+        first, second = pairing.first.used(quantity), pairing.second.used(quantity)
+        known = (first > 0) & (second > 0)
+        codes = np.unique(pairing.clusters[known], return_inverse=True)[1]
+        return restless(cluster_means(np.log(second[known] / first[known]), codes))
     return 0.0 if found.spread is None else found.spread / math.sqrt(found.row.clusters)
 
 
-def _restless(record: AgentRecord, quantity: str) -> float:
-    """The standard error of a run's figure as its own tries show it: their usual deviation over the root of their
-    number; 0 where no case was tried twice."""
-    usual = [
-        case.spread[quantity] / case.used[quantity]
-        for case in record.cases
-        if quantity in case.spread and case.used.get(quantity, 0.0) > 0
-    ]
-    return median(usual) / math.sqrt(sum(case.tries for case in record.cases)) if usual else 0.0
+def restless(logs: npt.NDArray[np.float64]) -> float:
+    """How sure a run is of its figure by its own parts, as a standard error: from their quartiles, which single
+    outliers do not move, and half as much again as of independent parts: what disturbs one disturbs the next. 0 of
+    fewer than four."""
+    if logs.size < _FEWEST_PARTS:
+        return 0.0
+    low, high = np.quantile(logs, [0.25, 0.75])
+    return _SHARED_LUCK * float(high - low) / _QUARTILES / math.sqrt(logs.size)
 
 
 def _runs(record: AgentRecord, pairing: Pairing) -> int:

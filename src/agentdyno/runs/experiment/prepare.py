@@ -30,7 +30,7 @@ from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, 
 from agentdyno.runs.kind import Say
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
-from agentdyno.workers.reference import ALLOWANCE_S
+from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,8 @@ def _lane_arms(
 
 def _with_references(jobs: dict[str, ArmJob], spec: Spec) -> dict[str, ArmJob]:
     """Each process gets its part of what a run may spend on reference readings in any case."""
-    each_s = ALLOWANCE_S / (len(jobs) * (spec.processes or 1))
+    whole_s = ALLOWANCE_S if spec.against is None else INTERLEAVED_ALLOWANCE_S
+    each_s = whole_s / (len(jobs) * (spec.processes or 1))
     return {arm_id: replace(job, reference_s=each_s) for arm_id, job in jobs.items()}
 
 

@@ -30,7 +30,7 @@ from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
-from agentdyno.workers.reference import ALLOWANCE_S, ReadsReferences
+from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
 
 KIND = "suite"
 
@@ -106,8 +106,10 @@ class PreparedSuite:
         """Agents that work on this host read references; together they may spend what a run may."""
         agents = {id(job.agent): job.agent for job in self.jobs.values()}.values()
         here = [agent for agent in agents if isinstance(agent, ReadsReferences)]
+        two_sides = any(arm.side is not None for arm in self.plan.arms)
+        whole_s = INTERLEAVED_ALLOWANCE_S if two_sides else ALLOWANCE_S
         for agent in here:
-            agent.read_references(ALLOWANCE_S / len(here))
+            agent.read_references(whole_s / len(here))
 
     def observed(self, told: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
         """What the other side says it is, with where the agent's code stands in its history."""
