@@ -114,7 +114,8 @@ def test_json_is_one_document_on_stdout(measured: Bench) -> None:
         json.loads(done.out)
 
 
-def test_what_is_listed_again_is_remembered_until_something_changes(bench: Bench) -> None:
+def test_what_is_listed_again_is_remembered_until_something_changes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)  # a command that is started, as one that has loaded everything remembers nothing
     first = bench.dyno("list", "experiments")
     remembered = list((bench.folder / ".cache" / "agentdyno").glob("shown-*"))
     assert len(remembered) == 1

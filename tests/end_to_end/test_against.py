@@ -22,6 +22,12 @@ def bench(n: int = 3000):
 """
 
 
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """Commands of these tests are run often and do little."""
+    return loaded_bench
+
+
 def rows(result: Any) -> dict[str, Any]:
     return {row["metric"]["name"]: row for row in result["arms"][0]["metrics"]}
 

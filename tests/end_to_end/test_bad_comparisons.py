@@ -21,6 +21,12 @@ NOW = 1_700_000_000_000
 
 
 @pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """Commands of these tests are run often and do little."""
+    return loaded_bench
+
+
+@pytest.fixture
 def room(bench: Bench) -> Iterator[Room]:
     """A folder whose store the commands find."""
     with Store.open(bench.folder / ".dyno" / "dyno.db") as store:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ..command import Bench
@@ -34,8 +32,8 @@ WORKSPACE = "agents: {base: agents.py@base, lucky: agents.py@lucky, steady: agen
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    made = Bench(tmp_path)
+def bench(loaded_bench: Bench) -> Bench:
+    made = loaded_bench
     made.write("agents.py", AGENTS)
     made.write("forms.yaml", SUITE)
     made.write("dyno.yaml", WORKSPACE)

@@ -26,6 +26,12 @@ NOBODY = "http://127.0.0.1:9/v1"
 SWEPT = f'agents: {{many: {{use: "openai:a", config: {{base_url: "{NOBODY}"}}, sweep: {{temperature: [0, 1]}}}}}}'
 
 
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """Commands of these tests are run often and do little."""
+    return loaded_bench
+
+
 @dataclass(frozen=True)
 class Mistake:
     """What is wrong, and words of the message that says so."""

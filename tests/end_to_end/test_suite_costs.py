@@ -25,6 +25,12 @@ prices:
 """
 
 
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """Commands of these tests are run often and do little."""
+    return loaded_bench
+
+
 def shouted(asked: Asked) -> Reply:
     return Reply(asked.text.upper())
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import pytest
+
 from ..chat_server import Asked, Reply, serving
 from ..command import Bench
 
@@ -38,6 +40,12 @@ def answer(text):
         raise RuntimeError("refused " + key)
     return {"output": [key, {key: key}], "observed": {"authorization": "Bearer " + key}}
 """
+
+
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """Commands of these tests are run often and do little."""
+    return loaded_bench
 
 
 def echo(asked: Asked) -> Reply:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.command import Bench
+from ..command import Bench
 
 
 @pytest.fixture
