@@ -105,9 +105,11 @@ def print_identical(found: dict[Setting, Counts]) -> None:
         [*_named(setting), f"{counts.comparisons:,}", _share(counts.winners, counts), _share(counts.decided, counts)]
         for setting, counts in [*found.items(), (None, total)]
     ]
-    share = total.winners / total.comparisons
+    share, decided = total.winners / total.comparisons, total.decided / total.comparisons
     notes = [
         f"goal: identical agents have a winner in at most {ALARM_GOAL:.0%}: {met(share <= ALARM_GOAL)}",
+        f"goal: some row is decided in at most {ALARM_GOAL:.0%}: {met(decided <= ALARM_GOAL)}",
+        "decided: " + ", ".join(f"{name} {_share(total.seen[name], total)}" for name in ROWS),
         f"a category was won in {_share(total.categories, total)}; "
         f"{1000 * total.took_s / total.comparisons:.0f} ms per comparison",
     ]

@@ -130,6 +130,8 @@ def test_every_command_says_the_same_of_the_same_two_agents(
     assert len(found.head_to_head["broken"]) == broken
     regressions = [item for item in found.regressions["regressions"] if item["metric"] == "accuracy"]
     assert [item["p_value"] for item in regressions] == ([told["adjusted_p"]] if verdict == "worse" else [])
+    (seen,) = [item["message"] for item in found.regressions["warnings"] if item["code"] == "broken-cases"]
+    assert seen.startswith(f"{broken} cases broke (right in every try before, wrong in every one now): ")
     shown = " ".join(found.shown.split())
     assert f"p = {p_value:.2g}, swap test exact" in shown
     if verdict == "inconclusive":

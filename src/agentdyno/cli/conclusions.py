@@ -12,8 +12,6 @@ from agentdyno.cli.shared import print_json, print_tables, say
 
 if TYPE_CHECKING:
     from agentdyno.findings.conclusions import Conclusions
-    from agentdyno.model import RunResult, Workspace
-    from agentdyno.model.policy import GatePolicy
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,16 +41,3 @@ def show(findings: Conclusions, formats: str | None, output_dir: str, *, as_json
         print_tables(report)
     for path in write_reports(report, names, Path(output_dir)):
         say(f"Wrote {shown_path(path)}")
-
-
-def workspace_here() -> Workspace:
-    from agentdyno.specs import load_workspace
-
-    return load_workspace(Path.cwd())
-
-
-def policy_for(result: RunResult) -> GatePolicy:
-    """How the project judges two agents of a suite; other runs do not ask, and read no file for it."""
-    from agentdyno.model.policy import DEFAULT_POLICY
-
-    return DEFAULT_POLICY if result.suite is None else workspace_here().gate

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.cli import shared
-from agentdyno.cli.conclusions import policy_for
 from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
 
@@ -35,7 +34,7 @@ def finish(
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.runs.place import run_folder
 
-    findings = findings_for(result, store, tolerance, policy_for(result))
+    findings = findings_for(result, store, tolerance, shared.policy_for(result))
     if held:
         from agentdyno.findings.standing.model import SuiteFindings
 

@@ -11,6 +11,8 @@ import click
 
 if TYPE_CHECKING:
     from agentdyno.contracts import Report
+    from agentdyno.model import RunResult, Workspace
+    from agentdyno.model.policy import GatePolicy
     from agentdyno.show.table import Table
     from agentdyno.store import Store
 
@@ -91,3 +93,18 @@ def width() -> int:
 
 def use_color() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def workspace_here() -> Workspace:
+    from pathlib import Path
+
+    from agentdyno.specs import load_workspace
+
+    return load_workspace(Path.cwd())
+
+
+def policy_for(result: RunResult) -> GatePolicy:
+    """How the project judges two agents of a suite; other runs do not ask, and read no file for it."""
+    from agentdyno.model.policy import DEFAULT_POLICY
+
+    return DEFAULT_POLICY if result.suite is None else workspace_here().gate

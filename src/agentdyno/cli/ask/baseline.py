@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.conclusions import suite_option, workspace_here
+from agentdyno.cli.conclusions import suite_option
 from agentdyno.cli.options import setting_option
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, workspace_here
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import click
 
-from agentdyno.cli.conclusions import report_options, show, workspace_here
+from agentdyno.cli.conclusions import report_options, show
 from agentdyno.cli.options import setting_option
-from agentdyno.cli.shared import json_option, open_store, store_option
+from agentdyno.cli.shared import json_option, open_store, store_option, workspace_here
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 

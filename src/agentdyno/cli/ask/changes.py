@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agentdyno.cli.conclusions import workspace_here
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option, workspace_here
 
 
 @click.command(

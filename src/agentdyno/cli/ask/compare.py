@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.conclusions import policy_for, show, suite_option, workspace_here
+from agentdyno.cli.conclusions import show, suite_option
 from agentdyno.cli.options import gate_options, tolerance_option
 from agentdyno.cli.shared import (
     NOT_COMPARABLE,
@@ -16,11 +16,13 @@ from agentdyno.cli.shared import (
     WORSE,
     json_option,
     open_store,
+    policy_for,
     print_json,
     print_tables,
     say,
     store_option,
     store_url,
+    workspace_here,
 )
 from agentdyno.errors import NotComparable
 from agentdyno.model import Comparison, Findings, Verdict

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from agentdyno.cli.conclusions import report_options, show, suite_option, workspace_here
+from agentdyno.cli.conclusions import report_options, show, suite_option
 from agentdyno.cli.options import setting_option
-from agentdyno.cli.shared import WORSE, json_option, open_store, store_option
+from agentdyno.cli.shared import WORSE, json_option, open_store, store_option, workspace_here
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 
 

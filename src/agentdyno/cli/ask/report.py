@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.conclusions import policy_for
-from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
+from agentdyno.cli.shared import json_option, open_store, policy_for, print_json, say, store_option, store_url
 
 
 @click.command(

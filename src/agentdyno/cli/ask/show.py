@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentdyno.cli.conclusions import policy_for
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, store_option, store_url
+from agentdyno.cli.shared import (
+    json_option,
+    open_store,
+    policy_for,
+    print_json,
+    print_tables,
+    store_option,
+    store_url,
+)
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.conclusions import workspace_here
 from agentdyno.cli.options import refuse, settings_options
 from agentdyno.cli.shared import (
     INTERRUPTED,
@@ -26,6 +25,7 @@ from agentdyno.cli.shared import (
     say,
     store_option,
     store_url,
+    workspace_here,
 )
 from agentdyno.settings.setting import CHECK
 from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.conclusions import policy_for
-from agentdyno.cli.shared import open_store, print_json, print_tables, say, store_url
+from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
 from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:

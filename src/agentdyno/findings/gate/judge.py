@@ -182,7 +182,8 @@ def _range(row: GateRow) -> str:
     if found.interval is None or found.relative or found.metric not in EXPLAINING:
         return ""
     low, high = sorted(-end if found.higher_is_better else end for end in found.interval)
-    return f" (95 %: {100 * low:.1f} to {100 * high:.1f} points)"
+    ends = (round(100 * end, 1) + 0.0 for end in (low, high))  # adding 0 makes a negative zero a plain one
+    return " (95 %: {:.1f} to {:.1f} points)".format(*ends)
 
 
 def _silent(pairing: Pairing) -> str:

@@ -12,7 +12,9 @@ from agentdyno.findings.baseline.ask import find_baseline
 from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.dimensions import DIMENSIONS
+from agentdyno.findings.gate.words import broke_words
 from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
@@ -149,9 +151,12 @@ class Histories:
             return [], [], [RunWarning("no-version-check", error.message, error.remedy or "")], ("", "")
         worse, better = judge_rows(rows, before, current, threshold)
         worse += several_small_drops(rows, before, current, thresholds=threshold, found=worse)
+        pairing = pair_records(before, current)
+        seen = broke_words(steady_breaks(pairing))
         cautions = [
+            *([RunWarning("broken-cases", seen)] if seen else []),
             *not_comparable([row for row in rows if not row.benchmark]),
-            *duel_cautions(pair_records(before, current)),
+            *duel_cautions(pairing),
         ]
         return worse, better, cautions, (before.agent, current.agent)
 

@@ -4,6 +4,9 @@ The series is cut optimally into stretches of at least three points (two at its 
 two-sample t test against the scatter within all stretches. What t has to reach was set by simulation: where nothing
 changes, fewer than one series in a hundred of independent noise shows a cut, and fewer than one in twenty where
 neighbours correlate by 0.6. So it is far above what one test of independent values would ask for.
+
+A single run that went wrong hides a change, because it makes the scatter large. So points that clearly belong to no
+level are left out, and the rest is looked at again.
 """
 
 from __future__ import annotations
@@ -33,6 +36,13 @@ _T_PER_CUT = 1.5
 _TAIL_T = 10.0
 _T_LEFT_OUT = 6.0
 """What t has to reach more where a point was left out to reach it."""
+_CLEAR_P = 1e-4
+"""A point is clearly apart where its own t against the level around it has a p below this."""
+_CLEAR_FROM = 12
+"""Of fewer points correlated noise has too many that look so."""
+_T_PER_CLEAR = 0.25
+"""What t has to reach more for each point that is clearly apart and was left out."""
+_MOST_CLEAR = 4
 _TWO_VALUED_SIZE = 4
 """Of values that are all one of two, three in a row are seen by chance too often."""
 _RELATIVE_RESOLUTION = 1e-12
@@ -63,8 +73,9 @@ class _Partition:
 def find_cuts(values: Array) -> tuple[Cut, ...]:
     """The changes of level in the order of the values; one that rests on the last two points is not confirmed.
 
-    One point that lies apart from everything (a cold first run, a bad night) is left out where the rest then shows a
-    change that is clearer still. A series that a straight line describes better than levels has none.
+    Up to four points that are clearly apart from every level (a cold first run, a bad night) are left out; one that
+    is less so only where the rest then shows a change that is clearer still. A series that a straight line describes
+    better than levels has none.
     """
     spread = float(np.ptp(values))
     resolution = _RELATIVE_RESOLUTION * float(np.median(np.abs(values)))
@@ -72,40 +83,52 @@ def find_cuts(values: Array) -> tuple[Cut, ...]:
         return ()
     scaled = (values - np.median(values)) / spread
     least_variance = max(resolution / spread, _RELATIVE_SCATTER) ** 2
-    search = _Search(scaled, least_variance, 0.0)
+    search, places = _Search(scaled, least_variance), np.arange(values.size)
     found = search.find()
-    if not found:
-        outlier = search.furthest()
-        rest = np.delete(scaled, outlier)
+    for left_out in range(1, (_MOST_CLEAR if values.size >= _CLEAR_FROM else 1) + 1):
+        if found:
+            break
+        places = np.delete(places, search.furthest())
+        rest = scaled[places]
         if rest.size < FEWEST_POINTS or float(np.ptp(rest)) <= resolution / spread:
-            return ()
-        found = tuple(_put_back(cut, outlier) for cut in _Search(rest, least_variance, _T_LEFT_OUT).find())
-    return tuple(Cut(cut.at, cut.sigma * spread, cut.p_value, cut.confirmed) for cut in found)
+            break
+        search = _Search(rest, least_variance)
+        # Judged by what is left: two bad nights hide each other as they hide a change.
+        if values.size >= _CLEAR_FROM and all(search.is_apart(*point) for point in _others(scaled, places)):
+            found = search.find(_T_PER_CLEAR * left_out)
+        elif left_out == 1:
+            found = search.find(_T_LEFT_OUT)
+    return tuple(Cut(int(places[cut.at]), cut.sigma * spread, cut.p_value, cut.confirmed) for cut in found)
 
 
-def _put_back(cut: Cut, outlier: int) -> Cut:
-    return Cut(cut.at + (outlier <= cut.at), cut.sigma, cut.p_value, cut.confirmed)
+def _others(values: Array, places: Indices) -> list[tuple[float, int]]:
+    """The values at all other places, and where among these places each would stand."""
+    left = np.setdiff1d(np.arange(values.size), places)
+    return [(float(values[place]), int(np.searchsorted(places, place))) for place in left]
 
 
 class _Search:
     """The best partitions of one series for every number of cuts, and which of them holds."""
 
-    def __init__(self, values: Array, least_variance: float, surcharge: float) -> None:
+    def __init__(self, values: Array, least_variance: float) -> None:
         self.values = values
         self.size = values.size
         self.least_variance = least_variance
-        self.least_t = _LEAST_T + surcharge + _T_PER_POINT * max(0, self.size - _FROM_POINTS)
+        self.least_t = _LEAST_T + _T_PER_POINT * max(0, self.size - _FROM_POINTS)
         self.two_valued = bool(np.isin(values, (values.min(), values.max())).all())
         self._sums = np.concatenate([[0.0], np.cumsum(values)])
         self._costs = self._stretch_costs()
         self.partitions = self._partition()
 
-    def find(self) -> tuple[Cut, ...]:
-        """The partition of most cuts in which every cut holds; nothing where a line describes the values better."""
+    def find(self, surcharge: float = 0.0) -> tuple[Cut, ...]:
+        """The partition of most cuts in which every cut holds; nothing where a line describes the values better.
+
+        ``surcharge`` is what t has to reach beyond the usual.
+        """
         line = self._squares_around_line()
         for partition in reversed(self.partitions):
             if partition.squares < line and not self._starts_cold(partition):
-                cuts = self._judge(partition)
+                cuts = self._judge(partition, surcharge)
                 if cuts:
                     return cuts
         return ()
@@ -115,6 +138,19 @@ class _Search:
         bounds = [0, *self.partitions[0].places, self.size]
         left = np.concatenate([self.values[a:b] - self.values[a:b].mean() for a, b in pairwise(bounds)])
         return int(np.abs(left).argmax())
+
+    def is_apart(self, value: float, place: int) -> bool:
+        """Whether one more value at that place would belong to none of the levels around it, one cut being made."""
+        partition = self.partitions[0]
+        freedom = self.size - 2
+        variance = max(partition.squares / freedom, self.least_variance)
+        bounds = [0, *partition.places, self.size]
+        t = min(
+            abs(value - self._mean(start, stop)) / math.sqrt(variance * (1.0 + 1.0 / (stop - start)))
+            for start, stop in pairwise(bounds)
+            if start <= place <= stop
+        )
+        return 2.0 * t_cdf(-t, freedom) < _CLEAR_P
 
     def _stretch_costs(self) -> Array:
         """Summed squares around the mean of values[start:stop], by start and stop; infinite where it is too short."""
@@ -143,7 +179,7 @@ class _Search:
             found.append(_Partition(tuple(places[::-1]), float(best[self.size])))
         return found
 
-    def _judge(self, partition: _Partition) -> tuple[Cut, ...]:
+    def _judge(self, partition: _Partition, surcharge: float) -> tuple[Cut, ...]:
         """The cuts of a partition where all of them hold, else none."""
         places = partition.places
         freedom = self.size - len(places) - 1
@@ -155,7 +191,7 @@ class _Search:
             before, after = at - start, stop - at
             shift = self._mean(at, stop) - self._mean(start, at)
             t = abs(shift) / math.sqrt(variance * (1.0 / before + 1.0 / after))
-            needed = self.least_t + _T_PER_CUT * (len(places) - 1)
+            needed = self.least_t + surcharge + _T_PER_CUT * (len(places) - 1)
             if t < max(needed, _TAIL_T if after < MIN_SIZE else 0.0):
                 return ()
             if self.two_valued and before < _TWO_VALUED_SIZE:
