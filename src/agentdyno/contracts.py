@@ -123,6 +123,10 @@ MAY_BLOCK_S: ContextVar[float | None] = ContextVar("agentdyno_may_block_s", defa
 """Set while an agent is alone in its event loop: it may block the loop, for so many seconds at most."""
 
 
+CASE_ENVIRON: ContextVar[Mapping[str, str] | None] = ContextVar("agentdyno_case_environ", default=None)
+"""Variables that the processes of an agent are to have for the case that is being run, beside their own."""
+
+
 class CaseFailed(Exception):
     """An agent has no answer, and says why.
 

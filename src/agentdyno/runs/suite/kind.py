@@ -98,12 +98,15 @@ class SuiteKind:
                 on_sample=take,
             )
 
-    def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:  # noqa: ARG002
+    def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:
         from agentdyno.runner.executors.cases import CaseExecutor
 
         prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
-        return CaseExecutor(prepared.work.jobs, prepared.work.conduct, names, prepared.work.judges)
+        work = prepared.work
+        if work.tracing is not None:
+            work.tracing.folder = place.folder
+        return CaseExecutor(work.jobs, work.conduct, names, work.judges, work.traced)
 
     def rules(
         self,
@@ -137,6 +140,9 @@ class SuiteKind:
         if prepared.spec.until_decided:
             reason = _with_saving(reason, ended.rules)
         pricing = {**work.rates, **work.prices.snapshot(), "warmup_usd": ended.facts.extra_usd}
+        if work.tracing is not None:
+            work.tracing.close()
+            header = replace(header, warnings=(*header.warnings, *work.tracing.warnings()))
         return close_run(
             ended.store,
             replace(header, stopped_because=reason, pricing=pricing),
