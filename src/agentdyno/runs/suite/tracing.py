@@ -55,9 +55,9 @@ def with_tracing(plan: Plan, arm_ids: frozenset[str]) -> Plan:
 
 @dataclass(slots=True)
 class _Told:
-    """What an agent exported."""
+    """How many cases an agent was asked, and the spans that it exported."""
 
-    cases: int = 0
+    asked: int = 0
     spans: int = 0
 
 
@@ -91,7 +91,7 @@ class TracingPass:
         self._executions.add(execution)
         found: list[TraceSpan] = []
         receiver = self.receiver()
-        silent = told.cases >= ENOUGH_SILENT and told.spans == 0
+        silent = told.asked >= ENOUGH_SILENT and told.spans == 0
         until = time.monotonic() + (0.0 if silent else FIRST_SPAN_S)
         while True:
             new = receiver.take(lambda span: _belongs(span, execution, window_ns))
@@ -101,11 +101,11 @@ class TracingPass:
             if time.monotonic() >= until:
                 break
             await asyncio.sleep(0.02)
-        told.cases += 1
+        told.asked += 1
         told.spans += len(found)
-        if told.cases == ENOUGH_SILENT and told.spans == 0 and not self._warned:
+        if told.asked == ENOUGH_SILENT and told.spans == 0 and not self._warned:
             self._warned = True
-            self._say(f"{agent} has exported no span in {told.cases} cases. {_CAUSE}")
+            self._say(f"{agent} has exported no span in {told.asked} cases. {_CAUSE}")
         return found
 
     def close(self) -> None:
@@ -128,9 +128,9 @@ class TracingPass:
         """What the run should say of its spans."""
         found = []
         for agent, told in self._told.items():
-            if told.cases and not told.spans:
+            if told.asked and not told.spans:
                 refused = f" {self._refused:,} requests to the receiver were refused." if self._refused else ""
-                message = f"{agent} exported no span in {told.cases:,} cases with tracing.{refused}"
+                message = f"{agent} exported no span in {told.asked:,} cases with tracing.{refused}"
                 found.append(RunWarning("otel-no-spans", message, _CAUSE))
         if self._late:
             found.append(RunWarning("otel-late", f"{self._late:,} spans arrived after their case had ended", _KEPT))
