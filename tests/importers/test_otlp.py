@@ -6,6 +6,7 @@ import json
 import random
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from agentdyno.servers.otlp.secrets import hide_secrets
 from ..servers.otlp.traces import request, span
 
 
-def trace(number: int, **attributes: object) -> dict[str, object]:
+def trace(number: int, **attributes: Any) -> dict[str, object]:
     name = f"{number:02x}"
     root = span(
         f"{number}1", number, number + 0.5, trace=name, gen_ai__agent__name="helper", input__value="hi", **attributes
