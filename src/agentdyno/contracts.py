@@ -134,6 +134,8 @@ MAY_BLOCK_S: ContextVar[float | None] = ContextVar("agentdyno_may_block_s", defa
 
 CASE_FOLDER: ContextVar[Path | None] = ContextVar("agentdyno_case_folder", default=None)
 """A folder of the run for this try of this case, not made yet; the same one when the run is resumed."""
+CASE_ENVIRON: ContextVar[Mapping[str, str] | None] = ContextVar("agentdyno_case_environ", default=None)
+"""Variables that the processes of an agent are to have for the case that is being run, beside their own."""
 
 
 class CaseFailed(Exception):

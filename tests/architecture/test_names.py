@@ -14,6 +14,7 @@ CALLED_BY_OTHERS = frozenset(
     {
         *("connection_made", "connection_lost", "data_received", "eof_received", "pause_writing", "resume_writing"),
         *("list_commands", "get_command", "format_commands", "resolve_command", "parse_args"),
+        *("do_GET", "do_POST", "log_message"),  # http.server
         *("bind_processor", "load_dialect_impl", "result_processor", "redirect_request"),
         *("from_file", "from_rows"),  # public API: agentdyno.Dataset
         *("on_chat_model_start", "on_llm_start", "on_llm_end", "on_llm_error"),  # callbacks of agent frameworks

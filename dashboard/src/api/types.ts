@@ -2313,6 +2313,7 @@ export interface components {
          *
          *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
          *     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
+         *     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
          *     ``reports`` are written with every run.
          */
         Spec: {
@@ -2342,6 +2343,8 @@ export interface components {
             notes: string;
             /** @default interleaved */
             order: components["schemas"]["Order"];
+            /** @default false */
+            otel: boolean;
             output_dir: string | null;
             /** @default 1 */
             parallelism: number;

@@ -194,6 +194,23 @@ def read_document(path: Path) -> ImportedDocument:
     )
 
 
+def read_text_document(path: Path) -> tuple[str, ImportedDocument]:
+    """The text of a file, gzipped or not, whose parts are parsed by the caller: the document has no content."""
+    file = printable(path.name)
+    try:
+        raw = _read_all(path, file)
+        modified_at = min(max(path.stat().st_mtime_ns // 1_000_000, 0), LATEST_MS)
+    except OSError as error:
+        raise ImportFailed(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    content = _unpacked(raw, file)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ImportFailed("not text", where=file, remedy=WRITE_AGAIN) from None
+    hashes = (hashlib.sha256(raw).hexdigest(), hashlib.sha256(content).hexdigest())
+    return text, ImportedDocument(Node({}, file), path, *hashes, modified_at)
+
+
 def parse(content: bytes, file: str) -> object:
     """The value of a JSON text. NaN and infinity pass here, because some tools write them; ``Node`` refuses them."""
     if not content.strip():

@@ -15,6 +15,10 @@ class Phase(StrEnum):
     INSTRUMENTED = "instrumented"
 
 
+TRACING = "otel"
+"""The instrument of a suite whose pass has the spans that agents export themselves."""
+
+
 class Side(StrEnum):
     """The two sides of a comparison that runs inside one run."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.run import (
     AFFINITY,
     FEWEST,
@@ -23,6 +24,7 @@ from agentdyno.settings.run import (
     SEED,
     WARMUP,
 )
+from agentdyno.settings.suite import OTEL
 
 
 class Strategy(StrEnum):
@@ -131,6 +133,7 @@ class Spec:
 
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
+    ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
     ``reports`` are written with every run.
     """
 
@@ -155,6 +158,7 @@ class Spec:
     metrics: Mapping[str, DeclaredMetric] = field(default_factory=dict)
     against: str | None = None
     until_decided: bool = False
+    otel: bool = field(default=OTEL.default, metadata=LEFT_OUT)
     reports: tuple[str, ...] = ()
     base_dir: str = "."
     source: str = ""

@@ -114,11 +114,3 @@ def test_other_paths_and_methods_are_refused(receiver: OtlpReceiver) -> None:
     connection.request("GET", "/v1/traces")
     assert connection.getresponse().status == 405
     connection.close()
-
-
-def test_how_long_it_has_been_quiet() -> None:
-    now = iter([5.0, 7.5])
-    with OtlpReceiver(lambda: next(now)) as receiver:
-        assert receiver.quiet_for_s() is None
-        receiver.receive("/v1/traces", PROTOBUF, "", protobuf(DOCUMENT))
-        assert receiver.quiet_for_s() == 2.5

@@ -20,7 +20,7 @@ from agentdyno.agents.commands.command_line import (
 )
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, MAY_BLOCK_S, CaseFailed
 from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.metric import reported_name
@@ -142,7 +142,7 @@ class CommandAgent:
             tuple(item.replace(PLACEHOLDER, text) for item in self._argv),
             b"" if in_argument else text.encode("utf-8", "surrogatepass"),
             self._cwd,
-            env,
+            {**env, **(CASE_ENVIRON.get() or {})},
             self._limits.memory_bytes,
             self._limits.cpu_s,
             self._limits.output_bytes,

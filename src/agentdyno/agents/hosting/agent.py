@@ -15,7 +15,7 @@ from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
 from agentdyno.agents.hosting.timed_peer import TimedPeer
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, CaseFailed
 from agentdyno.errors import DynoError, PluginError, RunError, SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import from_plain, to_plain
@@ -123,6 +123,8 @@ class HostedAgent:
 
     async def run(self, case: Case) -> Response:
         message = {"op": "run", "case": to_plain(case)}
+        if (environ := CASE_ENVIRON.get()) is not None:
+            message["environ"] = dict(environ)
         async with self._slots:
             task = self._spare_or_new()
             try:

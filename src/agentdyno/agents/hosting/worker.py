@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
+import os
 import resource
 import sys
 import time
@@ -75,6 +76,7 @@ class _Work:
     def run(self, message: Message, _say: Say) -> object:
         assert self._callee is not None
         case = from_plain(Case, message["case"])
+        os.environ.update(message.get("environ") or {})
         metering = self._metering
         with recording() as recorder:
             stop = metering(self._references)

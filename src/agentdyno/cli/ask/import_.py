@@ -14,6 +14,7 @@ from agentdyno.cli.shared import json_option, open_store, print_json, print_tabl
     "  dyno import bench.json                       pyperf, pytest-benchmark, hyperfine, google-benchmark\n"
     "  dyno import .asv/results                     a folder of asv\n"
     "  dyno import logs/*.eval                      Inspect\n"
+    "  dyno import traces.jsonl --format otlp       traces of OpenTelemetry, as trajectories\n"
     "  dyno import results.json --format promptfoo  when it cannot be told what wrote it"
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")

@@ -112,7 +112,8 @@ def make_changes(options: dict[str, Any]) -> dict[str, object]:
     from agentdyno.specs import changes_among
     from agentdyno.specs.changes import SUITE_CHANGES
 
-    changes = dict(changes_among(options, SUITE_CHANGES))
+    # A flag that was not given says nothing: the file may.
+    changes = {name: value for name, value in changes_among(options, SUITE_CHANGES).items() if value is not False}
     return changes | {name: options[name] for name in ("against", "until_decided") if options.get(name)}
 
 

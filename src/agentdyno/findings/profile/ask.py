@@ -18,11 +18,10 @@ from agentdyno.findings.profile.model import (
 from agentdyno.findings.record.ask_names import UnknownName, agent_named, run_named
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import ArmResult, Findings, Phase, RunResult, Sample
+from agentdyno.model.plan import TRACING
 from agentdyno.runs.kinds import SUITE
 from agentdyno.store import Store
 
-TRACING = "otel"
-"""The instrument whose pass has the spans that agents export themselves."""
 _MOST_EXECUTIONS = 50
 
 

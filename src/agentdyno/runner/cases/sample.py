@@ -70,6 +70,7 @@ def make_case_sample(
         started_at_ms=call.started_at_ms,
         readings={} if call.cached else _readings(call, price),
         case_id=trial.case_id,
+        instrument=trial.instrument,
         seed=trial.seed,
         attempts=len(call.attempts) + 1,
         scores=scores,

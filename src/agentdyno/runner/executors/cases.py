@@ -16,7 +16,7 @@ from dataclasses import replace
 from agentdyno.contracts import Agent
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Case
-from agentdyno.model.plan import Phase, Trial
+from agentdyno.model.plan import TRACING, Phase, Trial
 from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.cases.call import CaseCall, CaseJob, CaseJudgement, Conduct, make_call
 from agentdyno.runner.cases.loops import CLOSE_S, DrivenLoop, Loop, LoopThread, Outbox, is_running_here
@@ -41,14 +41,23 @@ class CaseExecutor:
         conduct: Conduct,
         names: Mapping[str, str],
         judges: Sequence[Agent] = (),
+        traced: Mapping[str, CaseJob] | None = None,
     ) -> None:
-        """``names`` are those of the arms, for messages; ``judges`` are agents that the jobs' judges ask."""
+        """``names`` are those of the arms, for messages; ``judges`` are agents that the jobs' judges ask.
+
+        ``traced`` are the jobs of trials with tracing, by arm id. They are done one at a time, and none begins while
+        a timed one is under way.
+        """
         self._jobs = dict(jobs)
+        self._traced = dict(traced or {})
         self._conduct = conduct
         self._names = dict(names)
         self._judges = list(judges)
-        self._agents = list({id(job.agent): job.agent for job in jobs.values()}.values())
-        self._throttles = {id(agent): Throttle(conduct.concurrency) for agent in self._agents}
+        timed = {id(job.agent): job.agent for job in jobs.values()}
+        apart = {id(job.agent): job.agent for job in self._traced.values()}
+        self._agents = [*timed.values(), *apart.values()]
+        self._throttles = {key: Throttle(conduct.concurrency) for key in timed} | dict.fromkeys(apart, Throttle(1))
+        self._timed: set[asyncio.Task[None]] = set()
         self._warm: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._judging: set[asyncio.Task[None]] = set()
@@ -117,12 +126,20 @@ class CaseExecutor:
         task = self._agent_loop.loop.create_task(self._execute(trial))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        if trial.instrument != TRACING:
+            self._timed.add(task)
+            task.add_done_callback(self._timed.discard)
+
+    def _job(self, trial: Trial) -> CaseJob:
+        return (self._traced if trial.instrument == TRACING else self._jobs)[trial.arm_id]
 
     async def _execute(self, trial: Trial) -> None:
-        job = self._jobs[trial.arm_id]
+        job = self._job(trial)
         case = job.cases[trial.case_id]
         try:
-            cache = self._conduct.cache
+            while trial.instrument == TRACING and self._timed:
+                await asyncio.wait(self._timed)
+            cache = self._conduct.cache if trial.instrument != TRACING else None
             kept = cache.get(trial.arm_id, case, trial.iteration) if cache is not None else None
             if kept is not None:
                 call = CaseCall(trial, 0, kept, cached=True)
@@ -212,7 +229,7 @@ class CaseExecutor:
             judgement: CaseJudgement | None = None
             if call.status is Status.OK and call.response is not None:
                 judgement = await job.judge(case, call.response)
-                cache = self._conduct.cache
+                cache = self._conduct.cache if call.trial.instrument != TRACING else None
                 if cache is not None and not call.cached:
                     cache.put(call.trial.arm_id, case, call.trial.iteration, call.response)
             sample = make_case_sample(call, price, judgement, job, self._conduct)

@@ -106,8 +106,11 @@ class SuiteKind:
 
         prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
-        conduct = replace(prepared.work.conduct, folder=place.folder / "cases")
-        return CaseExecutor(prepared.work.jobs, conduct, names, prepared.work.judges)
+        work = prepared.work
+        if work.tracing is not None:
+            work.tracing.folder = place.folder
+        conduct = replace(work.conduct, folder=place.folder / "cases")
+        return CaseExecutor(work.jobs, conduct, names, work.judges, work.traced)
 
     def rules(
         self,
@@ -141,6 +144,9 @@ class SuiteKind:
         if prepared.spec.until_decided:
             reason = _with_saving(reason, ended.rules)
         pricing = {**work.rates, **work.prices.snapshot(), "warmup_usd": ended.facts.extra_usd}
+        if work.tracing is not None:
+            work.tracing.close()
+            header = replace(header, warnings=(*header.warnings, *work.tracing.warnings()))
         return close_run(
             ended.store,
             replace(

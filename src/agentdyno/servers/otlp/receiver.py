@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,11 +44,9 @@ class ReceiverCounts:
 class OtlpReceiver:
     """``with OtlpReceiver() as receiver``: ``receiver.url`` is what exporters are told."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._spans: list[TraceSpan] = []
         self._requests = self._refused = self._total = 0
-        self._last_s: float | None = None
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -78,11 +75,6 @@ class OtlpReceiver:
             self._thread.join()
         self._server.server_close()
 
-    def quiet_for_s(self) -> float | None:
-        """Seconds since spans arrived last; ``None`` where none ever did."""
-        with self._lock:
-            return None if self._last_s is None else self._clock() - self._last_s
-
     def take(self, wanted: Callable[[TraceSpan], bool]) -> list[TraceSpan]:
         """The spans that have arrived and are wanted; they are handed out once."""
         with self._lock:
@@ -106,8 +98,6 @@ class OtlpReceiver:
             self._requests += 1
             self._total += len(spans)
             self._spans += spans
-            if spans:
-                self._last_s = self._clock()
 
 
 def _read(kind: str, body: bytes) -> list[TraceSpan]:

@@ -200,7 +200,7 @@ class LayerOwn(SuiteOwn):
 
 _ORDER = (
     "agents epochs warmup concurrency retries constraints case_constraints tags notes seed output_dir "
-    "max_failure_rate time_budget_s fail_under record"
+    "max_failure_rate time_budget_s otel fail_under record"
 )
 SuiteLayer = form("SuiteLayer", SUITE | QUICK, base=LayerOwn, order=f"{_ORDER} limit benchmarks cases")
 

@@ -13,7 +13,7 @@ from agentdyno.model.identity import digest
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
 from agentdyno.settings.run import MAX_FAILURE_RATE, SEED
-from agentdyno.settings.suite import EPOCHS
+from agentdyno.settings.suite import EPOCHS, OTEL
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
 
@@ -139,6 +139,7 @@ def _settings(document: Document, suite: Suite) -> Spec:
         parallelism=suite.concurrency,
         time_budget_s=min((float(value) for value in budgets if value is not None), default=None),
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
+        otel=document.get("otel", OTEL.default),
         base_dir=suite.base_dir,
         source=suite.source,
     )

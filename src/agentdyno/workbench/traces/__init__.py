@@ -1,0 +1,1 @@
+"""Runs as traces of OpenTelemetry, and traces and runs as cases of a suite."""

@@ -1,0 +1,117 @@
+"""Cases out of what happened: of a run of the store, or of a file of traces, written to a suite's data set."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentdyno.errors import SpecError, nearest
+from agentdyno.findings.profile.ask import named_case
+from agentdyno.importers.document import printable, read_text_document
+from agentdyno.importers.evals.otlp import case_of, traces_of
+from agentdyno.model import Case
+from agentdyno.model.codec import to_plain
+from agentdyno.servers.otlp.document import read_documents
+from agentdyno.servers.otlp.protobuf import BadTrace
+from agentdyno.servers.otlp.secrets import hide_secrets
+from agentdyno.specs.files.read import read_document
+from agentdyno.store import Store
+
+_SUITE = "name: {name}\ndataset: {cases}\nscoring_rubric: exact\n"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedCase:
+    """A case that was written, and the file it went to; ``made_suite`` where that was not there before."""
+
+    case: Case
+    file: Path
+    made_suite: bool = False
+
+
+def case_from_run(store: Store, reference: str, case_id: str) -> Case:
+    """A case of a stored run with where it comes from; what looks secret in it is hidden."""
+    header = store.runs.load(store.runs.find(reference), samples=False)
+    benchmark, own = named_case(header, case_id, None)
+    found = next(
+        case
+        for item in (header.suite.benchmarks if header.suite is not None else ())
+        if item.benchmark_id == benchmark
+        for case in item.cases
+        if case.id == own
+    )
+    provenance = {"run": header.run_id, "benchmark": benchmark, "case": own, **header.origin}
+    kept = {"provenance": provenance, **found.metadata}
+    return Case(
+        found.id, hide_secrets(found.input), hide_secrets(found.target), _object(hide_secrets(kept)), found.group
+    )
+
+
+def case_from_traces(file: Path, case_id: str) -> Case:
+    """A trace of a file, by its id or a unique beginning of it."""
+    text, _ = read_text_document(file)
+    try:
+        traces = traces_of(read_documents(text))
+    except BadTrace as error:
+        raise SpecError(f"no OTLP traces: {error}", where=str(file), remedy="Give a run, or OTLP/JSON.") from None
+    found = [trace for trace in traces if trace == case_id] or [
+        trace for trace in traces if trace.lstrip("0").startswith(case_id.lower().lstrip("0")) and case_id.strip("0")
+    ]
+    if len(found) != 1:
+        problem = f"{len(found)} traces begin with {case_id!r}" if found else f"there is no trace {case_id!r}"
+        raise SpecError(problem, where=str(file), remedy=nearest(case_id, list(traces)))
+    return case_of(found[0], traces[found[0]], printable(file.name))
+
+
+def add_case(case: Case, suite: Path) -> AddedCase:
+    """Appends a case to the data set of a suite; a suite that is not there yet is begun, with a file of cases."""
+    made = not suite.exists()
+    cases = suite.with_name(f"{suite.stem}-cases.jsonl") if made else _data_file(suite)
+    known = _known_ids(cases)
+    if case.id in known:
+        raise SpecError(
+            f"there is a case {case.id!r} already", where=str(cases), remedy="Give it another id with --as."
+        )
+    row = {"id": case.id, "input": case.input, "target": case.target, "metadata": case.metadata, "group": case.group}
+    kept = {name: value for name, value in row.items() if value not in (None, {}, "") or name in ("id", "input")}
+    if made:
+        suite.write_text(_SUITE.format(name=json.dumps(suite.stem), cases=json.dumps(cases.name)), encoding="utf-8")
+    before = cases.read_text(encoding="utf-8") if cases.exists() else ""
+    gap = "" if not before or before.endswith("\n") else "\n"
+    with cases.open("a", encoding="utf-8") as stream:
+        stream.write(gap + json.dumps(to_plain(kept), ensure_ascii=False) + "\n")
+    return AddedCase(case, cases, made)
+
+
+def _data_file(suite: Path) -> Path:
+    document = read_document(suite)
+    dataset = document.get("dataset") if isinstance(document, dict) else None
+    path = dataset.get("path") if isinstance(dataset, dict) else dataset
+    if isinstance(path, str) and path.endswith(".jsonl"):
+        return suite.parent / path
+    raise SpecError(
+        "its cases are not in a .jsonl file of its own, so none can be added without rewriting it",
+        where=f"{suite}: dataset",
+        remedy="Put the cases into cases.jsonl, one on each line, and write `dataset: cases.jsonl`.",
+    )
+
+
+def _known_ids(cases: Path) -> set[str]:
+    if not cases.exists():
+        return set()
+    found = set()
+    for number, line in enumerate(cases.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                raise SpecError(
+                    "is no JSON", where=f"{cases}: line {number}", remedy="Mend that line first."
+                ) from None
+            found.add(str(row.get("id")) if isinstance(row, dict) else "")
+    return found
+
+
+def _object(value: object) -> dict[str, object]:
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else {}
