@@ -15,7 +15,7 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.registry.installed import installed, load
 from agentdyno.registry.local import Target, load_target, loaded_by_path, parse_reference
 
-SCHEMES = ("cmd", "openai", "ollama", "http", "https")
+SCHEMES = ("cmd", "openai", "ollama", "mcp", "a2a", "http", "https")
 _INTERPRETER = re.compile(r"(python[\d.]*|node|bash|sh|ruby|perl|php|deno|bun)$")
 _MOST_PRESETS = 8
 
@@ -34,7 +34,7 @@ class Located:
 
 
 def scheme_of(uses: str) -> str:
-    """``cmd``, ``openai``, ``ollama``, ``http``, ``python`` (a file or module) or ``name``."""
+    """``cmd``, ``openai``, ``ollama``, ``mcp``, ``a2a``, ``http``, ``python`` (a file or module) or ``name``."""
     head, colon, _ = uses.partition(":")
     if colon and head in SCHEMES:
         return "http" if head == "https" else head
@@ -64,7 +64,9 @@ def label_of(uses: str) -> str:
     """A short readable name: ``answer`` of ``agent.py@answer``, ``gpt-5-mini`` of ``openai:gpt-5-mini``."""
     scheme = scheme_of(uses)
     _, _, rest = uses.partition(":")
-    if scheme == "cmd":
+    if scheme in ("mcp", "a2a") and rest.startswith(("http://", "https://")):
+        return label_of(rest)
+    if scheme in ("cmd", "mcp"):
         argv = split_command(rest, uses)
         first, second = Path(argv[0]).name, next((item for item in argv[1:] if not item.startswith("-")), "")
         return Path(second).stem if second and _INTERPRETER.match(first) and "." in second else Path(first).stem

@@ -85,7 +85,7 @@ def _argv(uses: str) -> tuple[str, ...]:
 
 def _files_of(located: Located) -> list[Path]:
     """The files that define an agent, each once, in an order that does not depend on where they lie."""
-    if located.scheme == "cmd":
+    if located.scheme in ("cmd", "mcp"):
         folder = Path(located.use.base_dir) / str(located.use.config.get("cwd", "."))
         return [path for item in _argv(located.use.uses) if (path := folder / item).is_file()]
     if located.target is None:
