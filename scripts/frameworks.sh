@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Creates .venv-frameworks/{core,more,crewai}: environments of agent frameworks, in which tests and benchmarks let agents
 # live. They are no dependencies of agentdyno, and crewai wants versions of its own. Each is installed once per change
-# of its list below scripts/frameworks, which `uv pip compile` wrote from the names in its first line.
+# of its list, scripts/frameworks-NAME.txt, which `uv pip compile` wrote from the names in its first line.
 # Usage: scripts/frameworks.sh [core] [more] [crewai]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for name in "${@:-core}"; do
-    list="scripts/frameworks/$name.txt"
+    list="scripts/frameworks-$name.txt"
     folder=".venv-frameworks/$name"
     [ -e "$list" ] || {
         echo "no list of frameworks named $name: core, more or crewai" >&2

@@ -14,7 +14,7 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.registry.installed import installed, load
 from agentdyno.registry.local import Target, load_target, loaded_by_path, parse_reference
 
-SCHEMES = ("cmd", "stdio", "openai", "ollama", "http", "https", "workflow")
+SCHEMES = ("cmd", "stdio", "openai", "ollama", "mcp", "a2a", "http", "https", "workflow")
 PROGRAMS = ("cmd", "stdio")
 """Schemes after which a command line stands."""
 WORKFLOW_KEYS = (
@@ -42,7 +42,7 @@ class Located:
 
 
 def scheme_of(uses: str) -> str:
-    """``cmd``, ``stdio``, ``openai``, ``ollama``, ``http``, ``workflow``, ``python`` (a file or module) or ``name``."""
+    """One of ``SCHEMES`` (``http`` for both of its kinds), ``python`` (a file or module) or ``name``."""
     head, colon, _ = uses.partition(":")
     if colon and head in SCHEMES:
         return "http" if head == "https" else head
@@ -91,7 +91,9 @@ def label_of(uses: str) -> str:
     """A short readable name: ``answer`` of ``agent.py@answer``, ``gpt-5-mini`` of ``openai:gpt-5-mini``."""
     scheme = scheme_of(uses)
     _, _, rest = uses.partition(":")
-    if scheme in PROGRAMS:
+    if scheme in ("mcp", "a2a") and rest.startswith(("http://", "https://")):
+        return label_of(rest)
+    if scheme in (*PROGRAMS, "mcp"):
         from agentdyno.agents.commands.command_line import split_command
 
         argv = split_command(rest, uses)

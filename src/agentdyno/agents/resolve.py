@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -44,7 +45,7 @@ SAMPLING = frozenset(
     }
 )
 """Options of a model that may stand beside the adapter's own keys, so that a sweep can vary each."""
-_GIVEN_BY_US = ("self", "name", "version", "environ", "url")
+_GIVEN_BY_US = ("self", "name", "version", "environ", "url", "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +207,34 @@ def _make_workflow(located: Located, setting: _Setting) -> Agent:
     return WorkflowAgent(agent, read_setting(own, use.name), use.config, use.base_dir)
 
 
+def _make_mcp(located: Located, setting: _Setting) -> Agent:
+    from agentdyno.agents.commands.command_line import command_environment
+    from agentdyno.agents.protocols.mcp_tools import McpTools
+
+    use = located.use
+    cwd = str((Path(use.base_dir) / str(use.config.get("cwd", "."))).resolve())
+    environ = command_environment(os.environ if setting.environ is None else setting.environ, use.env)
+    given: dict[str, object] = {"target": use.uses.partition(":")[2], "cwd": cwd}
+    return _endpoint(McpTools, use, replace(setting, environ=environ), given)
+
+
+def _make_a2a(located: Located, setting: _Setting) -> Agent:  # noqa: ARG001
+    from agentdyno.agents.protocols.a2a_agent import A2aAgent
+
+    use = located.use
+    for key in use.config:
+        raise _unknown_key(use, key, ())
+    return A2aAgent(use.name, url=use.uses.partition(":")[2], version=use.version or "")
+
+
 _MAKERS: dict[str, Callable[[Located, _Setting], Agent]] = {
     "python": _make_python,
     "cmd": _make_command,
     "stdio": _make_program,
     "openai": _make_openai,
     "ollama": _make_ollama,
+    "mcp": _make_mcp,
+    "a2a": _make_a2a,
     "http": _make_http,
     "workflow": _make_workflow,
 }

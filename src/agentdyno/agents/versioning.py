@@ -90,7 +90,7 @@ def _files_of(located: Located) -> list[Path]:
     """The files that define an agent, each once, in an order that does not depend on where they lie."""
     if located.planner is not None:
         return _files_of(located.planner)
-    if located.scheme in PROGRAMS:
+    if located.scheme in (*PROGRAMS, "mcp"):
         folder = Path(located.use.base_dir) / str(located.use.config.get("cwd", "."))
         return [path for item in _argv(located.use.uses) if (path := folder / item).is_file()]
     if located.target is None:

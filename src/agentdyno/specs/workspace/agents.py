@@ -86,7 +86,8 @@ class DeclaredAgent(FileModel):
 
     use: Line = Field(
         default="",
-        description="Registered name, path/file.py@name, module:attribute, cmd:, stdio:, openai:, ollama:, http(s):",
+        description="Registered name, path/file.py@name, module:attribute, "
+        "or cmd:, stdio:, openai:, ollama:, mcp:, a2a:, http(s):, workflow:",
         examples=["agent.py@answer", "openai:gpt-5-mini", "cmd:./agent --plain"],
     )
     uses: Line = Field(default="", description="The same as use", examples=["agent.py@answer"])
@@ -159,7 +160,9 @@ def agent_use(reference: str, *, base_dir: str = ".") -> AgentUse:
 
 def _label(reference: str) -> tuple[str, str | None]:
     scheme, colon, rest = reference.partition(":")
-    if colon and scheme in ("cmd", "stdio"):
+    if colon and scheme in ("mcp", "a2a") and rest.startswith(("http://", "https://")):
+        return _label(rest)
+    if colon and scheme in ("cmd", "stdio", "mcp"):
         return _program(rest), None
     if colon and scheme in ("openai", "ollama"):
         return rest, None

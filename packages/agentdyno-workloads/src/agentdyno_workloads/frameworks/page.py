@@ -124,7 +124,8 @@ def page(runs: dict[str, RunResult]) -> Iterator[str]:
     count = len(values(run, BARE, "result.task_cpu_s"))
     yield (
         f"Medians of {count} tasks after a warm-up; 95 % bootstrap intervals of the difference of medians. Growth\n"
-        "is the resident memory after the last task over that after the first measured one.\n"
+        "is the resident memory after the last task over that after the first measured one. Times, here and below,\n"
+        "are those of a clock on the wall: other work on the machine lengthens them, and CPU times hardly.\n"
     )
     yield "## Start\n"
     yield "\n".join(start_rows(run)) + "\n"
