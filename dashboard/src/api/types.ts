@@ -825,7 +825,12 @@ export interface components {
          *
          *     ``kind`` is ``message`` (``name`` is the role), ``tool_call`` (``name`` is the tool, ``content`` its arguments),
          *     ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings),
-         *     ``retry`` or ``note``.
+         *     ``retrieval``, ``step`` (of a workflow), ``span`` (any other piece of work), ``wait`` (a pause before another
+         *     try), ``queue`` (time before work began), ``retry`` or ``note``.
+         *
+         *     An event with a ``duration_s`` is a span. Where it is known what it belongs to, ``details["span"]`` is its id and
+         *     ``details["parent"]`` that of the span around it, both unique within the case; where they are missing, an event
+         *     belongs to the shortest span that contains it in time.
          */
         Event: {
             /** @default 0 */
