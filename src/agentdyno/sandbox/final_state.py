@@ -15,6 +15,9 @@ LARGEST_BYTES = 64 * 1024 * 1024
 class NotAsAsked(Exception):
     """The final state is not what the task asked for; the message says what is wrong."""
 
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+
 
 class FinalState:
     """What commands of a stranger have left. Nothing outside of the folder is read, whatever links say; what is

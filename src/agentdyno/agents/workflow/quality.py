@@ -211,9 +211,18 @@ def _words(command: str) -> list[tuple[str, list[str]]] | None:
             Visitor().visit(tree)
     except NotImplementedError:  # arithmetic and other things that are shell all the same
         return list(_guessed(command))
-    except Exception:  # noqa: BLE001  (its parser raises many things for what is no shell)
-        return None
+    except Exception:  # noqa: BLE001  (its parser raises many things for what is no shell, or is beyond it)
+        return list(_guessed(command)) if _bash_reads(command) else None
     return found
+
+
+def _bash_reads(command: str) -> bool:
+    """Whether the shell itself can parse it; nothing is executed."""
+    try:
+        done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, timeout=_TIMEOUT_S, check=False)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
 
 
 def _flag(word: str) -> str:

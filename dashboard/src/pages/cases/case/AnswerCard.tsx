@@ -8,6 +8,7 @@ import { Facts } from "../../../shared/Facts";
 import type { Fact } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
 import { agentAddress } from "../../../shared/paths";
+import { WorkflowGraph } from "./WorkflowGraph";
 
 const KINDS: Record<string, string> = {
   message: "message",
@@ -169,6 +170,7 @@ export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
           {answer.output !== null && <TextFold value={answer.output} label={`Answer of ${name}`} />}
           {answer.output_cut && <p className="muted">The answer was longer and is cut here.</p>}
           <Judged answer={answer} />
+          <WorkflowGraph events={answer.events} />
           <Trajectory answer={answer} />
         </>
       )}
