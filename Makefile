@@ -64,9 +64,10 @@ bench:  ## Ours beside peers: prints ratio tables
 	@scripts/changepoint_peers.sh
 	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py
 
-results:  ## Measure the simulation workloads anew and write docs/results
+results:  ## Measure the simulation and the trainings anew and write docs/results
 	@scripts/install.sh dev
 	@packages/agentdyno-workloads/scripts/simulation_results.sh
+	@packages/agentdyno-workloads/scripts/rl_results.sh
 
 clean:  ## Remove .venv and caches
 	rm -rf .venv .venv-changepoints .venv-load dashboard/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
