@@ -22,7 +22,7 @@ mkdir -p "$folder"
 export DYNO_STORE="sqlite:///$PWD/$folder/dyno.db"
 .venv/bin/dyno run workload:rl/tuning "${options[@]}"
 if [ "${1:-}" = "--tune" ]; then
-    .venv/bin/python -m agentdyno_workloads.rl.tuning last
+    .venv/bin/python -m agentdyno_workloads.rl.results.tuning last
 fi
 .venv/bin/dyno run workload:rl/algorithms --stub "${options[@]}"
 if .venv/bin/python -c 'import torch' 2>/dev/null && [ -z "${options[*]}" ]; then

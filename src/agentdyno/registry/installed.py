@@ -20,11 +20,12 @@ WORKLOADS_PACKAGE = "agentdyno-workloads"
 IN_WORKLOADS_PACKAGE = {
     "experiments": (
         *("database_profiler", "llm_multi_agent", "llm_single_agent", "memory_db", "observation_flow"),
-        *("observation_profiler", "perception_metrics", "pragma_profile", "redis_memory", "spatial_comprehensive"),
+        *("observation_profiler", "perception_metrics", "pragma_profile", "redis_memory", "rl_algorithm"),
+        *("rl_framework", "spatial_comprehensive"),
         *("spatial_index_profiler", "spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),
     ),
-    "reporters": ("llm",),
-    "workloads": ("llm", "simulation"),
+    "reporters": ("llm", "rl"),
+    "workloads": ("llm", "rl", "simulation"),
 }
 """Names of our own that another package brings, so that whoever misses one hears what to install."""
 STRESS = "stress"

@@ -72,7 +72,7 @@ def test_an_environment_that_cannot_be_made_is_told_with_the_command(
             command, int(failed), "", "ERROR: No matching distribution found for trl\n"
         )
 
-    monkeypatch.setattr(environments.subprocess, "run", offline)
+    monkeypatch.setattr(subprocess, "run", offline)
     with pytest.raises(PluginError, match="the environment of trl cannot be made: ERROR: No matching") as caught:
         interpreter_of(FRAMEWORKS["trl"], stub=False)
     assert "pip install -r" in (caught.value.remedy or "")

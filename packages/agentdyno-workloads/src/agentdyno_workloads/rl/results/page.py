@@ -68,21 +68,30 @@ def write_page(runs: Sequence[RunResult], images: Path) -> str:
 def _introduction(runs: Sequence[RunResult]) -> Iterator[str]:
     yield "What trainings of `workload:rl` found on one machine. This page is written by"
     yield "`packages/agentdyno-workloads/scripts/rl_results.sh` from the runs named here; nothing in it is typed by"
-    yield "hand. What the words mean and how to make such runs is in the [guide](../guides/rl.md). Nothing here was run"
-    yield "on a GPU."
+    yield "hand. What the words mean and how to make such runs is in the [guide](../guides/rl.md). Nothing here was"
+    yield "run on a GPU."
     yield ""
     for here in {run.environment.machine_id: run.environment for run in runs}.values():
         memory = f"{here.memory_bytes / 2**30:.0f} GiB"
         yield f"Machine: {here.cpu_model}, {here.cpu_count} CPUs, {memory}, {here.implementation} {here.python}."
+    if any(_load(run) > run.environment.cpu_count for run in runs):
+        yield ""
+        yield "Other work ran on the machine meanwhile (the load before a run was above the number of CPUs): wall"
+        yield "times and rates per second here are too slow; CPU times suffer less, rewards and episodes not at all."
     yield ""
     yield "| spec | run | started (UTC) | samples | load before | warnings |"
     yield "|---|---|---|---|---|---|"
     for run in runs:
         when = datetime.fromtimestamp(run.started_at / 1000, UTC)
         samples = sum(len(arm.samples) for arm in run.arms)
-        load = run.environment.details.get("load_1min", "-")
         codes = ", ".join(dict.fromkeys(warning.code for warning in run.warnings)) or "none"
-        yield f"| `{run.name}` | `{run.run_id}` | {when:%Y-%m-%d %H:%M} | {samples} | {load} | {codes} |"
+        yield f"| `{run.name}` | `{run.run_id}` | {when:%Y-%m-%d %H:%M} | {samples} | {_load(run):g} | {codes} |"
+
+
+def _load(run: RunResult) -> float:
+    """The load of the machine before the run began; 0 where nobody knows."""
+    found = run.environment.details.get("load_1min")
+    return float(found) if isinstance(found, (int, float)) else 0.0
 
 
 def _algorithms(run: RunResult, images: Path) -> Iterator[str]:
@@ -95,6 +104,8 @@ def _algorithms(run: RunResult, images: Path) -> Iterator[str]:
     yield ""
     params = arms[0].params
     yield f"{seeds} seeds, {params.get('episodes')} episodes of 8 samples, {params.get('turns')} turns."
+    if not model.startswith("stub"):
+        yield "Learning rate, clip and beta were not tuned for this model."
     yield ""
     yield from algorithms.table(arms)
     yield ""
@@ -114,7 +125,7 @@ def _tuning(run: RunResult, images: Path) -> Iterator[str]:
     yield ""
     seeds = max(len(arm.seeds) for arm in arms)
     yield f"Final rewards after {arms[0].params.get('episodes')} episodes, {seeds} seeds each, best first."
-    yield " What was chosen from these for the other runs is in `rl/tuned.json`."
+    yield "What was chosen from these for the other runs is in `rl/tuned.json`."
     yield ""
     yield from rankings.lines(arms)[2:]
     grid = rankings.grid_of(arms)
@@ -127,8 +138,12 @@ def _frameworks(run: RunResult, images: Path) -> Iterator[str]:  # noqa: ARG001
     arms = frameworks.framework_arms(run)
     yield "## Frameworks"
     yield ""
-    yield "ToolDesk in one turn, the same samples, warm start and learning rate; a small GPT in ours and in TRL, a"
-    yield "network of two layers in RLlib, of one by hand. The reward comes from one evaluator outside of every framework."
+    params = run.arms[0].params
+    yield f"ToolDesk in one turn, {params.get('samples')} samples; warm start and learning rate are the same; a small"
+    yield "GPT in ours and in TRL, a"
+    yield "network of two layers in RLlib, of one by hand. The reward comes from one evaluator outside of them all."
+    yield "The learning rate was not tuned for each, and RLlib trains with PPO where ours and TRL train with GRPO: the"
+    yield "rewards compare these integrations as they are, not what a framework can reach."
     yield ""
     yield from frameworks.table(arms)
     yield ""
