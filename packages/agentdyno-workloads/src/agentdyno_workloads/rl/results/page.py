@@ -142,7 +142,7 @@ def _frameworks(run: RunResult, images: Path) -> Iterator[str]:  # noqa: ARG001
     yield f"ToolDesk in one turn, {params.get('samples')} samples; warm start and learning rate are the same; a small"
     yield "GPT in ours and in TRL, a"
     yield "network of two layers in RLlib, of one by hand. The reward comes from one evaluator outside of them all."
-    yield "The learning rate was not tuned for each, and RLlib trains with PPO where ours and TRL train with GRPO: the"
+    yield "The learning rate was not tuned for each, and RLlib trains with PPO, ours and TRL with GRPO: the"
     yield "rewards compare these integrations as they are, not what a framework can reach."
     yield ""
     yield from frameworks.table(arms)
