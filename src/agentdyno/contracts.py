@@ -39,11 +39,11 @@ class ExperimentContext:
     params: Mapping[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.MEASURED
     iteration: int = 0
-    part: int = 0
     seed: int = 0
     rng: random.Random = field(default_factory=random.Random)
     artifacts_dir: Path = field(default_factory=Path)
     observed: dict[str, Any] = field(default_factory=dict)
+    part: int = 0
 
     def observe(self, **configuration: Any) -> None:
         """Records the configuration that is really in force: the pragma read back, the model that answered.

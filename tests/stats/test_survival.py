@@ -52,7 +52,7 @@ def test_the_log_rank_test_agrees_with_scipy(seed: int) -> None:
     for scale in (300.0, 450.0):
         times = np.round(rng.exponential(scale, rng.integers(4, 15)))
         sides.append([CensoredValue(float(min(t, 600)), reached=bool(t < 600)) for t in times])
-    ours, theirs = log_rank(*sides), stats.logrank(scipy_data(sides[0]), scipy_data(sides[1]))
+    ours, theirs = log_rank(sides[0], sides[1]), stats.logrank(scipy_data(sides[0]), scipy_data(sides[1]))
     assert ours is not None
     assert ours.p_value == pytest.approx(theirs.pvalue, abs=1e-12)
     assert abs(ours.z) == pytest.approx(abs(theirs.statistic), abs=1e-9)

@@ -32,4 +32,4 @@ def test_every_spec_of_the_package_has_a_name() -> None:
     folder = Path(agentdyno_workloads.__file__).parent
     named = {item.path for item in workload_files() if item.package == WORKLOADS_PACKAGE}
     assert named == set(folder.glob("*/specs/*.yaml"))
-    assert len(named) == 22
+    assert len(named) == 26

@@ -7,7 +7,7 @@ import pytest
 
 from agentdyno_workloads.rl.numpy_policy import NumpyPolicy
 from agentdyno_workloads.rl.rollout import roll_out
-from agentdyno_workloads.rl.tooldesk import END, ERROR, FIRST_DIGIT, PAD, ToolDesk, spelled
+from agentdyno_workloads.rl.tooldesk import END, ERROR, FIRST_DIGIT, PAD, WORDS, ToolDesk
 
 PROMPTS = np.array([[0, 4, 2], [3, 0, 7]])
 
@@ -43,7 +43,8 @@ def test_only_what_the_policy_wrote_is_trained_on() -> None:
     assert task.mask_of(tokens)[0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1]
     tokens[0, 5] = END
     assert task.mask_of(tokens)[0].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1]
-    assert spelled(task.solution(PROMPTS)[0]).startswith("refund? 4 2 ? refund( 4 2 .")
+    spelled = [WORDS[token] for token in task.solution(PROMPTS)[0]]
+    assert spelled[:8] == ["refund?", "4", "2", "?", "refund(", "4", "2", "."]
 
 
 def test_held_out_prompts_are_never_trained_on() -> None:

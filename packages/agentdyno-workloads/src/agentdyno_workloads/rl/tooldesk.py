@@ -137,8 +137,3 @@ class ToolDesk:
 
 def _is_digit(tokens: Ints) -> NDArray[np.bool_]:
     return (tokens >= FIRST_DIGIT) & (tokens < FIRST_INTENT)
-
-
-def spelled(tokens: Ints) -> str:
-    """A token row as a person reads it."""
-    return " ".join(WORDS[token] for token in tokens)

@@ -12,6 +12,8 @@ from agentdyno_workloads.rl.models import STUB, TINY
 from agentdyno_workloads.rl.training import TrainingSettings
 
 TUNED = Path(__file__).with_name("tuned.json")
+LARGE_RATE = 1e-4
+"""The highest learning rate for models of gpt2's size and for weights of a file; chosen by custom, not tuned."""
 
 
 @cache
@@ -27,10 +29,11 @@ def settings_for(algorithm: str, model: str, episodes: int, given: Mapping[str, 
     smaller step: they were not tuned."""
     known = tuned()
     chosen = dict(known[model if model in known else TINY][algorithm])
-    if model not in (STUB, TINY):
-        chosen["learning_rate"] = min(chosen["learning_rate"], 1e-4)
-    chosen |= {name: value for name, value in given.items() if value is not None}
     plain = TrainingSettings()
+    if model not in (STUB, TINY):
+        chosen["learning_rate"] = min(chosen["learning_rate"], LARGE_RATE)
+        plain = replace(plain, warm_start=replace(plain.warm_start, learning_rate=3 * LARGE_RATE))
+    chosen |= {name: value for name, value in given.items() if value is not None}
     return replace(
         plain,
         algorithm=algorithm,

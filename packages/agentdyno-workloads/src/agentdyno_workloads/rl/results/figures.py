@@ -121,9 +121,8 @@ def trained_arms(result: RunResult) -> list[TrainedArm]:
             if sample.phase == "measured":
                 trials.setdefault(sample.iteration, []).append(sample)
         seeds = [_seed(i, sorted(parts, key=lambda s: s.part)) for i, parts in sorted(trials.items())]
-        found.append(
-            TrainedArm(arm.name, arm.params, arm.observed, tuple(seed for seed in seeds if seed is not None))
-        )
+        label = arm.name.removeprefix(f"{EXPERIMENT} ").removeprefix("algorithm=")
+        found.append(TrainedArm(label, arm.params, arm.observed, tuple(seed for seed in seeds if seed is not None)))
     return found
 
 

@@ -92,14 +92,24 @@ def advice(arms: Sequence[FrameworkArm]) -> list[str]:
         ("the shortest way to a first update", "first_update_s", min),
         ("the fewest lines to write", "integration_lines", min),
     ):
-        known = {arm.name: value for arm in arms if (value := arm.mean(name)) is not None}
+        known = {arm.name: value for arm in arms if (value := arm.figures.get(name)) is not None}
         if len(known) > 1:
-            lines.append(f"- For {wanted}: {best(known, key=lambda item: known[item])}.")
+            first = best(known, key=lambda item: known[item].mean)
+            close = [other for other in known if other != first and _overlap(known[first], known[other])]
+            beside = f" (its interval overlaps with that of {', '.join(close)})" if close else ""
+            lines.append(f"- For {wanted}: {first}{beside}.")
     for feature in FEATURES:
         able = [arm.name for arm in arms if arm.features.get(feature) is True]
         if able and len(able) < len(arms):
             lines.append(f"- Where {feature.replace('_', ' ')} is needed: {', '.join(able)} (it worked when tried).")
     return lines
+
+
+def _overlap(one: SeedEstimate, other: SeedEstimate) -> bool:
+    """Whether two intervals meet; a single seed has none, and nothing is said of it."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return one.low <= other.high and other.low <= one.high
 
 
 def document(result: RunResult) -> dict[str, object]:

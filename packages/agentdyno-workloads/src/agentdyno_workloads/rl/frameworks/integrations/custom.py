@@ -89,11 +89,16 @@ def train(job: Job, updates: int, told: bool = True) -> Network:
     return network
 
 
+network = train(channel.job, channel.job.updates)
+channel.say("trained", samples=channel.job.updates * channel.job.per_update)
+
+
+# Features, tried on request; not counted as lines of the integration.
+
+
 def deterministic_seed() -> bool:
     one, other = (train(channel.job, 2, told=False) for _ in range(2))
     return all((one.weights[name] == other.weights[name]).all() for name in one.weights)
 
 
-network = train(channel.job, channel.job.updates)
-channel.say("trained", samples=channel.job.updates * channel.job.per_update)
 channel.serve(network.logits, {"custom_reward": lambda: True, "deterministic_seed": deterministic_seed})

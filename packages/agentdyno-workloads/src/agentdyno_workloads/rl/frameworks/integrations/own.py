@@ -39,6 +39,17 @@ def trained(training: Training) -> Training:
     return training
 
 
+training = make()
+channel.say("ready", parameters=training.policy.parameters)
+while not training.done:
+    training.update()
+    channel.say("update", samples=training.updates * job.per_update)
+channel.say("trained", samples=training.updates * job.per_update)
+
+
+# Features, tried on request; not counted as lines of the integration.
+
+
 def weights(training: Training) -> str:
     return json.dumps({name: value.tolist() for name, value in training.policy.state().items()})
 
@@ -67,12 +78,6 @@ def resume() -> bool:
     return weights(trained(second)) == weights(whole)
 
 
-training = make()
-channel.say("ready", parameters=training.policy.parameters)
-while not training.done:
-    training.update()
-    channel.say("update", samples=training.updates * job.per_update)
-channel.say("trained", samples=training.updates * job.per_update)
 features = {
     "multi_turn": multi_turn,
     "tool_masking": tool_masking,

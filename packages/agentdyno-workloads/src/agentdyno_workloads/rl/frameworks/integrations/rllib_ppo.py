@@ -105,6 +105,25 @@ def warmed(**how: int) -> PPO:
     return algorithm
 
 
+ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
+algorithm = warmed()
+channel.say("ready", parameters=sum(weight.numel() for weight in module_of(algorithm).parameters()))
+samples = 0
+while samples < job.updates * job.per_update:
+    samples += int(algorithm.train()["env_runners"]["num_episodes"])
+    channel.say("update", samples=samples)
+channel.say("trained", samples=samples)
+module = module_of(algorithm)
+
+
+def next_logits(rows: np.ndarray, slot: int) -> np.ndarray:
+    with torch.no_grad():
+        return logits(module, rows, slot).numpy()
+
+
+# Features, tried on request; not counted as lines of the integration.
+
+
 def weights(algorithm: PPO) -> list[torch.Tensor]:
     return [weight.detach().clone() for weight in module_of(algorithm).parameters()]
 
@@ -149,22 +168,6 @@ def tool_masking() -> bool:
         _, _, over, _, _ = desk.step(int(desk.action_space.n) - 1)
         actions += 1
     return actions == 6
-
-
-ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
-algorithm = warmed()
-channel.say("ready", parameters=sum(weight.numel() for weight in module_of(algorithm).parameters()))
-samples = 0
-while samples < job.updates * job.per_update:
-    samples += int(algorithm.train()["env_runners"]["num_episodes"])
-    channel.say("update", samples=samples)
-channel.say("trained", samples=samples)
-module = module_of(algorithm)
-
-
-def next_logits(rows: np.ndarray, slot: int) -> np.ndarray:
-    with torch.no_grad():
-        return logits(module, rows, slot).numpy()
 
 
 features = {

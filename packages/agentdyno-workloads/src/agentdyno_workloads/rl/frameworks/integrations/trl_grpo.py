@@ -93,6 +93,22 @@ def warmed() -> GPT2LMHeadModel:
     return model
 
 
+def next_logits(rows: np.ndarray, slot: int) -> np.ndarray:
+    with torch.no_grad():
+        return model(torch.as_tensor(rows[:, :slot])).logits[:, -1].numpy()
+
+
+model = warmed()
+trainer = trainer_of(model, job.updates)
+channel.say("ready", parameters=sum(weight.numel() for weight in model.parameters()))
+trainer.train()
+model.eval()
+channel.say("trained", samples=job.updates * job.per_update)
+
+
+# Features, tried on request; not counted as lines of the integration.
+
+
 def same(one: GPT2LMHeadModel, other: GPT2LMHeadModel) -> bool:
     pairs = zip(one.parameters(), other.parameters(), strict=True)
     return all(torch.equal(first, second) for first, second in pairs)
@@ -114,16 +130,5 @@ def resume() -> bool:
     return same(whole, second)
 
 
-def next_logits(rows: np.ndarray, slot: int) -> np.ndarray:
-    with torch.no_grad():
-        return model(torch.as_tensor(rows[:, :slot])).logits[:, -1].numpy()
-
-
-model = warmed()
-trainer = trainer_of(model, job.updates)
-channel.say("ready", parameters=sum(weight.numel() for weight in model.parameters()))
-trainer.train()
-model.eval()
-channel.say("trained", samples=job.updates * job.per_update)
 features = {"custom_reward": lambda: True, "deterministic_seed": deterministic_seed, "resume": resume}
 channel.serve(next_logits, features)

@@ -1,6 +1,6 @@
 """From the tuning run to ``tuned.json``: the settings whose curve lies highest for each algorithm, and all others.
 
-``python -m agentdyno_workloads.rl.tuning RUN [--store URL] [--output FILE]``
+``python -m agentdyno_workloads.rl.results.tuning RUN [--store URL] [--output FILE]``
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _row(arm: TrainedArm) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the file and says what was chosen; 2 for a mistake of the user's."""
-    parser = argparse.ArgumentParser(prog="python -m agentdyno_workloads.rl.tuning")
+    parser = argparse.ArgumentParser(prog="python -m agentdyno_workloads.rl.results.tuning")
     parser.add_argument("run", help="the run of workload:rl/tuning")
     parser.add_argument("--store", help="the store that holds it")
     parser.add_argument("--output", type=Path, default=TUNED, help="the file to write")
