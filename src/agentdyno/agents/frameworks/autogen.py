@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from agentdyno.agents.frameworks.trail import ChatText, ModelCall, ToolRun, Trail, arguments_of, question, tokens
+from agentdyno.agents.frameworks.trail import ChatText, FrameworkCall, ToolRun, Trail, arguments_of, question, tokens
 
 
 class AutogenAgent:
@@ -74,7 +74,7 @@ class AutogenAgent:
             kind, used = message.type, message.models_usage
             if used is not None:
                 usage = tokens(given=used.prompt_tokens, made=used.completion_tokens)
-                trail.model_call(ModelCall(last_s, at_s, usage=usage))
+                trail.model_call(FrameworkCall(last_s, at_s, usage=usage))
             if kind == "ToolCallRequestEvent":
                 calls = {call.id: call for call in message.content}
             elif kind == "ToolCallExecutionEvent":

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from agentdyno.agents.frameworks.trail import ModelCall, ToolRun, Trail, question, tokens
+from agentdyno.agents.frameworks.trail import FrameworkCall, ToolRun, Trail, question, tokens
 from agentdyno.contracts import CaseFailed
 from agentdyno.model.case import Usage
 from agentdyno.model.sample import FailureKind
@@ -74,7 +74,7 @@ class _Blocks:
         trail, now_s = self._trail, self._trail.now()
         if is_answer:
             if message.message_id is None or message.message_id != self._answer_id:
-                trail.model_call(ModelCall(self._last_s, now_s, message.model, error=message.error))
+                trail.model_call(FrameworkCall(self._last_s, now_s, message.model, error=message.error))
             self._answer_id = message.message_id
         blocks = message.content if isinstance(message.content, list) else []
         for block in blocks:

@@ -6,7 +6,7 @@ import json
 from importlib import import_module
 from typing import Any
 
-from agentdyno.agents.frameworks.trail import ModelCall, Question, ToolRun, Trail, question, tokens
+from agentdyno.agents.frameworks.trail import FrameworkCall, Question, ToolRun, Trail, question, tokens
 from agentdyno.model.case import Usage
 
 USER = "dyno"
@@ -85,7 +85,7 @@ class _Notes:
         if event.usage_metadata is not None:
             reason = None if event.finish_reason is None else str(event.finish_reason.value)
             usage = _usage(event.usage_metadata)
-            trail.model_call(ModelCall(self._last_s, now_s, event.model_version, usage, reason, event.error_code))
+            trail.model_call(FrameworkCall(self._last_s, now_s, event.model_version, usage, reason, event.error_code))
         calls = event.get_function_calls()
         self._calls.update({call.id: call for call in calls})
         if calls:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
-from agentdyno.agents.frameworks.trail import ModelCall, Question, ToolRun, Trail, is_messages, question, tokens
+from agentdyno.agents.frameworks.trail import FrameworkCall, Question, ToolRun, Trail, is_messages, question, tokens
 from agentdyno.model.case import Usage
 
 MESSAGES = "messages"
@@ -218,7 +218,7 @@ def _handler_class() -> Any:
                 return
             trail, told = self._trail, getattr(message, "response_metadata", None) or {}
             reason = told.get("finish_reason")
-            call = ModelCall(
+            call = FrameworkCall(
                 found[1],
                 trail.now(),
                 told.get("model_name"),

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from agentdyno.agents.frameworks.trail import ModelCall, ToolRun, Trail, arguments_of, question, tokens
+from agentdyno.agents.frameworks.trail import FrameworkCall, ToolRun, Trail, arguments_of, question, tokens
 from agentdyno.model.case import Usage
 
 MAX_TURNS = 10
@@ -89,7 +89,7 @@ def _hooks_class() -> Any:
         async def on_llm_end(self, _context: Any, agent: Any, response: Any) -> None:
             trail = self._trail
             model = _model_in(response, agent)
-            trail.model_call(ModelCall(self._asked_s, trail.now(), model, _usage(response.usage)))
+            trail.model_call(FrameworkCall(self._asked_s, trail.now(), model, _usage(response.usage)))
             kinds = [part.type for part in response.output]
             if any(kind.endswith("_call") for kind in kinds):
                 for part in response.output:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Sequence
 from importlib import import_module
 from typing import Any
 
-from agentdyno.agents.frameworks.trail import ChatText, ModelCall, ToolRun, Trail, arguments_of, question, tokens
+from agentdyno.agents.frameworks.trail import ChatText, FrameworkCall, ToolRun, Trail, arguments_of, question, tokens
 from agentdyno.model.case import Usage
 
 
@@ -85,7 +85,7 @@ class PydanticAgent:
             answered_s = trail.at(message.timestamp.timestamp())
             reason = message.finish_reason
             model = message.model_name
-            trail.model_call(ModelCall(asked_s, answered_s, model, _usage(message.usage), reason))
+            trail.model_call(FrameworkCall(asked_s, answered_s, model, _usage(message.usage), reason))
             calls = {part.tool_call_id: part for part in message.parts if part.part_kind == "tool-call"}
             if calls:
                 for part in message.parts:

@@ -18,7 +18,7 @@ FIRST_DELTA = "first_delta_s"
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCall:
+class FrameworkCall:
     """One call of a model; times are seconds since the start of the case. ``usage`` is ``None`` where not told."""
 
     started_s: float
@@ -64,7 +64,7 @@ class Trail:
         """The same for a time that a framework has stamped with the clock of the day."""
         return min(max(0.0, wall_s - self._began_wall), self.now())
 
-    def model_call(self, call: ModelCall) -> None:
+    def model_call(self, call: FrameworkCall) -> None:
         model = call.model
         details = _told(finish_reason=call.finish_reason, error=call.error, span=call.span, parent=call.parent)
         self.recorder.model_call(

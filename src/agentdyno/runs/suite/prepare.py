@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.agents.commands.agent import CommandAgent
-from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.agents.recording.recording import RunRecording
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
@@ -17,7 +15,6 @@ from agentdyno.findings.figures.dimensions import targets_for
 from agentdyno.model import (
     Arm,
     Benchmark,
-    Constraints,
     Plan,
     Price,
     Response,
@@ -42,8 +39,7 @@ from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording
-from agentdyno.runs.suite.tracing import TracedAgent, TracingPass, with_tracing
-from agentdyno.settings.suite import OTEL
+from agentdyno.runs.suite.tracing import TracingPass, traced_jobs, with_tracing
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
@@ -188,7 +184,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
         tracing = TracingPass(say, redactor.value) if settings.otel else None
-        traced = {} if tracing is None else _traced_jobs(arms, jobs, maker, tracing)
+        traced = {} if tracing is None else traced_jobs(arms, jobs, maker, tracing)
         plan = with_tracing(plan, frozenset(traced))
         if tracing is not None:
             stack.callback(tracing.close)
@@ -214,37 +210,6 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             traced=traced,
             tracing=tracing,
         )
-
-
-def _traced_jobs(
-    arms: Mapping[str, tuple[Arm, Benchmark, Entrant]],
-    jobs: Mapping[str, CaseJob],
-    maker: Maker,
-    tracing: TracingPass,
-) -> dict[str, CaseJob]:
-    """The jobs of the pass with tracing: of agents that are processes of their own."""
-    made: dict[int, TracedAgent] = {}
-    found = {}
-    for arm_id, (_, benchmark, entrant) in arms.items():
-        job = jobs[arm_id]
-        if not isinstance(job.agent, CommandAgent | HostedAgent):
-            continue
-
-        def make(
-            environ: Mapping[str, str], entrant: Entrant = entrant, limits: Constraints = benchmark.constraints
-        ) -> Agent:
-            traced = replace(maker, workers=1, environ={**maker.environ, **environ})
-            return entrant.make(traced, limits.memory_limit_bytes)
-
-        agent = made.setdefault(id(job.agent), TracedAgent(job.agent, make, tracing))
-        found[arm_id] = replace(job, agent=agent, warmup=0)
-    if not found:
-        raise SpecError(
-            "none of the agents can be traced",
-            where=OTEL.option,
-            remedy="Commands and Python agents in files can; endpoints have their model calls recorded without it.",
-        )
-    return found
 
 
 def _answered_by(arms: Mapping[str, tuple[Arm, Benchmark, Entrant]]) -> dict[str, str]:
