@@ -2212,9 +2212,14 @@ export interface components {
          *     ``low`` and ``high`` are the ends of the 95 % intervals by score, ``overall`` among them. ``covariance`` is of
          *     the five dimensions in their order: the upper half of the matrix, row by row, ``None`` where one has no score.
          *     ``pooled`` is its mean over the last ``runs`` runs of the same cases, and ``shared`` the part of it that two such
-         *     runs have in common: the luck of the cases, not that of the run.
+         *     runs have in common: the luck of the cases, not that of the run. ``below`` and ``above`` are the mean distances of
+         *     the scores from both ends over these runs, in the order of the dimensions, ``overall`` last.
          */
         ScoreSpread: {
+            /** @default [] */
+            above: (number | null)[];
+            /** @default [] */
+            below: (number | null)[];
             covariance: (number | null)[];
             high: {
                 [key: string]: number;
