@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentdyno.agents.commands.agent import CommandAgent
-from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
@@ -16,7 +15,6 @@ from agentdyno.findings.figures.dimensions import targets_for
 from agentdyno.model import (
     Arm,
     Benchmark,
-    Constraints,
     Plan,
     Price,
     Response,
@@ -40,11 +38,12 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
-from agentdyno.runs.suite.tracing import TracedAgent, TracingPass, with_tracing
-from agentdyno.settings.suite import OTEL
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, ReadsReferences
+
+if TYPE_CHECKING:
+    from agentdyno.runs.suite.tracing import TracingPass
 
 KIND = "suite"
 
@@ -177,11 +176,14 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         expected = expect(arms, paid, prices)
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
-        tracing = TracingPass(say, redactor.value) if settings.otel else None
-        traced = {} if tracing is None else _traced_jobs(arms, jobs, maker, tracing)
-        plan = with_tracing(plan, frozenset(traced))
-        if tracing is not None:
+        tracing, traced = None, dict[str, CaseJob]()
+        if settings.otel:
+            from agentdyno.runs.suite.tracing import TracingPass, traced_jobs, with_tracing
+
+            tracing = TracingPass(say, redactor.value)
             stack.callback(tracing.close)
+            traced = traced_jobs({arm_id: entrant for arm_id, (_, _, entrant) in arms.items()}, jobs, maker, tracing)
+            plan = with_tracing(plan, frozenset(traced))
         if choices.cache is not None:
             choices.cache.prepare(_answered_by(arms), redactor.value)
         yield PreparedSuite(
@@ -203,37 +205,6 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             traced=traced,
             tracing=tracing,
         )
-
-
-def _traced_jobs(
-    arms: Mapping[str, tuple[Arm, Benchmark, Entrant]],
-    jobs: Mapping[str, CaseJob],
-    maker: Maker,
-    tracing: TracingPass,
-) -> dict[str, CaseJob]:
-    """The jobs of the pass with tracing: of agents that are processes of their own."""
-    made: dict[int, TracedAgent] = {}
-    found = {}
-    for arm_id, (_, benchmark, entrant) in arms.items():
-        job = jobs[arm_id]
-        if not isinstance(job.agent, CommandAgent | HostedAgent):
-            continue
-
-        def make(
-            environ: Mapping[str, str], entrant: Entrant = entrant, limits: Constraints = benchmark.constraints
-        ) -> Agent:
-            traced = replace(maker, workers=1, environ={**maker.environ, **environ})
-            return entrant.make(traced, limits.memory_limit_bytes)
-
-        agent = made.setdefault(id(job.agent), TracedAgent(job.agent, make, tracing))
-        found[arm_id] = replace(job, agent=agent, warmup=0)
-    if not found:
-        raise SpecError(
-            "none of the agents can be traced",
-            where=OTEL.option,
-            remedy="Commands and Python agents in files can; endpoints have their model calls recorded without it.",
-        )
-    return found
 
 
 def _answered_by(arms: Mapping[str, tuple[Arm, Benchmark, Entrant]]) -> dict[str, str]:
