@@ -17,6 +17,7 @@ from agentdyno.settings.run import (
     MEASURED,
     MOST,
     ORDER,
+    OTEL,
     OUTPUT_LIMIT,
     PARALLELISM,
     PRECISION,
@@ -24,7 +25,6 @@ from agentdyno.settings.run import (
     SEED,
     WARMUP,
 )
-from agentdyno.settings.suite import OTEL
 
 
 class Strategy(StrEnum):

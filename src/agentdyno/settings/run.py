@@ -321,3 +321,13 @@ MAX_FAILURE_RATE = Setting(
     note="counted for each arm, which is then given up",
     scopes=SPEC | SUITE,
 )
+OTEL = Setting(
+    "otel",
+    ("boolean",),
+    default=False,
+    option="--otel",
+    example=True,
+    description="Put each case once more to command and Python agents, traced, and keep the spans they export",
+    help="Suites: a pass with OpenTelemetry tracing after the timed ones.",
+    scopes=SUITE,
+)

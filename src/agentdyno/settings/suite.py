@@ -210,16 +210,6 @@ YES = Setting(
     worded={"check": Wording(help="Do not ask before spending.")},
     scopes=SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE | CHECK,
 )
-OTEL = Setting(
-    "otel",
-    ("boolean",),
-    default=False,
-    option="--otel",
-    example=True,
-    description="Put each case once more to command and Python agents, traced, and keep the spans they export",
-    help="Suites: a pass with OpenTelemetry tracing after the timed ones.",
-    scopes=SUITE,
-)
 UNTIL_DECIDED = Setting(
     "until_decided",
     ("boolean",),

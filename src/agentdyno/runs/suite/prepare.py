@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentdyno.agents.recording.recording import RunRecording
 from agentdyno.agents.redaction import redactor_for
@@ -39,10 +40,12 @@ from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording
-from agentdyno.runs.suite.tracing import TracingPass, traced_jobs, with_tracing
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
+
+if TYPE_CHECKING:
+    from agentdyno.runs.suite.tracing import TracingPass
 
 KIND = "suite"
 
@@ -183,11 +186,14 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         expected = expect(arms, paid, prices)
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
-        tracing = TracingPass(say, redactor.value) if settings.otel else None
-        traced = {} if tracing is None else traced_jobs(arms, jobs, maker, tracing)
-        plan = with_tracing(plan, frozenset(traced))
-        if tracing is not None:
+        tracing, traced = None, dict[str, CaseJob]()
+        if settings.otel:
+            from agentdyno.runs.suite.tracing import TracingPass, traced_jobs, with_tracing
+
+            tracing = TracingPass(say, redactor.value)
             stack.callback(tracing.close)
+            traced = traced_jobs({arm_id: entrant for arm_id, (_, _, entrant) in arms.items()}, jobs, maker, tracing)
+            plan = with_tracing(plan, frozenset(traced))
         if choices.cache is not None:
             choices.cache.prepare(_answered_by(arms), redactor.value)
         yield PreparedSuite(

@@ -19,7 +19,7 @@ from agentdyno.agents.commands.agent import CommandAgent
 from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.contracts import CASE_ENVIRON, Agent, CaseFailed
 from agentdyno.errors import SpecError
-from agentdyno.model import Arm, Benchmark, Constraints, Plan, RunWarning
+from agentdyno.model import Plan, RunWarning
 from agentdyno.model.case import Case, Event, Response
 from agentdyno.model.plan import TRACING, Phase, Trial
 from agentdyno.runner.cases.call import CaseJob
@@ -27,7 +27,7 @@ from agentdyno.runs.lineup import Entrant, Maker
 from agentdyno.servers.otlp.document import TraceSpan, encode_attributes
 from agentdyno.servers.otlp.receiver import OtlpReceiver
 from agentdyno.servers.otlp.trajectory import events_of
-from agentdyno.settings.suite import OTEL
+from agentdyno.settings.run import OTEL
 
 FIRST_SPAN_S = 2.0
 """How long the first span of a case is waited for after its end; spans are exported in batches."""
@@ -191,6 +191,32 @@ class TracedAgent:
             await agent.close()
 
 
+def traced_jobs(
+    entrants: Mapping[str, Entrant], jobs: Mapping[str, CaseJob], maker: Maker, tracing: TracingPass
+) -> dict[str, CaseJob]:
+    """The jobs of the pass, by arm id: of agents that are processes of their own."""
+    made: dict[int, TracedAgent] = {}
+    found = {}
+    for arm_id, entrant in entrants.items():
+        job = jobs[arm_id]
+        if not isinstance(job.agent, CommandAgent | HostedAgent):
+            continue
+
+        def make(environ: Mapping[str, str], entrant: Entrant = entrant, job: CaseJob = job) -> Agent:
+            traced = replace(maker, workers=1, environ={**maker.environ, **environ})
+            return entrant.make(traced, job.constraints.memory_limit_bytes)
+
+        agent = made.setdefault(id(job.agent), TracedAgent(job.agent, make, tracing))
+        found[arm_id] = replace(job, agent=agent, warmup=0)
+    if not found:
+        raise SpecError(
+            "none of the agents can be traced",
+            where=OTEL.option,
+            remedy="Commands and Python agents in files can; endpoints have their model calls recorded without it.",
+        )
+    return found
+
+
 def _with_events(response: Response, events: tuple[Event, ...]) -> Response:
     """Spans of the trace take the place of those that the agent records itself: both tell of the same calls."""
     if not events:
@@ -223,34 +249,3 @@ def _plain(span: TraceSpan) -> dict[str, object]:
         "status": {"code": 2 if span.failed else 0, "message": span.message},
     }
     return {"resource": {"attributes": encode_attributes(span.resource)}, "scopeSpans": [{"spans": [own]}]}
-
-
-def traced_jobs(
-    arms: Mapping[str, tuple[Arm, Benchmark, Entrant]],
-    jobs: Mapping[str, CaseJob],
-    maker: Maker,
-    tracing: TracingPass,
-) -> dict[str, CaseJob]:
-    """The jobs of the pass with tracing: of agents that are processes of their own."""
-    made: dict[int, TracedAgent] = {}
-    found = {}
-    for arm_id, (_, benchmark, entrant) in arms.items():
-        job = jobs[arm_id]
-        if not isinstance(job.agent, CommandAgent | HostedAgent):
-            continue
-
-        def make(
-            environ: Mapping[str, str], entrant: Entrant = entrant, limits: Constraints = benchmark.constraints
-        ) -> Agent:
-            traced = replace(maker, workers=1, environ={**maker.environ, **environ})
-            return entrant.make(traced, limits.memory_limit_bytes)
-
-        agent = made.setdefault(id(job.agent), TracedAgent(job.agent, make, tracing))
-        found[arm_id] = replace(job, agent=agent, warmup=0)
-    if not found:
-        raise SpecError(
-            "none of the agents can be traced",
-            where=OTEL.option,
-            remedy="Commands and Python agents in files can; endpoints have their model calls recorded without it.",
-        )
-    return found

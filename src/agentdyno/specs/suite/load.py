@@ -12,8 +12,8 @@ from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
-from agentdyno.settings.run import MAX_FAILURE_RATE, SEED
-from agentdyno.settings.suite import EPOCHS, OTEL
+from agentdyno.settings.run import MAX_FAILURE_RATE, OTEL, SEED
+from agentdyno.settings.suite import EPOCHS
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
 
