@@ -31,5 +31,5 @@ def test_every_entry_point_is_installed_and_can_be_loaded() -> None:
 def test_every_spec_of_the_package_has_a_name() -> None:
     folder = Path(agentdyno_workloads.__file__).parent
     named = {item.path for item in workload_files() if item.package == WORKLOADS_PACKAGE}
-    assert named == set(folder.glob("*/specs/*.yaml"))
-    assert len(named) == 20
+    assert named == {*folder.glob("*/specs/*.yaml"), *folder.glob("*/suites/*.yaml")}
+    assert len(named) == 24

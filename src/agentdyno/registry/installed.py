@@ -18,13 +18,15 @@ from agentdyno.registry.names import GROUPS, registered
 
 WORKLOADS_PACKAGE = "agentdyno-workloads"
 IN_WORKLOADS_PACKAGE = {
+    "agents": ("workflow-reference", "workflow-smollm2", "workflow-template"),
+    "datasets": ("workflows",),
     "experiments": (
         *("database_profiler", "llm_multi_agent", "llm_single_agent", "memory_db", "observation_flow"),
         *("observation_profiler", "perception_metrics", "pragma_profile", "redis_memory", "spatial_comprehensive"),
         *("spatial_index_profiler", "spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),
     ),
     "reporters": ("llm",),
-    "workloads": ("llm", "simulation"),
+    "workloads": ("llm", "simulation", "workflows"),
 }
 """Names of our own that another package brings, so that whoever misses one hears what to install."""
 STRESS = "stress"
