@@ -1,4 +1,4 @@
-"""Nothing that a command tries gets it out of its cell: as root, as an ordinary user, and in bubblewrap."""
+"""Nothing that a command tries gets it out of its cell: neither as root nor as an ordinary user."""
 
 from __future__ import annotations
 

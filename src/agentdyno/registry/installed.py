@@ -19,14 +19,14 @@ from agentdyno.registry.names import GROUPS, registered
 
 WORKLOADS_PACKAGE = "agentdyno-workloads"
 IN_WORKLOADS_PACKAGE = {
+    "agents": ("workflow-reference", "workflow-smollm2", "workflow-template"),
+    "datasets": ("workflows",),
     "experiments": (
         *("database_profiler", "framework_overhead", "llm_multi_agent", "llm_single_agent", "memory_db"),
         *("observation_flow", "observation_profiler", "perception_metrics", "pragma_profile", "redis_memory"),
         *("rl_algorithm", "rl_framework", "spatial_comprehensive", "spatial_index_profiler"),
         *("spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),
     ),
-    "agents": ("workflow-reference", "workflow-smollm2", "workflow-template"),
-    "datasets": ("workflows",),
     "reporters": ("llm", "rl"),
     "workloads": ("frameworks", "llm", "rl", "simulation", "workflows"),
 }
