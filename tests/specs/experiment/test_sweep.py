@@ -72,7 +72,8 @@ def test_zip_of_unequal_lists_is_refused_naming_both_lengths() -> None:
         ({"documents": True}, "params.documents", "expected integer, got boolean", "type integer"),
         ({"documents": []}, "params.documents", "at least one value", "remove the key"),
         ({"documents": [1, 2, 1]}, "params.documents", "got 1 twice (numbers 1 and 3)", "iterations"),
-        ({"index": "hash"}, "params.index", "expected one of 'scan', 'tree'", "scan|tree"),
+        ({"index": "hash"}, "params.index", "expected one of 'scan', 'tree'", "Known: scan, tree."),
+        ({"index": "scam"}, "params.index", "expected one of 'scan', 'tree'", "Did you mean scan?"),
         ({"sizes": 3}, "params.sizes", "expected array, got integer 3", "type array"),
     ],
 )

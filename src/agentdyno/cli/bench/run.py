@@ -56,13 +56,15 @@ def command(what: str | None, **options: Any) -> int:
 
     Without an argument: the suites of dyno.yaml.
     """
-    from agentdyno.cli.bench.param_options import take_params
-
     context = click.get_current_context()
     if what is not None and what.startswith("-"):
         raise click.NoSuchOption(what)
-    known = [spelled for item in context.command.params for spelled in item.opts]
-    return run(what, {**options, "own_params": take_params(context.args, known)})
+    if context.args:
+        from agentdyno.cli.bench.param_options import take_params
+
+        known = [spelled for item in context.command.params for spelled in item.opts]
+        options["own_params"] = take_params(context.args, known)
+    return run(what, options)
 
 
 def run(what: str | None, options: dict[str, Any]) -> int:
