@@ -73,3 +73,17 @@ def test_usage_that_is_none_is_unknown(usage: object) -> None:
 def test_totals_of_executions_stand_in_where_calls_told_nothing() -> None:
     found = analyse_tokens((), {"input_tokens": 10.0})
     assert (found.input_tokens, found.output_tokens, found.token_efficiency) == (10, None, None)
+
+
+def test_a_recorded_prompt_repeats_as_far_as_its_longest_prefix_that_was_sent_before() -> None:
+    first = model_call(0, 1, (100, 1), recorded=True, prefixes=[["system", 200], ["asked", 400]])
+    second = model_call(1, 1, (200, 1), recorded=True, prefixes=[["system", 200], ["asked", 400], ["answered", 800]])
+    assert analysed(first, second).repeated_prefix_tokens == 100
+
+
+def test_a_call_that_was_tried_again_is_wasted_and_one_that_the_agent_reports_too_counts_once() -> None:
+    first = model_call(0, 1, (100, 20), recorded=True, span="call-1")
+    again = model_call(2, 1, (100, 20), recorded=True, span="call-2", retry_of="call-1")
+    reported = model_call(0, 3, (100, 20))
+    found = analysed(first, again, reported)
+    assert (found.calls, found.input_tokens, found.retried_tokens, found.wasted_tokens) == (2, 200, 120, 120)

@@ -3,7 +3,8 @@
 Read from ``details`` of a ``model_call``, where they are there: ``usage`` (``input_tokens``, ``output_tokens``,
 ``cached_tokens``, ``reasoning_tokens``), ``finish_reason``, ``status`` and ``error``, ``used`` (false: the answer
 went nowhere), ``prompt_hash`` (of the whole prompt), ``prefix_hash`` with ``prefix_tokens``, or with
-``prefix_bytes`` and ``request_bytes``.
+``prefix_bytes`` and ``request_bytes``; of calls that a proxy recorded ``prefixes`` (hash and bytes up to each part of
+the prompt) and ``retry_of`` (the span that this call tries again). A call that was recorded and reported counts once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from agentdyno.findings.profile.judge_spans import failed, token_counts
 from agentdyno.findings.profile.model import TokenAnalysis
-from agentdyno.model.case import Event
+from agentdyno.model.case import Event, counted_calls
 
 TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})
 """What providers write as the reason where an answer ended at the limit of tokens."""
@@ -38,7 +39,7 @@ class CallTokens:
 
 def call_tokens(events: Iterable[Event]) -> list[CallTokens]:
     """The model calls of one execution, in the order of their starts."""
-    calls = sorted((event for event in events if event.kind == "model_call"), key=lambda event: event.at_s)
+    calls = sorted(counted_calls(tuple(events)), key=lambda event: event.at_s)
     seen: dict[str, int] = {}
     found = []
     for place, call in enumerate(calls):
@@ -95,11 +96,20 @@ def _waste(call: Event, later: Sequence[Event]) -> str:
     prompt = details.get("prompt_hash")
     if prompt is not None and any(other.details.get("prompt_hash") == prompt for other in later):
         return "retried"
+    span = details.get("span")
+    if span is not None and any(other.details.get("retry_of") == span for other in later):
+        return "retried"
     return "truncated" if str(details.get("finish_reason", "")).lower() in TRUNCATED else ""
 
 
 def _repeated(call: Event, usage: Mapping[str, int], seen: dict[str, int]) -> int | None:
     """Tokens of the prefix where an earlier call began with it, 0 where none did."""
+    parts = _parts(call.details.get("prefixes"))
+    if parts:
+        again = max((size for prefix, size in parts if prefix in seen), default=0)
+        seen.update(parts)
+        tokens, whole = usage.get("input_tokens"), max(size for _, size in parts)
+        return None if tokens is None or whole <= 0 else round(tokens * again / whole)
     prefix = call.details.get("prefix_hash")
     size = _prefix_tokens(call.details, usage)
     if not isinstance(prefix, str) or size is None:
@@ -107,6 +117,13 @@ def _repeated(call: Event, usage: Mapping[str, int], seen: dict[str, int]) -> in
     again = prefix in seen
     seen.setdefault(prefix, size)
     return size if again else 0
+
+
+def _parts(told: object) -> list[tuple[str, int]]:
+    """Hash and bytes of the prompt up to each of its parts, as far as they can be read."""
+    rows = told if isinstance(told, list | tuple) else ()
+    pairs = [row for row in rows if isinstance(row, list | tuple) and len(row) == 2]
+    return [(prefix, size) for prefix, size in pairs if isinstance(prefix, str) and isinstance(size, int)]
 
 
 def _prefix_tokens(details: Mapping[str, object], usage: Mapping[str, int]) -> int | None:

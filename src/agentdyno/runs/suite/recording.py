@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentdyno.agents.commands.command_line import command_environment
 from agentdyno.agents.recording.recording import AUTO, COUNTS, OFF, AgentRecording, RunRecording
 from agentdyno.agents.recording.redirects import find_redirects
 from agentdyno.agents.references import PROGRAMS, locate
@@ -77,5 +76,7 @@ def _seen_by(entrant: Entrant, environ: Mapping[str, str]) -> Mapping[str, str] 
         return None
     located = locate(entrant.use)
     if located.scheme in PROGRAMS:
+        from agentdyno.agents.commands.command_line import command_environment
+
         return command_environment(environ, entrant.use.env)
     return environ if located.scheme == "python" and located.target is not None else None

@@ -23,7 +23,7 @@ _IGNORED = ("/v1/metrics", "/v1/logs")
 _PATIENCE_S = 10.0
 
 
-class Refused(Exception):
+class RefusedExport(Exception):
     """A request that is answered with a status of 4xx."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -83,14 +83,14 @@ class OtlpReceiver:
         return found
 
     def receive(self, path: str, kind: str, encoding: str, body: bytes) -> None:
-        """One request; raises ``Refused``."""
+        """One request; raises ``RefusedExport``."""
         try:
             if path in _IGNORED:
                 return
             if path != "/v1/traces":
-                raise Refused(404, "traces are taken at /v1/traces")
+                raise RefusedExport(404, "traces are taken at /v1/traces")
             spans = _read(kind, _unpacked(encoding, body))
-        except Refused:
+        except RefusedExport:
             with self._lock:
                 self._refused += 1
             raise
@@ -107,26 +107,26 @@ def _read(kind: str, body: bytes) -> list[TraceSpan]:
         if kind == JSON:
             return spans_of(json.loads(body))
     except BadTrace as error:
-        raise Refused(400, str(error)) from None
+        raise RefusedExport(400, str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"no JSON that can be read: {type(error).__name__}") from None
-    raise Refused(415, f"the content type is {kind!r}; {PROTOBUF} and {JSON} are taken")
+        raise RefusedExport(400, f"no JSON that can be read: {type(error).__name__}") from None
+    raise RefusedExport(415, f"the content type is {kind!r}; {PROTOBUF} and {JSON} are taken")
 
 
 def _unpacked(encoding: str, body: bytes) -> bytes:
     if encoding in ("", "identity"):
         return body
     if encoding not in ("gzip", "deflate"):
-        raise Refused(415, f"the content encoding is {encoding!r}; gzip is taken")
+        raise RefusedExport(415, f"the content encoding is {encoding!r}; gzip is taken")
     packed = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, as the first bytes say
     try:
         plain = packed.decompress(body, MOST_BYTES + 1)
     except zlib.error as error:
-        raise Refused(400, f"no {encoding}: {error}") from None
+        raise RefusedExport(400, f"no {encoding}: {error}") from None
     if len(plain) > MOST_BYTES:
-        raise Refused(413, f"more than {MOST_BYTES:,} bytes")
+        raise RefusedExport(413, f"more than {MOST_BYTES:,} bytes")
     if not packed.eof:
-        raise Refused(400, f"the {encoding} ends too early")
+        raise RefusedExport(400, f"the {encoding} ends too early")
     return plain
 
 
@@ -141,7 +141,7 @@ def _handler_of(receiver: OtlpReceiver) -> type[BaseHTTPRequestHandler]:
             try:
                 body = self._body()
                 receiver.receive(self.path.partition("?")[0], kind, encoding, body)
-            except Refused as refused:
+            except RefusedExport as refused:
                 self.close_connection = True
                 self._answer(refused.status, JSON, json.dumps({"message": refused.message}).encode())
             except (OSError, TimeoutError):
@@ -155,15 +155,15 @@ def _handler_of(receiver: OtlpReceiver) -> type[BaseHTTPRequestHandler]:
         def _body(self) -> bytes:
             length = self.headers.get("Content-Length")
             if length is None:
-                raise Refused(411, "the length of the body is not said")
+                raise RefusedExport(411, "the length of the body is not said")
             if not length.strip().isdecimal():
-                raise Refused(400, f"the length of the body is {length[:40]!r}")
+                raise RefusedExport(400, f"the length of the body is {length[:40]!r}")
             size = int(length)
             if size > MOST_BYTES:
-                raise Refused(413, f"more than {MOST_BYTES:,} bytes")
+                raise RefusedExport(413, f"more than {MOST_BYTES:,} bytes")
             body = self.rfile.read(size)
             if len(body) < size:
-                raise Refused(400, f"{len(body):,} bytes of {size:,} arrived")
+                raise RefusedExport(400, f"{len(body):,} bytes of {size:,} arrived")
             return body
 
         def _answer(self, status: int, kind: str, body: bytes) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 from agentdyno.errors import SpecError
 from agentdyno.model.suite import AgentUse
 from agentdyno.model.workspace import Price, Workspace
-from agentdyno.registry.project import EXPERIMENTS_FOLDER
 from agentdyno.specs.files.problems import FileProblem, got, shorten, spec_error
 
 FILE = "dyno.yaml"
@@ -140,6 +139,8 @@ def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, Ag
 
 def project_files(workspace: Workspace) -> tuple[Path, ...]:
     """The Python files in which the project's experiments are looked for."""
+    from agentdyno.registry.project import EXPERIMENTS_FOLDER
+
     folder = Path(workspace.base_dir)
     named = [folder / item for item in workspace.imports]
     return (*named, *sorted((folder / EXPERIMENTS_FOLDER).glob("*.py")))
