@@ -81,9 +81,11 @@ export interface components {
         /**
          * @description An agent to put on the bench: a label, where it is, and its configuration.
          *
-         *     ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``openai:``, ``ollama:``, ``http(s):``) or the
-         *     name of an installed agent. ``env`` are names of environment variables it may read; their values are never
-         *     stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared one.
+         *     ``uses`` is ``file.py@name``, ``module:attr``, a scheme (``cmd:``, ``stdio:``, ``openai:``, ``ollama:``,
+         *     ``http(s):``) or the name of an installed agent. ``env`` are names of environment variables it may read; their
+         *     values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
+         *     one. ``record`` says what is kept of its model calls, "" where the suite says that. ``python`` is the interpreter
+         *     that a Python agent lives in, as the user wrote it; without one it is the bench's own.
          */
         AgentUse: {
             /** @default . */
@@ -96,6 +98,10 @@ export interface components {
             /** @default [] */
             env: string[];
             name: string;
+            /** @default  */
+            python: string;
+            /** @default  */
+            record: string;
             uses: string;
             version: string | null;
         };
@@ -851,7 +857,8 @@ export interface components {
          * @description One step of a trajectory; ``at_s`` counts from the start of the case.
          *
          *     ``kind`` is ``message`` (``name`` is the role), ``tool_call`` (``name`` is the tool, ``content`` its arguments),
-         *     ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings),
+         *     ``tool_result``, ``model_call`` (``name`` is the model that answered; ``details`` holds usage and timings, and
+         *     ``recorded`` where the recording proxy saw it: see ``counted_calls``),
          *     ``retrieval``, ``step`` (of a workflow), ``span`` (any other piece of work), ``wait`` (a pause before another
          *     try), ``queue`` (time before work began), ``retry`` or ``note``.
          *
@@ -2426,7 +2433,7 @@ export interface components {
          *
          *     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
          *     said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
-         *     which a run of it is a success.
+         *     which a run of it is a success. ``record`` says what is kept of the agents' model calls.
          */
         Suite: {
             /** @default [] */
@@ -2451,6 +2458,8 @@ export interface components {
             /** @default [] */
             imports: string[];
             name: string;
+            /** @default auto */
+            record: string;
             /** @default 2 */
             retries: number;
             /** @default  */

@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.interpreters import find_interpreter
 from agentdyno.agents.references import (
     SCHEMES,
     WORKFLOW_KEYS,
@@ -98,6 +97,8 @@ def _make_python(located: Located, setting: _Setting) -> Agent:
     use, target = located.use, located.target
     python = setting.python
     if use.python and python is None:
+        from agentdyno.agents.interpreters import find_interpreter
+
         python = find_interpreter(use.python, Path(use.base_dir), f"python of {use.name}")
     if target is not None and (use.python or not setting.inline):
         from agentdyno.agents.hosting.agent import HostedAgent, HostLimits

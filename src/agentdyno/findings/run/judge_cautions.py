@@ -9,7 +9,6 @@ from statistics import median
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
-from agentdyno.findings.run.judge_calls import call_cautions
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric
@@ -206,7 +205,12 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
     elif counted.scored < len(figures.tallies):
         yield _unscored(arm, figures, why)
     yield from _claims(arm, figures.remarks.claims)
-    yield from call_cautions(arm, figures.remarks.recorded)
+    recorded = figures.remarks.recorded
+    if recorded.calls or recorded.unknown or recorded.faults:
+        # Only now: most runs have no recorded calls.
+        from agentdyno.findings.run.judge_calls import call_cautions
+
+        yield from call_cautions(arm, recorded)
     yield from _scorer_cautions(arm, figures)
     if len(figures.remarks.models) > 1:
         models = ", ".join(name for name, _ in figures.remarks.models.most_common(3))
