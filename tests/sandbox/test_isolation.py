@@ -43,7 +43,7 @@ def test_what_a_command_reads_writes_and_removes_is_known(tmp_path: Path) -> Non
 
 def test_the_folder_itself_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a\n")
-    run("echo b > a.txt; echo c > c.txt; rm -rf /work/* ", tmp_path)
+    run("echo b > a.txt; echo c > c.txt; rm -rf ./*", tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "a\n"}
 
 
