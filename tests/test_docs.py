@@ -96,7 +96,7 @@ PROSE = [
 ]
 
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml|jsonl|csv|json))`:$")
+_FILE = re.compile(r"`([\w./-]+\.(?:py|yaml|yml|toml|jsonl|csv|json|sh|mjs|rs|go))`:$")
 _EXITS = re.compile(r"\s+# exits with ([\d or]+)$")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 

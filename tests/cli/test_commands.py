@@ -238,7 +238,7 @@ write_reports(Report((result,), Findings()), ["names", "plain"], Path("."))
 
     subprocess.run([sys.executable, "use.py"], cwd=bench.folder, env=bench.environ, check=True)
     assert (bench.folder / "names.txt").read_text() == "bench n=1,bench n=2"
-    assert (bench.folder / "plain.txt").read_text() == "1"
+    assert (bench.folder / "plain.txt").read_text() == "2", "a function receives one result for each arm"
 
 
 def test_ctrl_c_leaves_a_partial_result_that_can_be_resumed(bench: Bench) -> None:

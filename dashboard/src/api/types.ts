@@ -99,9 +99,9 @@ export interface components {
             env: string[];
             name: string;
             /** @default  */
-            python: string;
+            python?: string;
             /** @default  */
-            record: string;
+            record?: string;
             uses: string;
             version: string | null;
         };
@@ -2356,7 +2356,7 @@ export interface components {
             /** @default interleaved */
             order: components["schemas"]["Order"];
             /** @default false */
-            otel: boolean;
+            otel?: boolean;
             output_dir: string | null;
             /** @default 1 */
             parallelism: number;
@@ -2459,7 +2459,7 @@ export interface components {
             imports: string[];
             name: string;
             /** @default auto */
-            record: string;
+            record?: string;
             /** @default 2 */
             retries: number;
             /** @default  */

@@ -16,8 +16,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agentdyno.stats.distributions import normal_quantile, two_sided_p
-from agentdyno.stats.samples import Array
+from .distributions import normal_quantile, two_sided_p
+from .samples import Array
 
 Weight = Literal["log-rank", "gehan"]
 

@@ -51,6 +51,9 @@ agents:
 suites:
   - suites/*.yaml
 
+# Python files that register experiments, beside those in the folder experiments.
+# imports: [benchmarks/*.py]
+
 # What `dyno run` runs when it is told nothing else.
 run:
   agents: [starter]
