@@ -294,6 +294,13 @@ else:
         assert failed(flood) == (FailureKind.OUTPUT, Status.LIMIT)
         assert output(calm) == "on"
 
+    def test_chunks_without_end_end_it(self, place: Place) -> None:
+        body = 'while text == "flood":\n    say(number, chunk="x" * 1000)\n' + ECHO
+        agent = program(place, body, limits=ProgramLimits(output_bytes=100_000))
+        flood, calm = answers(agent, Case("a", "flood"), Case("b", "on"))
+        assert failed(flood) == (FailureKind.OUTPUT, Status.LIMIT)
+        assert output(calm) == "on"
+
     def test_it_may_say_goodbye(self, place: Place) -> None:
         text = LOOP.replace("GREETING", "{}")
         agent = bare(

@@ -29,6 +29,7 @@ class CaseInProgram:
     ended_ns: int = 0
     chunks: list[str] = field(default_factory=list)
     chunks_ns: list[int] = field(default_factory=list)
+    streamed_bytes: int = 0
     cpu_s: float | None = None
     alone: bool = True
 
@@ -56,7 +57,8 @@ class LineProcess:
     """Starts the program; ``greet`` it before the first case. Must be used on one running event loop.
 
     A program that has ended, broken off its connection or printed too much answers no further case; the only thing
-    left is ``close``. ``most_bytes`` is what one line may hold; ``scope`` is what its model calls are recorded under.
+    left is ``close``. ``most_bytes`` is what one line, or all chunks of a case, may hold; ``scope`` is what its model
+    calls are recorded under.
     """
 
     def __init__(self, start: ProgramStart, most_bytes: int, scope: str = "") -> None:
@@ -234,8 +236,12 @@ class LineProcess:
             return  # of a case that was given up, or of none
         if reply.kind is ReplyKind.CHUNK:
             if reply.content:
-                exchange.chunks.append(str(reply.content))
+                text = str(reply.content)
+                exchange.chunks.append(text)
                 exchange.chunks_ns.append(now_ns)
+                exchange.streamed_bytes += len(text)
+                if exchange.streamed_bytes > self._most_bytes:
+                    self._fail(PeerFlooded(self._most_bytes, self._process.tail()))
             return
         exchange.ended_ns = now_ns
         exchange.answered.set_result(reply)
