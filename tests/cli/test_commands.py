@@ -255,10 +255,26 @@ def test_ctrl_c_leaves_a_partial_result_that_can_be_resumed(bench: Bench) -> Non
     assert result["stopped_because"] == "interrupted"
     assert "dyno resume" in err
     bench.write("go", "")
-    done = bench.dyno("resume", "last", "--json")
+    done = bench.dyno("resume", "--json")
     assert done.code == 0, done.err
     assert done.json["status"] == "complete"
     assert [sample["iteration"] for sample in done.json["arms"][0]["samples"]] == list(range(60))
+
+
+def test_a_resumed_run_writes_the_reports_that_its_spec_names(bench: Bench) -> None:
+    bench.write("slow.py", SLOW)
+    bench.write("spec.yaml", "name: late\nexperiment: slow.py@slow\niterations: 60\nreports: [md]\n")
+    run = bench.start("run", "spec.yaml")
+    while not stored_samples(bench.folder):
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.kill()
+    run.communicate(timeout=120)
+    assert not list(bench.folder.rglob("*.md"))
+    bench.write("go", "")
+    done = bench.dyno("resume")
+    assert done.code == 0, done.err
+    assert [path.suffix for path in bench.folder.rglob("*.md")] == [".md"], done.err
 
 
 def stored_samples(folder: Path) -> int:

@@ -29,4 +29,8 @@ if .venv/bin/python -c 'import torch' 2>/dev/null && [ -z "${options[*]}" ]; the
     .venv/bin/dyno run workload:rl/algorithms --algorithms grpo gspo ppo online_dpo --episodes 240 --iterations 5
 fi
 .venv/bin/dyno run workload:rl/frameworks "${options[@]}" "${frameworks[@]}"
-.venv/bin/python -m agentdyno_workloads.rl.results.page --store "$DYNO_STORE" --output "$page"
+stores=(--store "$DYNO_STORE")
+if [ -f .dyno/rl-gpu/dyno.db ]; then  # of rl_gpu.sh, brought here from a machine with a GPU
+    stores+=(--store "sqlite:///$PWD/.dyno/rl-gpu/dyno.db")
+fi
+.venv/bin/python -m agentdyno_workloads.rl.results.page "${stores[@]}" --output "$page"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from agentdyno.cli.options import settings_options
@@ -9,15 +11,18 @@ from agentdyno.cli.shared import json_option, open_store, say, store_option, sto
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.settings.setting import RESUME
 
+if TYPE_CHECKING:
+    from agentdyno.model import RunResult
 
-@click.command(epilog="\b\nExamples:\n  dyno resume last\n  dyno resume 0198c3a1-7f2b --retry-errors")
-@click.argument("run")
+
+@click.command(epilog="\b\nExamples:\n  dyno resume\n  dyno resume 0198c3a1-7f2b --retry-errors")
+@click.argument("run", default="last")
 @click.option("--retry-errors", is_flag=True, help="Repeat samples that failed, too.")
 @settings_options(RESUME)
 @store_option
 @json_option
 def command(run: str, retry_errors: bool, max_cost: float | None, store: str | None, as_json: bool) -> int:
-    """Go on with RUN after an interruption or a crash; nothing that is done is repeated."""
+    """Go on with RUN (the last one) after an interruption or a crash; nothing that is done is repeated."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Choices, Tools
@@ -34,5 +39,17 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
                 choices=Choices(max_cost_usd=max_cost),
             )
             result = resume(run, tools, retry_errors=retry_errors)
-        findings = finish(result, opened, (), TOLERANCE.default, as_json=as_json)
+        findings = finish(result, opened, _reports_of(result), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
+
+
+def _reports_of(result: RunResult) -> tuple[str, ...]:
+    """What the run would have written had it not been interrupted: the reports that its spec names."""
+    from agentdyno.model import Spec
+
+    if not isinstance(result.spec, Spec) or not result.spec.reports:
+        return ()
+    from agentdyno.runs.experiment.resolve import import_paths
+    from agentdyno.workbench.reporting import check_formats
+
+    return check_formats(",".join(result.spec.reports), import_paths(result.spec))

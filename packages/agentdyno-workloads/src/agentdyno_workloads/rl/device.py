@@ -12,6 +12,15 @@ class DeviceWatch:
         self._cuda = device.startswith("cuda")
         self._index = int(device.partition(":")[2] or 0)
 
+    @property
+    def name(self) -> str:
+        """What the run says it was trained on: the GPU by its name, else ``cpu``."""
+        if not self._cuda:
+            return "cpu"
+        import torch
+
+        return str(torch.cuda.get_device_name(self._index))
+
     def readings(self) -> dict[str, float]:
         """``gpu_memory_bytes`` is the peak that torch had allocated; ``gpu_utilisation`` what NVML says right now."""
         if not self._cuda:

@@ -70,6 +70,7 @@ class RlAlgorithm(Experiment):
             clip=settings.loss.clip,
             beta=settings.loss.beta,
             device=self.device,
+            device_name=DeviceWatch(self.device).name,
         )
         training = Training(settings, self.task, policy, context.seed)
         path = Path(context.artifacts_dir) / f"checkpoint-{context.iteration}.npz"

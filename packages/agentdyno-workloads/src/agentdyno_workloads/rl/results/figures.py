@@ -35,8 +35,10 @@ class SeedEstimate:
         return {"mean": self.mean, "ci95": None if self.low is None else [self.low, self.high], "seeds": self.seeds}
 
 
-def over_seeds(values: Sequence[float | None]) -> SeedEstimate | None:
-    """The mean of what is known; ``None`` where nothing is."""
+def over_seeds(
+    values: Sequence[float | None], lowest: float = -math.inf, highest: float = math.inf
+) -> SeedEstimate | None:
+    """The mean of what is known; ``None`` where nothing is. An interval ends where the quantity itself does."""
     known = np.array([value for value in values if value is not None and math.isfinite(value)])
     if not known.size:
         return None
@@ -46,7 +48,7 @@ def over_seeds(values: Sequence[float | None]) -> SeedEstimate | None:
     from scipy import stats
 
     half = float(stats.t.ppf(0.975, n - 1)) * float(known.std(ddof=1)) / math.sqrt(n)
-    return SeedEstimate(mean, mean - half, mean + half, n)
+    return SeedEstimate(mean, max(mean - half, lowest), min(mean + half, highest), n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,8 @@ class TrainedArm:
         done = self.finished
         rewards = [seed.curve.final_reward for seed in done]
         return {
-            "final_reward": over_seeds(rewards),
-            "variation": over_seeds([seed.curve.variation for seed in done]),
+            "final_reward": over_seeds(rewards, 0.0, 1.0),
+            "variation": over_seeds([seed.curve.variation for seed in done], 0.0),
             "gain_per_1000_samples": over_seeds([seed.curve.gain_per_1000_samples for seed in done]),
             "peak_rss_bytes": over_seeds([seed.peak_rss_bytes for seed in done]),
             "training_s": over_seeds([seed.last.get("training_s") for seed in done]),

@@ -18,7 +18,8 @@ from agentdyno_workloads.rl.results.figures import compare_times, trained_arms
 
 PAGE = Path("docs") / "results" / "rl.md"
 IMAGES = Path("..") / "images"
-TUNING, ALGORITHMS, FRAMEWORKS = "tuning", "algorithms", "frameworks"
+TUNING, ALGORITHMS, FRAMEWORKS, GPU = "tuning", "algorithms", "frameworks", "gpu"
+ORDER = (ALGORITHMS, GPU, TUNING, FRAMEWORKS)
 
 
 def newest_runs(stores: Sequence[str]) -> list[RunResult]:
@@ -26,7 +27,7 @@ def newest_runs(stores: Sequence[str]) -> list[RunResult]:
     found: dict[tuple[str, str], RunResult] = {}
     for store in stores:
         for run in _runs(store):
-            if run.name in (TUNING, ALGORITHMS, FRAMEWORKS) and run.status == "complete":
+            if run.name in ORDER and run.status == "complete":
                 model = str(run.arms[0].observed.get("model", ""))
                 known = found.get((run.name, model))
                 if known is None or run.started_at > known.started_at:
@@ -38,8 +39,7 @@ def newest_runs(stores: Sequence[str]) -> list[RunResult]:
             where=", ".join(stores),
             remedy="Make them: packages/agentdyno-workloads/scripts/rl_results.sh runs all of them.",
         )
-    order = (ALGORITHMS, TUNING, FRAMEWORKS)
-    return sorted(found.values(), key=lambda run: (order.index(run.name), run.started_at))
+    return sorted(found.values(), key=lambda run: (ORDER.index(run.name), run.started_at))
 
 
 def _runs(store: str) -> Iterator[RunResult]:
@@ -57,6 +57,7 @@ def write_page(runs: Sequence[RunResult], images: Path) -> str:
     lines = ["# Reinforcement learning, measured", "", *_introduction(runs)]
     drawing: dict[str, Callable[[RunResult, Path], Iterator[str]]] = {
         ALGORITHMS: _algorithms,
+        GPU: _algorithms,
         TUNING: _tuning,
         FRAMEWORKS: _frameworks,
     }
@@ -66,10 +67,11 @@ def write_page(runs: Sequence[RunResult], images: Path) -> str:
 
 
 def _introduction(runs: Sequence[RunResult]) -> Iterator[str]:
-    yield "What trainings of `workload:rl` found on one machine. This page is written by"
+    on_gpu = any(run.name == GPU for run in runs)
+    yield "What trainings of `workload:rl` found. This page is written by"
     yield "`packages/agentdyno-workloads/scripts/rl_results.sh` from the runs named here; nothing in it is typed by"
-    yield "hand. What the words mean and how to make such runs is in the [guide](../guides/rl.md). Nothing here was"
-    yield "run on a GPU."
+    yield "hand. What the words mean and how to make such runs is in the [guide](../guides/rl.md)."
+    yield "The run `gpu` was made on another machine, with a GPU." if on_gpu else "Nothing here was run on a GPU."
     yield ""
     for here in {run.environment.machine_id: run.environment for run in runs}.values():
         memory = f"{here.memory_bytes / 2**30:.0f} GiB"
@@ -98,12 +100,16 @@ def _algorithms(run: RunResult, images: Path) -> Iterator[str]:
     arms = trained_arms(run)
     model = str(arms[0].observed.get("model", "unknown"))
     seeds = max(len(arm.seeds) for arm in arms)
-    name = "rl_curves_stub.png" if model.startswith("stub") else "rl_curves_torch.png"
+    name = f"rl_curves_{GPU if run.name == GPU else 'stub' if model.startswith('stub') else 'torch'}.png"
     charts.learning_curves([arm for arm in arms if arm.seeds], "episodes", images / name)
     yield f"## Algorithms: {model}"
     yield ""
     params = arms[0].params
     yield f"{seeds} seeds, {params.get('episodes')} episodes of 8 samples, {params.get('turns')} turns."
+    if run.name == GPU:
+        observed = arms[0].observed
+        on = observed.get("device_name", observed.get("device"))
+        yield f"Trained on a GPU ({on}): {observed.get('parameters'):,} weights."
     if not model.startswith("stub"):
         yield "Learning rate, clip and beta were not tuned for this model."
     yield ""
