@@ -143,6 +143,17 @@ _UNIT_SUFFIXES = (
 )
 
 
+LARGEST = 1e18
+"""No reading is larger: a sum of squares of such numbers is still a number, and so is their sum in any store."""
+_NEVER_NEGATIVE = frozenset({"s", "bytes", "usd", "/s", "bytes/s"})
+
+
+def is_credible(name: str, value: float) -> bool:
+    """Whether a reading of this name can have this value: a number, not too large, and none below zero of a quantity
+    that starts there."""
+    return abs(value) <= LARGEST and (value >= 0 or known_metric(name).unit not in _NEVER_NEGATIVE)
+
+
 REPORTED_PREFIX = "reported."
 """In front of a name that the bench keeps for its own readings, where an agent gave a number of that name."""
 

@@ -29,6 +29,10 @@ class RunStatus(StrEnum):
     FAILED = "failed"
 
 
+NOT_CREDIBLE = "not-credible"
+"""The code of the warning about values of an agent's that cannot be true."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunWarning:
     """A typed warning with its remedy; ``arm_id`` where it concerns one arm."""

@@ -12,7 +12,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
-from agentdyno.model.result import form_of
+from agentdyno.model.result import NOT_CREDIBLE, form_of
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
@@ -190,7 +190,8 @@ def origin_text(result: RunResult) -> str:
 def notices(report: Report) -> tuple[Notice, ...]:
     """Every warning once, in the order run, findings, comparisons.
 
-    What three or more arms are warned of is said once, with the first of them as the example.
+    What three or more arms are warned of is said once, with the first of them as the example; but for values that
+    cannot be, each of which is another.
     """
     names = {arm.arm_id: arm_name(arm) for result in report.results for arm in result.arms}
     warnings: list[RunWarning] = [warning for result in report.results for warning in result.warnings]
@@ -201,7 +202,7 @@ def notices(report: Report) -> tuple[Notice, ...]:
     arms = Counter(warning.code for warning in once if warning.arm_id is not None)
     found, said = [], set()
     for warning in once:
-        shared = warning.arm_id is not None and arms[warning.code] >= SHARED_BY
+        shared = warning.arm_id is not None and arms[warning.code] >= SHARED_BY and warning.code != NOT_CREDIBLE
         if shared and warning.code in said:
             continue
         said.add(warning.code)

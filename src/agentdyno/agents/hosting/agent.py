@@ -280,10 +280,11 @@ def _answer(reply: Message, tail: str | None) -> Response:
         raise CaseFailed(FailureKind.SERIALISATION, reply["error"]["message"], output_tail=tail)
     try:
         return from_plain(Response, reply["ok"])
-    except (KeyError, TypeError, ValueError):
-        raise CaseFailed(
-            FailureKind.SERIALISATION, "its process answered with something else", output_tail=tail
-        ) from None
+    except KeyError:
+        message = "its process answered with something else"
+    except (TypeError, ValueError) as error:
+        message = f"the response has a value of another type: {error}"
+    raise CaseFailed(FailureKind.SERIALISATION, message, output_tail=tail)
 
 
 def _flooded(flooded: PeerFlooded) -> CaseFailed:

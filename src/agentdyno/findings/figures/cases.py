@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from agentdyno.findings.figures.scorer_tallies import ScorerTally, tally_scorers, with_raised
 from agentdyno.findings.figures.traces import Remarks
 from agentdyno.model import Benchmark, CaseFigures, FailureKind, Phase, Reducer, Rubric, Sample, Status
+from agentdyno.model.metric import LARGEST
 from agentdyno.stats import clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
 
 SPENT = ("duration_s", "total_tokens", "api_calls", "cost_usd")
@@ -122,7 +123,7 @@ class ArmFigures:
         readings = sample.readings
         for place, name in enumerate(SPENT):
             value = readings.get(name)
-            if value is not None and math.isfinite(value):
+            if value is not None and abs(value) <= LARGEST:
                 tally.spent[place] += value
             elif place == 0 or sample.failure is None or sample.failure.kind not in _NOT_BILLED:
                 # What the other side refused used no token and cost nothing; of all else it is not known.
@@ -131,7 +132,7 @@ class ArmFigures:
             return
         owner = self.positions[sample.case_id]
         for name, value in readings.items():
-            if math.isfinite(value):
+            if abs(value) <= LARGEST:
                 if name not in self.values:
                     self.values[name], self.owners[name] = array("d"), array("l")
                 self.values[name].append(value)

@@ -27,11 +27,21 @@ class Claim:
 
 
 @dataclass(slots=True)
+class DroppedValue:
+    """A value of an agent's that cannot be true: as it was told first, in which case, and in how many executions."""
+
+    told: str
+    case_id: str
+    times: int = 0
+
+
+@dataclass(slots=True)
 class Claims:
-    """``differing`` by the name of the reading. ``unpriced`` answers have no cost but the one that the agent stated,
-    ``unpriced_usd`` in all."""
+    """``differing`` and ``dropped`` by the name of the reading. ``unpriced`` answers have no cost but what the agent
+    stated, ``unpriced_usd`` in all."""
 
     differing: dict[str, Claim] = field(default_factory=dict)
+    dropped: dict[str, DroppedValue] = field(default_factory=dict)
     unpriced: int = 0
     unpriced_usd: float = 0.0
 
@@ -53,6 +63,9 @@ class Claims:
                 continue
             known = self.differing.setdefault(name, Claim(name, sample.case_id, reported, measured, 0))
             known.times += 1
+        told = sample.details.get("dropped")
+        for item in map(str, told) if isinstance(told, (list, tuple)) else ():
+            self.dropped.setdefault(item.partition(" = ")[0], DroppedValue(item, sample.case_id)).times += 1
         stated = readings.get(reported_name("cost_usd"))
         if stated is not None and "cost_usd" not in readings:
             self.unpriced += 1

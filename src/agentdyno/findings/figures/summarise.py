@@ -110,6 +110,8 @@ _JOINED: dict[str, Callable[[Iterable[float]], float]] = {
     "peak_rss_bytes": max,
 }
 THROUGHPUT = "throughput_per_s"
+_LARGEST = 1e150
+"""Of larger numbers neither the sum of squares nor, in the end, the mean is a number."""
 PER_PROCESS = frozenset({"peak_rss_bytes"})
 """Metrics that have one value per process, however many samples the process gave."""
 
@@ -121,7 +123,7 @@ def metric_values(samples: Iterable[Sample]) -> dict[str, list[float]]:
         # What the measured code returns while a perturbing instrument watches it is disturbed as its clock is.
         own = f"{sample.instrument}." if sample.phase is Phase.INSTRUMENTED and sample.status is Status.OK else None
         for name, value in sample.readings.items():
-            if (sample.usable or (own is not None and name.startswith(own))) and math.isfinite(value):
+            if (sample.usable or (own is not None and name.startswith(own))) and abs(value) <= _LARGEST:
                 values[name].append(value)
     durations = values.get("duration_s")
     if durations and all(value > 0 for value in durations):
@@ -138,7 +140,7 @@ def usable_value(sample: Sample, name: str) -> float | None:
         value = 1.0 / duration if duration > 0 else math.nan
     else:
         value = sample.readings.get(name, math.nan)
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= _LARGEST else None
 
 
 def per_process(samples: Sequence[Sample], name: str) -> dict[int, list[float]]:

@@ -12,6 +12,7 @@ from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric
+from agentdyno.model.result import NOT_CREDIBLE
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
@@ -84,6 +85,18 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             f"{who} reports {claim.name} of {format_value(claim.reported, unit)}{case}, where "
             f"{format_value(claim.measured, unit)} were measured; {claim.times} of its executions differ so",
             "What was measured counts. Find out why the two differ before you rely on either.",
+            arm.arm_id,
+        )
+    if claims.dropped:
+        told = [
+            f"{item.told} (case {item.case_id}, {_times(item.times, 'execution')})"
+            for item in claims.dropped.values()
+        ]
+        more = f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+        yield RunWarning(
+            NOT_CREDIBLE,
+            f"{who} gave {', '.join(told[:_MOST_NAMED])}{more}: that cannot be, and counts as unknown",
+            "Mend what the agent says of itself; its answers are judged all the same.",
             arm.arm_id,
         )
     if claims.unpriced:

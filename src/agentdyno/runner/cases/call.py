@@ -18,6 +18,7 @@ from agentdyno.model.identity import digest
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, FailureKind, Status
 from agentdyno.model.suite import Constraints, slug
+from agentdyno.runner.cases.credible import credible
 from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
 from agentdyno.settings.judging import PASS_THRESHOLD
 from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
@@ -27,7 +28,8 @@ TRACEBACK_CHARACTERS = 8_000
 
 @dataclass(slots=True)
 class CaseCall:
-    """What came of one trial. ``duration_s`` is that of the last attempt."""
+    """What came of one trial. ``duration_s`` is that of the last attempt; ``dropped`` are values of the agent's that
+    cannot be true."""
 
     trial: Trial
     started_at_ms: int
@@ -39,6 +41,7 @@ class CaseCall:
     attempts: list[Mapping[str, object]] = field(default_factory=list)
     fatal: CaseFailed | DynoError | None = None
     cached: bool = False
+    dropped: tuple[str, ...] = ()
 
 
 async def make_call(
@@ -123,6 +126,8 @@ async def _attempt(
         call.server_cpu_s = job.server.leave(token) if job.server is not None else None
     if failed is not None and failed.response is not None:
         call.response = failed.response
+    if call.response is not None:
+        call.response, call.dropped = credible(call.response)
     return failed
 
 

@@ -132,6 +132,8 @@ def _details(call: CaseCall, price: Priced, judgement: CaseJudgement | None, con
         details["attempts"] = redact(list(call.attempts))
     if call.cached:
         details["cached"] = True
+    if call.dropped:
+        details["dropped"] = redact(list(call.dropped))
     return details
 
 

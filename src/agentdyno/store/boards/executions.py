@@ -10,6 +10,7 @@ from sqlalchemy import String, case, cast, func, insert, select, true, update
 
 from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, Status
 from agentdyno.model.form import WHOLE
+from agentdyno.model.metric import LARGEST
 from agentdyno.model.result import form_of
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
@@ -210,7 +211,8 @@ def _finite(value: float | None) -> float | None:
 
 
 def _whole(value: float | None) -> int | None:
-    return None if value is None or not isfinite(value) else round(value)
+    """``None`` for what no column of whole numbers can hold: of a sample from before values were looked at."""
+    return None if value is None or not abs(value) <= LARGEST else round(value)
 
 
 def run_before(
