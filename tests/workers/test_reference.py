@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -102,8 +104,6 @@ def test_real_readings_are_positive_seconds() -> None:
     now = references.now()
     assert now["reference.interpreted"] > 0
     assert now["reference.memory"] > 0
-    queued_s = reference.run_queue_s()
-    assert queued_s is None or queued_s >= 0
 
 
 def test_without_memory_there_is_no_reading_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,9 +114,55 @@ def test_without_memory_there_is_no_reading_of_it(monkeypatch: pytest.MonkeyPatc
     assert reference.memory_s() is None
 
 
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Files of threads that were opened; each says that its thread has waited for two seconds."""
+    files: list[int] = []
+
+    def open_file(_path: str, flags: int) -> int:
+        files.append(os.open(tmp_path / "schedstat", flags))
+        return files[-1]
+
+    (tmp_path / "schedstat").write_bytes(b"5000000000 2000000000 17\n")
+    monkeypatch.setattr(reference, "open_file", open_file)
+    return files
+
+
+def test_the_file_of_a_thread_stays_open_and_each_thread_has_its_own(opened: list[int]) -> None:
+    references = References(0.3)
+    assert [references.queued_s(), references.queued_s()] == [2.0, 2.0]
+    assert len(opened) == 1
+    thread = threading.Thread(target=references.queued_s)
+    thread.start()
+    thread.join()
+    assert len(opened) == 2
+    references.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[-1])
+
+
+def test_a_file_that_the_measured_code_closed_is_unknown_once_and_then_opened_anew(opened: list[int]) -> None:
+    references = References(0.3)
+    references.queued_s()
+    os.close(opened[0])
+    assert [references.queued_s(), references.queued_s()] == [None, 2.0]
+    references.close()
+
+
+def test_what_the_system_counts_never_goes_back() -> None:
+    references = References(0.3)
+    found = [seconds for seconds in (references.queued_s() for _ in range(3)) if seconds is not None]
+    references.close()
+    assert found == sorted(found)
+
+
+def test_where_nobody_wants_readings_waiting_is_not_read() -> None:
+    assert References(0.0).queued_s() is None
+
+
 def test_where_the_system_does_not_count_waiting_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise FileNotFoundError
 
     monkeypatch.setattr(reference, "open_file", refuse)
-    assert reference.run_queue_s() is None
+    assert References(0.3).queued_s() is None

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ class Recording:
         if step.sample is not None:
             sample = self.normalise(step.sample)
             if sample is not step.sample:
-                step = replace(step, sample=sample)
+                step = TrialStep(sample, step.ended, step.trial)
         self.record(step)
         if step.sample is not None:
             self.on_sample(step.sample)

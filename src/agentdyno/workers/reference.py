@@ -8,9 +8,12 @@ time that the samples take, or an allowance where that is more. Standard library
 from __future__ import annotations
 
 import mmap
+from _thread import get_ident
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import repeat
-from os import O_RDONLY, close, getpid, read
+from os import O_RDONLY, getpid, pread
+from os import close as close_file
 from os import open as open_file  # names of our own: what is measured may replace those of the module
 from time import perf_counter_ns, thread_time_ns
 from typing import Protocol, runtime_checkable
@@ -53,8 +56,8 @@ class ReadsReferences(Protocol):
 class References:
     """Takes readings of both references while samples are made.
 
-    ``begin`` before the first sample, ``worked`` after each; ``now`` tells what is known, as readings of a sample.
-    With an ``allowance_s`` of 0 nothing is ever read.
+    ``begin`` before the first sample, ``worked`` after each; ``now`` tells what is known, as readings of a sample;
+    ``close`` at the end. With an ``allowance_s`` of 0 nothing is ever read.
     """
 
     def __init__(self, allowance_s: float) -> None:
@@ -62,6 +65,9 @@ class References:
         self._worked_s = self._spent_s = self._cost_s = 0.0
         self._count = 0
         self._recent: dict[str, list[float]] = {name: [] for name in REFERENCES}
+        self._now: Mapping[str, float] = {}
+        self._queue_file: int | None = None
+        self._queue_thread = 0
 
     @property
     def wanted(self) -> bool:
@@ -82,10 +88,35 @@ class References:
         if self._spent_s + self._cost_s <= budget_s(self._worked_s, self._allowance_s):
             self._read()
 
-    def now(self) -> dict[str, float]:
+    def now(self) -> Mapping[str, float]:
         """CPU seconds of each reference, the median of its latest readings, and what all of them have cost."""
-        found = {READING + name: sorted(recent)[len(recent) // 2] for name, recent in self._recent.items() if recent}
-        return {**found, SPENT: self._spent_s, PROCESS: float(getpid())}
+        if not self._now:
+            found = {READING + name: sorted(item)[len(item) // 2] for name, item in self._recent.items() if item}
+            self._now = {**found, SPENT: self._spent_s, PROCESS: float(getpid())}
+        return self._now
+
+    def queued_s(self) -> float | None:
+        """Seconds in which the calling thread was ready and others had the CPU; ``None`` where nobody counts them.
+
+        The file of the thread stays open: it is asked for around every sample, and opening it is most of the cost.
+        """
+        if not self.wanted:
+            return None
+        thread = get_ident()
+        try:
+            if self._queue_file is None or thread != self._queue_thread:
+                self.close()
+                self._queue_file, self._queue_thread = open_file("/proc/thread-self/schedstat", O_RDONLY), thread
+            return int(pread(self._queue_file, 64, 0).split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            self._queue_file = None  # not closed: if it is another file by now, it belongs to what is measured
+            return None
+
+    def close(self) -> None:
+        if self._queue_file is not None:
+            with suppress(OSError):
+                close_file(self._queue_file)
+            self._queue_file = None
 
     def _read(self) -> None:
         started = perf_counter_ns()
@@ -95,6 +126,7 @@ class References:
         self._count += 1
         self._cost_s = (perf_counter_ns() - started) / 1e9
         self._spent_s += self._cost_s
+        self._now = {}
 
     def _keep(self, name: str, seconds: float | None) -> None:
         if seconds is not None:
@@ -145,20 +177,6 @@ def memory_s() -> float | None:
             took = thread_time_ns() - before
             least = min(least or took, took)
     return max(1, least) / 1e9
-
-
-def run_queue_s() -> float | None:
-    """Seconds in which the calling thread was ready and others had the CPU; ``None`` where nobody counts them."""
-    try:
-        file = open_file("/proc/thread-self/schedstat", O_RDONLY)
-    except OSError:
-        return None
-    try:
-        return int(read(file, 64).split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return None
-    finally:
-        close(file)
 
 
 def _interpret() -> int:

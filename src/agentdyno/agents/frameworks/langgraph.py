@@ -172,106 +172,108 @@ def _usage(message: Any) -> Usage | None:
     )
 
 
+class TrailCallbacks:
+    """What langchain's callbacks tell, written to a trail: they alone say where a call begins and where it ends."""
+
+    run_inline = True  # else each call costs a thread
+    ignore_chain = True
+    ignore_custom_event = True
+
+    def __init__(self, trail: Trail) -> None:
+        self._trail = trail
+        self._open: dict[Any, tuple[str, float, str, object]] = {}
+        self._parents: dict[Any, Any] = {}
+
+    def _begin(self, run_id: Any, parent_run_id: Any, kind: str, name: str, content: object) -> None:
+        span = f"{kind}-{len(self._parents) + 1}"
+        self._open[run_id] = (span, self._trail.now(), name, content)
+        self._parents[run_id] = parent_run_id
+
+    def _span(self, run_id: Any) -> str | None:
+        return self._open[run_id][0] if run_id in self._open else None
+
+    def on_chat_model_start(
+        self, _serialized: Any, _messages: Any, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
+    ) -> None:
+        self._begin(run_id, parent_run_id, "model", "", None)
+
+    def on_llm_start(
+        self, _serialized: Any, _prompts: Any, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
+    ) -> None:
+        self._begin(run_id, parent_run_id, "model", "", None)
+
+    def on_llm_end(self, response: Any, *, run_id: Any, **_rest: Any) -> None:
+        message = getattr(response.generations[0][0], "message", None) if response.generations[0] else None
+        self._model_call(run_id, message, None)
+
+    def on_llm_error(self, error: BaseException, *, run_id: Any, **_rest: Any) -> None:
+        self._model_call(run_id, None, f"{type(error).__name__}: {error}"[:500])
+
+    def _model_call(self, run_id: Any, message: Any, error: str | None) -> None:
+        found = self._open.get(run_id)
+        if found is None:
+            return
+        trail, told = self._trail, getattr(message, "response_metadata", None) or {}
+        reason = told.get("finish_reason")
+        call = FrameworkCall(
+            found[1],
+            trail.now(),
+            told.get("model_name"),
+            _usage(message),
+            None if reason is None else str(reason),
+            error,
+            found[0],
+            self._span(self._parents[run_id]),
+        )
+        trail.model_call(call)
+        if getattr(message, "tool_calls", None):
+            trail.said(text_of(message))
+        for broken in getattr(message, "invalid_tool_calls", None) or ():
+            trail.note("invalid tool call", dict(broken))
+
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        inputs: Any = None,
+        **_rest: Any,
+    ) -> None:
+        name = str((serialized or {}).get("name", ""))
+        self._begin(run_id, parent_run_id, "tool", name, input_str if inputs is None else inputs)
+
+    def on_tool_end(self, output: Any, *, run_id: Any, **_rest: Any) -> None:
+        failed = getattr(output, "status", "success") == "error"
+        content = getattr(output, "content", output)
+        self._tool_run(run_id, content, str(content)[:500] if failed else None)
+
+    def on_tool_error(self, error: BaseException, *, run_id: Any, **_rest: Any) -> None:
+        self._tool_run(run_id, None, f"{type(error).__name__}: {error}"[:500])
+
+    def _tool_run(self, run_id: Any, result: object, error: str | None) -> None:
+        found = self._open.get(run_id)
+        if found is not None:
+            parent = self._span(self._parents[run_id])
+            now = self._trail.now()
+            self._trail.tool(ToolRun(found[2], found[3], found[1], now, result, error, found[0], parent))
+
+    def on_retriever_start(
+        self, serialized: Any, query: str, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
+    ) -> None:
+        self._begin(run_id, parent_run_id, "retrieval", str((serialized or {}).get("name", "")), query)
+
+    def on_retriever_end(self, documents: Any, *, run_id: Any, **_rest: Any) -> None:
+        found = self._open.get(run_id)
+        if found is not None:
+            details = {"span": found[0], "documents": len(documents)}
+            took_s = self._trail.now() - found[1]
+            self._trail.recorder.event("retrieval", found[2], found[3], duration_s=took_s, details=details)
+
+
 @cache
 def _handler_class() -> Any:
-    """A handler of langchain's callbacks, which are the only place where calls have a beginning and an end."""
-    base: Any = import_module("langchain_core.callbacks").BaseCallbackHandler
-
-    class TrailHandler(base):  # type: ignore[misc]  # known only where langchain is installed
-        run_inline = True  # else each call costs a thread
-        ignore_chain = True
-        ignore_custom_event = True
-
-        def __init__(self, trail: Trail) -> None:
-            self._trail = trail
-            self._open: dict[Any, tuple[str, float, str, object]] = {}
-            self._parents: dict[Any, Any] = {}
-
-        def _begin(self, run_id: Any, parent_run_id: Any, kind: str, name: str, content: object) -> None:
-            span = f"{kind}-{len(self._parents) + 1}"
-            self._open[run_id] = (span, self._trail.now(), name, content)
-            self._parents[run_id] = parent_run_id
-
-        def _span(self, run_id: Any) -> str | None:
-            return self._open[run_id][0] if run_id in self._open else None
-
-        def on_chat_model_start(
-            self, _serialized: Any, _messages: Any, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
-        ) -> None:
-            self._begin(run_id, parent_run_id, "model", "", None)
-
-        def on_llm_start(
-            self, _serialized: Any, _prompts: Any, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
-        ) -> None:
-            self._begin(run_id, parent_run_id, "model", "", None)
-
-        def on_llm_end(self, response: Any, *, run_id: Any, **_rest: Any) -> None:
-            message = getattr(response.generations[0][0], "message", None) if response.generations[0] else None
-            self._model_call(run_id, message, None)
-
-        def on_llm_error(self, error: BaseException, *, run_id: Any, **_rest: Any) -> None:
-            self._model_call(run_id, None, f"{type(error).__name__}: {error}"[:500])
-
-        def _model_call(self, run_id: Any, message: Any, error: str | None) -> None:
-            found = self._open.get(run_id)
-            if found is None:
-                return
-            trail, told = self._trail, getattr(message, "response_metadata", None) or {}
-            reason = told.get("finish_reason")
-            call = FrameworkCall(
-                found[1],
-                trail.now(),
-                told.get("model_name"),
-                _usage(message),
-                None if reason is None else str(reason),
-                error,
-                found[0],
-                self._span(self._parents[run_id]),
-            )
-            trail.model_call(call)
-            if getattr(message, "tool_calls", None):
-                trail.said(text_of(message))
-            for broken in getattr(message, "invalid_tool_calls", None) or ():
-                trail.note("invalid tool call", dict(broken))
-
-        def on_tool_start(
-            self,
-            serialized: Any,
-            input_str: str,
-            *,
-            run_id: Any,
-            parent_run_id: Any = None,
-            inputs: Any = None,
-            **_rest: Any,
-        ) -> None:
-            name = str((serialized or {}).get("name", ""))
-            self._begin(run_id, parent_run_id, "tool", name, input_str if inputs is None else inputs)
-
-        def on_tool_end(self, output: Any, *, run_id: Any, **_rest: Any) -> None:
-            failed = getattr(output, "status", "success") == "error"
-            content = getattr(output, "content", output)
-            self._tool_run(run_id, content, str(content)[:500] if failed else None)
-
-        def on_tool_error(self, error: BaseException, *, run_id: Any, **_rest: Any) -> None:
-            self._tool_run(run_id, None, f"{type(error).__name__}: {error}"[:500])
-
-        def _tool_run(self, run_id: Any, result: object, error: str | None) -> None:
-            found = self._open.get(run_id)
-            if found is not None:
-                parent = self._span(self._parents[run_id])
-                now = self._trail.now()
-                self._trail.tool(ToolRun(found[2], found[3], found[1], now, result, error, found[0], parent))
-
-        def on_retriever_start(
-            self, serialized: Any, query: str, *, run_id: Any, parent_run_id: Any = None, **_rest: Any
-        ) -> None:
-            self._begin(run_id, parent_run_id, "retrieval", str((serialized or {}).get("name", "")), query)
-
-        def on_retriever_end(self, documents: Any, *, run_id: Any, **_rest: Any) -> None:
-            found = self._open.get(run_id)
-            if found is not None:
-                details = {"span": found[0], "documents": len(documents)}
-                took_s = self._trail.now() - found[1]
-                self._trail.recorder.event("retrieval", found[2], found[3], duration_s=took_s, details=details)
-
-    return TrailHandler
+    """The callbacks as a handler of langchain's, whose base class is known only where langchain is installed."""
+    base = import_module("langchain_core.callbacks").BaseCallbackHandler
+    return type("TrailHandler", (TrailCallbacks, base), {})

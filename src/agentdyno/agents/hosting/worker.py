@@ -27,7 +27,7 @@ from agentdyno.model.case import Case
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.registry.local import Target, load_target
 from agentdyno.workers.frames import Message
-from agentdyno.workers.reference import QUEUED, References, run_queue_s
+from agentdyno.workers.reference import QUEUED, References
 from agentdyno.workers.serve import OperationFailed, Say, serve
 
 if TYPE_CHECKING:
@@ -132,7 +132,6 @@ def _metering(
     clock: Callable[[], float] = time.perf_counter,
     usage: Callable[[int], resource.struct_rusage] = resource.getrusage,
     open_file: Callable[..., BinaryIO] = open,
-    queued_s: Callable[[], float | None] = run_queue_s,
 ) -> Callable[[], dict[str, float]]:
     """Starts measuring; what it returns stops that and tells the readings.
 
@@ -148,7 +147,7 @@ def _metering(
 
     def stop() -> dict[str, float]:
         readings = {"duration_s": clock() - started, "cpu_s": cpu_s() - cpu_before_s}
-        queued_after_s = queued_s() if references.wanted else None
+        queued_after_s = references.queued_s()
         with contextlib.suppress(OSError), open_file("/proc/self/status", "rb") as file:
             for line in file:
                 if line.startswith(b"VmHWM:"):
@@ -163,7 +162,7 @@ def _metering(
 
     with contextlib.suppress(OSError), open_file("/proc/self/clear_refs", "wb", buffering=0) as file:
         file.write(b"5")  # starts the peak anew
-    queued_before_s = queued_s() if references.wanted else None
+    queued_before_s = references.queued_s()
     cpu_before_s = cpu_s()
     started = clock()
     return stop

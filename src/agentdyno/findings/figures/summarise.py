@@ -122,8 +122,9 @@ def metric_values(samples: Iterable[Sample]) -> dict[str, list[float]]:
     for sample in samples:
         # What the measured code returns while a perturbing instrument watches it is disturbed as its clock is.
         own = f"{sample.instrument}." if sample.phase is Phase.INSTRUMENTED and sample.status is Status.OK else None
+        usable = sample.usable
         for name, value in sample.readings.items():
-            if (sample.usable or (own is not None and name.startswith(own))) and abs(value) <= _LARGEST:
+            if (usable or (own is not None and name.startswith(own))) and abs(value) <= _LARGEST:
                 values[name].append(value)
     durations = values.get("duration_s")
     if durations and all(value > 0 for value in durations):

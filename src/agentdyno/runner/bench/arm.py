@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import random
 import sys
 import time
@@ -38,7 +37,7 @@ from agentdyno.runner.bench.timing import (
     time_bare_calls,
     time_calls,
 )
-from agentdyno.workers.reference import QUEUED, References, run_queue_s
+from agentdyno.workers.reference import QUEUED, References
 
 if TYPE_CHECKING:
     import asyncio
@@ -168,9 +167,9 @@ class Bench:
         try:
             with gc_policy(self.job.gc):
                 reset_peak()
-                switches, queued_s = involuntary_switches(), self._queued_s()
+                switches, queued_before_s = involuntary_switches(), self._references.queued_s()
                 timing = self._watched(self._instruments_for(trial), raw, loops)
-                queued_s = self._queued_s() - queued_s
+                queued_s = self._references.queued_s()
                 switches = involuntary_switches() - switches
                 memory = memory_use()
             if timing.result is _OVER:
@@ -187,10 +186,10 @@ class Bench:
             return make_sample(trial, status, started_at_ms, inner_loops=loops, failure=failure)
         if trial.phase is Phase.INSTRUMENTED:
             readings = {}  # a disturbed clock is no measurement
-        elif self.job.reference_s > 0:
+        elif self._references.wanted:
             numbers |= self._references.now()
-            if math.isfinite(queued_s):
-                numbers[QUEUED] = queued_s / loops
+            if queued_s is not None and queued_before_s is not None:
+                numbers[QUEUED] = (queued_s - queued_before_s) / loops
             self._references.worked(timing.wall_ns / 1e9)
         return make_sample(
             trial,
@@ -211,6 +210,7 @@ class Bench:
                     self._set_up = False
                     self._finish(self._experiment.teardown(self.context))
             finally:
+                self._references.close()
                 self._close_loop()
         except KeyboardInterrupt:
             raise
@@ -286,11 +286,6 @@ class Bench:
         if trial.phase is Phase.INSTRUMENTED:
             return (self._perturbing[trial.instrument],)
         return self._watching
-
-    def _queued_s(self) -> float:
-        """Not a number where the system does not tell, or nobody wants to know."""
-        seconds = run_queue_s() if self.job.reference_s > 0 else None
-        return math.nan if seconds is None else seconds
 
     def _finish(self, result: Any) -> Any:
         return self._run(_awaiting(result)) if inspect.isawaitable(result) else result
