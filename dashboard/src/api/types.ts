@@ -222,7 +222,7 @@ export interface components {
          *     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
          *     ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
          *     standard errors of the scores, from drawing the cases again; left out where too few cases tell. ``spread``
-         *     says how they move together.
+         *     says how they move together. ``entry`` is the name of the experiment in a spec of several, where it has one.
          */
         ArmResult: {
             agent: string | null;
@@ -231,6 +231,8 @@ export interface components {
             artifacts: components["schemas"]["Artifact"][];
             benchmark: string | null;
             case_figures: components["schemas"]["CaseFigures"] | null;
+            /** @default  */
+            entry?: string;
             experiment: string;
             metrics: {
                 [key: string]: components["schemas"]["MetricSummary"];
@@ -796,10 +798,12 @@ export interface components {
         };
         /** @enum {string} */
         Effort: "low" | "medium" | "high";
-        /** @description One experiment of a spec with its parameters and sweep. */
+        /** @description One experiment of a spec with its parameters and sweep; ``name`` is its own in a file of several, or empty. */
         Entry: {
             experiment: string;
             iterations: components["schemas"]["Iterations"];
+            /** @default  */
+            name?: string;
             params: {
                 [key: string]: unknown;
             };

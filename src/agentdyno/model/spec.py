@@ -97,7 +97,7 @@ class InstrumentUse:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One experiment of a spec with its parameters and sweep."""
+    """One experiment of a spec with its parameters and sweep; ``name`` is its own in a file of several, or empty."""
 
     experiment: str
     params: Mapping[str, object] = field(default_factory=dict)
@@ -105,6 +105,7 @@ class Entry:
     strategy: Strategy = Strategy.CARTESIAN
     samples: int | None = None
     iterations: Iterations = field(default_factory=Iterations)
+    name: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +163,8 @@ class Spec:
     reports: tuple[str, ...] = ()
     base_dir: str = "."
     source: str = ""
+
+    def entry_of(self, arm_name: str) -> str:
+        """The name of the entry that an arm belongs to; empty where entries have none. Arms begin with it."""
+        named = {entry.name for entry in self.entries if entry.name}
+        return max((name for name in named if f"{arm_name} ".startswith(f"{name} ")), key=len, default="")

@@ -106,6 +106,16 @@ MOST = Setting(
     description="Most measured iterations of an arm",
     scopes=AUTO,
 )
+ONLY = Setting(
+    "only",
+    ("array",),
+    default=(),
+    option="--only",
+    metavar="NAME",
+    description="Experiments of the file to run, by name; all of them without it",
+    help="Run this one of the file's experiments, by name; repeatable.",
+    scopes=SPEC_CHANGE,
+)
 QUICK_RUN = Setting(
     "quick",
     ("boolean",),

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from agentdyno.runs.kind import Prepared, Source
 
 _ORDER = (
-    "params iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record max_cost "
-    "cache yes quick against until_decided otel dry_run instruments imports seed isolation order processes "
+    "params only iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record "
+    "max_cost cache yes quick against until_decided otel dry_run instruments imports seed isolation order processes "
     "parallelism timeout_s time_budget_s tags notes output_dir formats tolerance strict gate fail_under"
 )
 

@@ -13,10 +13,20 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from agentdyno.settings.run import MAX_ITERATIONS
 from agentdyno.settings.setting import AUTO, ITERATIONS, SPEC
 from agentdyno.specs.files.problems import dotted, shorten
-from agentdyno.specs.files.shorthand import check_reference, refuse, spell_auto, spell_instrument, spell_iterations
+from agentdyno.specs.files.shorthand import (
+    check_entry_name,
+    check_reference,
+    refuse,
+    spell_auto,
+    spell_instrument,
+    spell_iterations,
+)
 from agentdyno.specs.forms import FileModel, Line, form
 
 Reference = Annotated[str, BeforeValidator(check_reference), Field(min_length=1, max_length=1000)]
+
+
+EntryName = Annotated[str, BeforeValidator(check_entry_name), Field(min_length=1, max_length=100)]
 
 
 class AutoOwn(FileModel):
@@ -118,6 +128,11 @@ class EntryModel(EntryFields):
     experiment: Reference = Field(
         description="Registered name, path/file.py@name or module:attribute", examples=["retrieval"]
     )
+    name: EntryName = Field(
+        default="",
+        description="Its name in this file: its arms begin with it, and --only chooses it",
+        examples=["by context"],
+    )
 
 
 class InstrumentModel(FileModel):
@@ -182,6 +197,14 @@ class SpecOwn(EntryFields):
 
 class QuickOwn(SpecOwn):
     """What a quick run changes; mappings are merged key by key."""
+
+    only: list[Line] = Field(
+        default_factory=list,
+        min_length=1,
+        max_length=1000,
+        description="The experiments of the file that are run, by name",
+        examples=[["by context"]],
+    )
 
 
 class SpecFileOwn(SpecOwn):

@@ -89,13 +89,14 @@ def outlier_classes(values: Sequence[float]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One arm: what it was asked to be, what it was observed to be, its figures."""
+    """One arm: what it was asked to be, what it was observed to be, its figures; ``phase`` is its entry's name."""
 
     name: str
     experiment: str
     params: Mapping[str, object]
     observed: Mapping[str, object]
     figures: Mapping[str, Figure]
+    phase: str = ""
 
     @property
     def simulated(self) -> bool:
@@ -113,7 +114,7 @@ def configurations(result: RunResult) -> list[Configuration]:
                     if name.startswith(_PREFIX):
                         values.setdefault(name.removeprefix(_PREFIX), []).append(value)
         figures = {name: figure(items) for name, items in values.items()}
-        found.append(Configuration(arm.name, arm.experiment, arm.params, arm.observed, figures))
+        found.append(Configuration(arm.name, arm.experiment, arm.params, arm.observed, figures, arm.entry))
     return found
 
 
@@ -200,6 +201,7 @@ def _metrics(result: RunResult, found: Sequence[Configuration]) -> dict[str, obj
         "configurations": [
             {
                 "name": item.name,
+                "phase": item.phase or None,
                 "experiment": item.experiment,
                 "params": dict(item.params),
                 "observed": dict(item.observed),
