@@ -331,6 +331,16 @@ MAX_FAILURE_RATE = Setting(
     note="counted for each arm, which is then given up",
     scopes=SPEC | SUITE,
 )
+BANDS_FLAG = Setting(
+    "bands",
+    ("boolean",),
+    default=False,
+    option="--bands",
+    description="Hold the figures against bands: good from here on, a red flag from there on",
+    help="Say what the figures mean: good, or a red flag.",
+    note="with the thresholds under `bands:` of the file, where it has some",
+    scopes=SPEC_CHOICE | SUITE_CHOICE,
+)
 OTEL = Setting(
     "otel",
     ("boolean",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -423,3 +424,23 @@ def test_a_spec_without_names_is_stored_as_it_was(load: Load) -> None:
     spec = load("experiment: retrieval")
     assert "name" not in spec_document(spec)["entries"][0]  # type: ignore[index]
     assert spec_from_document(spec_document(load(PHASES))) == load(PHASES)
+
+
+def test_bands_are_asked_for_by_true_or_by_thresholds_of_ones_own(load: Load) -> None:
+    assert load("experiment: retrieval").bands is None
+    assert load("{experiment: retrieval, bands: true}").bands == {}
+    assert load("{experiment: retrieval, bands: {latency_p95_s: 1}}").bands == {"latency_p95_s": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("bands", "said"),
+    [
+        ("{cv_good: 0.01}", "bands.cv_excellent: expected at most cv_good, which is 0.01, got 0.05"),
+        ("{latency_p95: 1}", "bands.latency_p95: unknown key"),
+        ("{gpu_busy: 80}", "bands.gpu_busy: expected at most 1"),
+        ("false", "bands: expected"),
+    ],
+)
+def test_bands_that_cannot_be_are_refused(load: Load, bands: str, said: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(said)):
+        load(f"{{experiment: retrieval, bands: {bands}}}")

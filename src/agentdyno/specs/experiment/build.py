@@ -36,7 +36,7 @@ from agentdyno.settings.run import (
 )
 from agentdyno.specs.experiment.sweep import axes_problem
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
-from agentdyno.specs.layers import ENTRY_KEYS, Document, merge_entry
+from agentdyno.specs.layers import ENTRY_KEYS, Document, bands_of, merge_entry
 
 _MIB = 1024 * 1024
 
@@ -70,6 +70,7 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         time_budget_s=document.get("time_budget_s"),
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         metrics=metrics,
+        bands=bands_of(document),
         base_dir=base_dir,
         source=source,
     )

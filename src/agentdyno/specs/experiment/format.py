@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from agentdyno.settings.run import MAX_ITERATIONS
 from agentdyno.settings.setting import AUTO, ITERATIONS, SPEC
+from agentdyno.specs.bands import BandsKey
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import (
     check_entry_name,
@@ -157,7 +158,7 @@ class MetricModel(FileModel):
     )
 
 
-class SpecOwn(EntryFields):
+class SpecOwn(EntryFields, BandsKey):
     """Everything that ``quick:`` may change too."""
 
     experiment: Reference = Field(
@@ -214,7 +215,7 @@ class SpecFileOwn(SpecOwn):
 _ORDER = (
     "params sweep strategy samples iterations name experiment experiments instrumentation imports output_dir reports "
     "tags notes seed parallelism isolation processes order gc affinity inner_loops timeout_s memory_limit_mb "
-    "output_limit_mb time_budget_s max_failure_rate metrics"
+    "output_limit_mb time_budget_s max_failure_rate metrics bands"
 )
 QuickModel = form("QuickModel", SPEC, base=QuickOwn, order=_ORDER)
 SpecFile = form(
