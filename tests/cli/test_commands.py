@@ -349,3 +349,19 @@ def test_demo_compares_two_versions_of_an_agent_and_says_what_to_type_next(bench
     assert "arithmetic/arith-07" in done.out
     assert done.err.count("report.html") == 1
     assert "What to type next" in done.err
+
+
+def test_bands_say_what_figures_mean_in_the_console_and_in_reports(measured: Bench) -> None:
+    shown = measured.dyno("show", "last", "--bands")
+    assert "latency p95" in shown.out
+    assert "fit for real-time use" in shown.out
+    assert "latency p95" not in measured.dyno("show", "last").out, "nobody asked"
+    done = measured.dyno("run", "spec.yaml", "--quick", "--bands", "--format", "md,json,html")
+    assert done.code == 0, done.err
+    folder = Path(done.err.rpartition("Result: ")[2].partition("result.json")[0])
+    folder = folder if folder.is_absolute() else measured.folder / folder
+    assert "### Bands" in (folder / "report.md").read_text()
+    assert "fit for real-time use" in (folder / "report.html").read_text()
+    bands = json.loads((folder / "report.json").read_text())["findings"]["bands"]
+    latency = next(item for item in bands if item["band"] == "latency_p95")
+    assert (latency["level"], latency["label"], latency["threshold"]) == ("good", "real time", 0.2)

@@ -11,6 +11,7 @@ from agentdyno.workers.spawn import WorkerStart, spawn, worker_environment
 from tests.runner.building import children, descriptors
 
 AGENTS = "agentdyno.agents.hosting.worker"
+GIVEN = {"PYTHONHASHSEED": "42"}
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,14 @@ def test_the_current_folder_does_not_stand_in_for_the_standard_library(tmp_path:
     assert replies(WorkerStart(AGENTS, cwd=str(tmp_path)), {"op": "close"}) == [{"ok": {"closed": True}}]
 
 
-def test_its_own_path_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("given", "expected"), [({}, "7"), ({"PYTHONHASHSEED": "random"}, "7"), (GIVEN, "42")])
+def test_a_hash_seed_that_the_user_has_fixed_stays(given: dict[str, str], expected: str) -> None:
+    assert worker_environment({"PATH": "/bin", **given}, 7) == {"PATH": "/bin", "PYTHONHASHSEED": expected}
+    assert worker_environment(given, None) == given
+
+
+def test_its_own_path_comes_first_and_the_rest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / "subject.py").write_text(
         "import os, sys\n"
@@ -80,7 +88,7 @@ def test_what_is_not_there_is_named(start: WorkerStart, message: str) -> None:
 
 
 def test_a_workers_environment_has_a_fixed_hash_seed_and_nothing_that_would_hold_it_up() -> None:
-    given = {"PATH": "/bin", "PYTHONSTARTUP": "x", "PYTHONINSPECT": "1", "PYTHONHASHSEED": "7"}
+    given = {"PATH": "/bin", "PYTHONSTARTUP": "x", "PYTHONINSPECT": "1"}
     assert worker_environment(given, 2**32 + 5) == {"PATH": "/bin", "PYTHONHASHSEED": "5"}
 
 

@@ -6,7 +6,7 @@
 import type * as Api from "./types";
 
 export type {
-  Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact,
+  Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Leaderboard, LeaderboardEntry, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,

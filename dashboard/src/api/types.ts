@@ -222,7 +222,7 @@ export interface components {
          *     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
          *     ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
          *     standard errors of the scores, from drawing the cases again; left out where too few cases tell. ``spread``
-         *     says how they move together.
+         *     says how they move together. ``entry`` is the name of the experiment in a spec of several, where it has one.
          */
         ArmResult: {
             agent: string | null;
@@ -231,6 +231,8 @@ export interface components {
             artifacts: components["schemas"]["Artifact"][];
             benchmark: string | null;
             case_figures: components["schemas"]["CaseFigures"] | null;
+            /** @default  */
+            entry?: string;
             experiment: string;
             metrics: {
                 [key: string]: components["schemas"]["MetricSummary"];
@@ -314,6 +316,31 @@ export interface components {
             /** @default 0.02 */
             precision: number;
         };
+        /**
+         * @description What one figure of an arm means. ``band`` names the question (``latency_p95``), ``label`` the answer in a word.
+         *
+         *     ``value`` is ``figure`` (median, p95, cv, …) of ``metric``, in ``unit``; ``None`` where it was never reached.
+         *     ``threshold`` is the limit that it was held against last, and ``n`` counts samples.
+         */
+        BandFinding: {
+            arm: string;
+            arm_id: string;
+            band: string;
+            figure: string;
+            label: string;
+            level: components["schemas"]["BandLevel"];
+            metric: string;
+            n: number;
+            sentence: string;
+            threshold: number;
+            unit: string;
+            value: number | null;
+        };
+        /**
+         * @description ``poor`` is a red flag; ``fair`` is neither good nor one.
+         * @enum {string}
+         */
+        BandLevel: "good" | "fair" | "poor";
         /** @description ``agent_id`` may name a version; without one the newest becomes the baseline. */
         BaselineBody: {
             agent_id: string;
@@ -796,10 +823,12 @@ export interface components {
         };
         /** @enum {string} */
         Effort: "low" | "medium" | "high";
-        /** @description One experiment of a spec with its parameters and sweep. */
+        /** @description One experiment of a spec with its parameters and sweep; ``name`` is its own in a file of several, or empty. */
         Entry: {
             experiment: string;
             iterations: components["schemas"]["Iterations"];
+            /** @default  */
+            name?: string;
             params: {
                 [key: string]: unknown;
             };
@@ -2055,8 +2084,10 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "running" | "complete" | "partial" | "failed";
-        /** @description A run without its samples and cases, and what analysis concludes about it. */
+        /** @description A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for. */
         RunView: {
+            /** @default [] */
+            bands: components["schemas"]["BandFinding"][];
             comparison: components["schemas"]["Comparison"] | null;
             run: components["schemas"]["RunResult"];
             standing: components["schemas"]["SuiteStanding"] | null;
@@ -2326,12 +2357,16 @@ export interface components {
          *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
          *     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
          *     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-         *     ``reports`` are written with every run.
+         *     ``reports`` are written with every run. ``bands`` has thresholds that replace those of the settings; ``None``
+         *     where nobody asked to hold the figures against any.
          */
         Spec: {
             /** @default auto */
             affinity: components["schemas"]["Affinity"];
             against: string | null;
+            bands?: {
+                [key: string]: number;
+            } | null;
             /** @default . */
             base_dir: string;
             entries: components["schemas"]["Entry"][];
@@ -2620,6 +2655,8 @@ export type ArtifactItems = components['schemas']['ArtifactItems'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditPage = components['schemas']['AuditPage'];
 export type AutoStop = components['schemas']['AutoStop'];
+export type BandFinding = components['schemas']['BandFinding'];
+export type BandLevel = components['schemas']['BandLevel'];
 export type BaselineBody = components['schemas']['BaselineBody'];
 export type BaselineItems = components['schemas']['BaselineItems'];
 export type BaselineRow = components['schemas']['BaselineRow'];

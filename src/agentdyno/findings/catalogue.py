@@ -22,6 +22,7 @@ SLICES = {
     "reliability": ("reliabilities",),
     "stress": ("stress",),
     "profile": ("profiles", "profile_comparisons"),
+    "bands": ("bands",),
 }
 """Folders of ``findings`` whose ``tables`` has ``sections``, and the fields of ``Conclusions`` that they show."""
 

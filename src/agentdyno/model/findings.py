@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from agentdyno.model.metric import Metric
 from agentdyno.model.result import RunWarning
+from agentdyno.model.sample import LEFT_OUT
 
 
 class Verdict(StrEnum):
@@ -114,9 +115,40 @@ class Check:
     remedy: str = ""
 
 
+class BandLevel(StrEnum):
+    """``poor`` is a red flag; ``fair`` is neither good nor one."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    POOR = "poor"
+
+
+@dataclass(frozen=True, slots=True)
+class BandFinding:
+    """What one figure of an arm means. ``band`` names the question (``latency_p95``), ``label`` the answer in a word.
+
+    ``value`` is ``figure`` (median, p95, cv, …) of ``metric``, in ``unit``; ``None`` where it was never reached.
+    ``threshold`` is the limit that it was held against last, and ``n`` counts samples.
+    """
+
+    band: str
+    arm_id: str
+    arm: str
+    metric: str
+    figure: str
+    value: float | None
+    unit: str
+    label: str
+    level: BandLevel
+    threshold: float
+    n: int
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """Everything concluded about one or more results, as reporters receive it."""
 
     warnings: tuple[RunWarning, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    bands: tuple[BandFinding, ...] = field(default=(), metadata=LEFT_OUT)

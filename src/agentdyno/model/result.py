@@ -157,7 +157,7 @@ class ArmResult:
     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
     ``cost_usd`` over measured samples, left out where unknown) are an agent's, in a suite. ``score_errors`` are the
     standard errors of the scores, from drawing the cases again; left out where too few cases tell. ``spread``
-    says how they move together.
+    says how they move together. ``entry`` is the name of the experiment in a spec of several, where it has one.
     """
 
     arm_id: str
@@ -179,6 +179,7 @@ class ArmResult:
     totals: Mapping[str, float] = field(default_factory=dict)
     score_errors: Mapping[str, float] = field(default_factory=dict)
     spread: ScoreSpread | None = None
+    entry: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class InstrumentUse:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One experiment of a spec with its parameters and sweep."""
+    """One experiment of a spec with its parameters and sweep; ``name`` is its own in a file of several, or empty."""
 
     experiment: str
     params: Mapping[str, object] = field(default_factory=dict)
@@ -105,6 +105,7 @@ class Entry:
     strategy: Strategy = Strategy.CARTESIAN
     samples: int | None = None
     iterations: Iterations = field(default_factory=Iterations)
+    name: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,8 @@ class Spec:
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-    ``reports`` are written with every run.
+    ``reports`` are written with every run. ``bands`` has thresholds that replace those of the settings; ``None``
+    where nobody asked to hold the figures against any.
     """
 
     name: str
@@ -160,5 +162,11 @@ class Spec:
     until_decided: bool = False
     otel: bool = field(default=OTEL.default, metadata=LEFT_OUT)
     reports: tuple[str, ...] = ()
+    bands: Mapping[str, float] | None = field(default=None, metadata=LEFT_OUT)
     base_dir: str = "."
     source: str = ""
+
+    def entry_of(self, arm_name: str) -> str:
+        """The name of the entry that an arm belongs to; empty where entries have none. Arms begin with it."""
+        named = {entry.name for entry in self.entries if entry.name}
+        return max((name for name in named if f"{arm_name} ".startswith(f"{name} ")), key=len, default="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from agentdyno.settings.setting import LOAD, LOAD_COMMAND, PROMPT_WORDS, SERVE, WORKER, Setting
+from agentdyno.settings.setting import BANDS, LOAD, LOAD_COMMAND, PROMPT_WORDS, SERVE, WORKER, Setting
 
 _HOMES: dict[str, frozenset[str] | None] = {
     "run": None,
@@ -15,6 +15,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "load_requests": LOAD | LOAD_COMMAND | PROMPT_WORDS,
     "judging": None,
     "service": SERVE | WORKER,
+    "bands": BANDS,
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

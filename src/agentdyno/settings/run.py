@@ -106,6 +106,16 @@ MOST = Setting(
     description="Most measured iterations of an arm",
     scopes=AUTO,
 )
+ONLY = Setting(
+    "only",
+    ("array",),
+    default=(),
+    option="--only",
+    metavar="NAME",
+    description="Experiments of the file to run, by name; all of them without it",
+    help="Run this one of the file's experiments, by name; repeatable.",
+    scopes=SPEC_CHANGE,
+)
 QUICK_RUN = Setting(
     "quick",
     ("boolean",),
@@ -320,6 +330,16 @@ MAX_FAILURE_RATE = Setting(
     description="Share of failed samples above which the run stops",
     note="counted for each arm, which is then given up",
     scopes=SPEC | SUITE,
+)
+BANDS_FLAG = Setting(
+    "bands",
+    ("boolean",),
+    default=False,
+    option="--bands",
+    description="Hold the figures against bands: good from here on, a red flag from there on",
+    help="Say what the figures mean: good, or a red flag.",
+    note="with the thresholds under `bands:` of the file, where it has some",
+    scopes=SPEC_CHOICE | SUITE_CHOICE,
 )
 OTEL = Setting(
     "otel",

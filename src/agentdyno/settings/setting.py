@@ -34,6 +34,8 @@ PROMPT_WORDS = frozenset({"prompt words"})
 GATE = frozenset({"gate"})
 REQUIRE = frozenset({"require"})
 """Under ``require:`` of a gate."""
+BANDS = frozenset({"bands"})
+"""Under ``bands:`` of a spec, a suite or a load file."""
 # What a service takes with a job, and the commands that take settings of several files:
 JOB = frozenset({"job"})
 CHECK = frozenset({"check"})

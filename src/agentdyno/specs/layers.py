@@ -131,3 +131,9 @@ def _named(entry: Document, known: list[Document]) -> Document:
 
 def _only(layer: Document, keys: tuple[str, ...]) -> Document:
     return {key: layer[key] for key in keys if key in layer}
+
+
+def bands_of(document: Mapping[str, Any]) -> dict[str, float] | None:
+    """The thresholds of a validated file, as numbers; ``None`` where it asks for no bands."""
+    given = document.get("bands")
+    return None if given is None else {name: float(value) for name, value in given.items()}

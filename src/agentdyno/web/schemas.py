@@ -17,7 +17,7 @@ from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
-from agentdyno.model.findings import Comparison
+from agentdyno.model.findings import BandFinding, Comparison
 from agentdyno.model.result import Artifact, RunResult
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
@@ -96,11 +96,12 @@ class SamplePage:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run without its samples and cases, and what analysis concludes about it."""
+    """A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for."""
 
     run: RunResult
     standing: SuiteStanding | None
     comparison: Comparison | None
+    bands: tuple[BandFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

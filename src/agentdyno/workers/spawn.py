@@ -64,9 +64,14 @@ def spawn(start: WorkerStart) -> tuple[LimitedProcess, socket.socket]:
 
 
 def worker_environment(environ: Mapping[str, str], hash_seed: int | None) -> dict[str, str]:
-    """``environ`` with a fixed hash seed, if there is one, and without what would redirect the interpreter."""
+    """``environ`` with a fixed hash seed, if there is one, and without what would redirect the interpreter.
+
+    A hash seed that the user has fixed stays: who sets it wants to have a result again.
+    """
     kept = {name: value for name, value in environ.items() if name not in _REDIRECTING}
-    return kept if hash_seed is None else {**kept, "PYTHONHASHSEED": str(hash_seed % _HASH_SEEDS)}
+    if hash_seed is None or kept.get("PYTHONHASHSEED", "random") not in ("", "random"):
+        return kept
+    return {**kept, "PYTHONHASHSEED": str(hash_seed % _HASH_SEEDS)}
 
 
 def _cannot_start(start: WorkerStart, error: OSError) -> RunError:

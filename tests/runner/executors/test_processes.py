@@ -49,7 +49,10 @@ def test_what_workers_observe_and_calibrate_is_told_per_arm(pool: Pool) -> None:
     assert loops > 100
 
 
-def test_each_process_index_is_a_fresh_process_with_a_hash_seed_that_depends_on_it_alone(pool: Pool) -> None:
+def test_each_process_index_is_a_fresh_process_with_a_hash_seed_that_depends_on_it_alone(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     executor = pool(job("facts", "a"), job("facts", "b"))
     trials = [trial(i, arm, process=index) for i, index in enumerate((0, 0, 1)) for arm in ("a", "b")]
     samples = run(executor, *trials)

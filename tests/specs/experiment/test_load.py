@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -378,3 +379,68 @@ def test_importing_the_package_and_its_overrides_loads_no_heavy_module() -> None
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (0, "")
+
+
+PHASES = """\
+experiments:
+  - {experiment: retrieval, name: gpu}
+  - {experiment: retrieval, name: gpu layers, params: {index: tree}}
+  - {experiment: bench/sort.py@quick_sort}
+quick: {only: [gpu]}
+"""
+
+
+def test_only_chooses_entries_by_their_names_or_that_of_their_experiment(load: Load) -> None:
+    def names(**changes: object) -> list[str]:
+        return [entry.name for entry in load(PHASES, overrides=spec_changes(**changes)).entries]
+
+    assert names() == ["gpu", "gpu layers", ""]
+    assert names(only=("gpu layers", "gpu")) == ["gpu", "gpu layers"]
+    assert names(only=("quick_sort",)) == [""]
+    assert [entry.name for entry in load(PHASES, quick=True).entries] == ["gpu"]
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one(load: Load) -> None:
+    with pytest.raises(SpecError, match="no experiment is named 'gpu layer'") as caught:
+        load(PHASES, overrides=spec_changes(only=("gpu layer",)))
+    assert caught.value.remedy == "Did you mean gpu layers or gpu?"
+
+
+@pytest.mark.parametrize("name", ["a=b", "a [b]", "a #1", " a"])
+def test_names_that_could_be_taken_for_parameters_are_refused(load: Load, name: str) -> None:
+    with pytest.raises(SpecError, match=r"experiments\[0\]\.name: expected a name without"):
+        load(f"experiments: [{{experiment: retrieval, name: '{name}'}}]")
+
+
+def test_an_arm_belongs_to_the_entry_with_the_longest_fitting_name(load: Load) -> None:
+    spec = load(PHASES)
+    assert spec.entry_of("gpu") == "gpu"
+    assert spec.entry_of("gpu layers=3") == "gpu"
+    assert spec.entry_of("gpu layers index=tree") == "gpu layers"
+    assert spec.entry_of("quick_sort") == ""
+
+
+def test_a_spec_without_names_is_stored_as_it_was(load: Load) -> None:
+    spec = load("experiment: retrieval")
+    assert "name" not in spec_document(spec)["entries"][0]  # type: ignore[index]
+    assert spec_from_document(spec_document(load(PHASES))) == load(PHASES)
+
+
+def test_bands_are_asked_for_by_true_or_by_thresholds_of_ones_own(load: Load) -> None:
+    assert load("experiment: retrieval").bands is None
+    assert load("{experiment: retrieval, bands: true}").bands == {}
+    assert load("{experiment: retrieval, bands: {latency_p95_s: 1}}").bands == {"latency_p95_s": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("bands", "said"),
+    [
+        ("{cv_good: 0.01}", "bands.cv_excellent: expected at most cv_good, which is 0.01, got 0.05"),
+        ("{latency_p95: 1}", "bands.latency_p95: unknown key"),
+        ("{gpu_busy: 80}", "bands.gpu_busy: expected at most 1"),
+        ("false", "bands: expected"),
+    ],
+)
+def test_bands_that_cannot_be_are_refused(load: Load, bands: str, said: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(said)):
+        load(f"{{experiment: retrieval, bands: {bands}}}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,3 +227,10 @@ def test_arms_of_two_entries_get_the_parameters_they_differ_in() -> None:
     assert [arm.name for arm in distinct_names(arms)] == ["retrieval documents=1", "retrieval documents=2"]
     twins = [Arm("abcdef12", "x", "x"), Arm("12abcdef", "x", "x")]
     assert [arm.name for arm in distinct_names(twins)] == ["x #abcdef", "x #12abcd"]
+
+
+def test_arms_of_a_named_entry_begin_with_its_name_and_keep_their_ids() -> None:
+    plain = Entry("retrieval", {"documents": [1, 2]})
+    before, after = (build_arms(entry, INFO, combos(entry)) for entry in (plain, replace(plain, name="by size")))
+    assert [arm.name for arm in after] == ["by size documents=1", "by size documents=2"]
+    assert [arm.arm_id for arm in after] == [arm.arm_id for arm in before]

@@ -314,3 +314,12 @@ def test_a_run_that_is_too_large_is_not_reported_on_from_here(
     assert "dyno report" in str(problem["remedy"])
     with pytest.raises(Exception, match="too many for a report"):
         write_report(seeded.room.store, seeded.odd, "md", GatePolicy())
+
+
+def test_a_run_says_what_its_figures_mean_where_that_is_asked_for(seeded: Seeded) -> None:
+    assert seeded.client.ok(f"/api/runs/{seeded.first}")["bands"] == []
+    found = seeded.client.ok(f"/api/runs/{seeded.first}", bands="true")["bands"]
+    latency = next(item for item in found if item["band"] == "latency_p95")
+    assert (latency["metric"], latency["figure"], latency["threshold"]) == ("duration_s", "p95", 0.2)
+    assert latency["sentence"]
+    assert "stability" not in {item["band"] for item in found}, "cases differ"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno_workloads.llm.concurrency import Concurrency, jain, spread
+from agentdyno_workloads.llm.concurrency import Concurrency, ContentionLimits, jain, spread
 from agentdyno_workloads.llm.workflow import ModelAnswer, Worked
 
 
@@ -51,21 +51,28 @@ def test_an_agent_that_waits_for_the_other_is_unfair() -> None:
     assert measured.balance == pytest.approx((2 + 6) / 2 / 6)
 
 
-def test_a_first_token_after_three_seconds_or_three_times_its_own_baseline_is_contention() -> None:
-    measured = two(
-        (worked("a", 0, 2, 0.1, 1.5), worked("b", 2, 4, 0.1, 0.1)),
-        (worked("a", 10, 12, 0.29, 3.1), worked("b", 10, 12, 0.31, 0.1)),
-    )
-    assert [(item.agent, item.stage) for item in measured.contentions] == [("a", "call 1"), ("b", "call 0")]
+def test_an_agent_whose_first_token_takes_more_than_three_seconds_contends() -> None:
+    alone = (worked("a", 0, 2, 0.1, 1.5), worked("b", 2, 4, 0.1, 0.1))
+    measured = two(alone, (worked("a", 10, 12, 0.29, 3.1), worked("b", 10, 12, 3.0, 0.1)))
+    assert [(item.agent, item.ttft_s, item.slowdown) for item in measured.contentions] == [("a", 3.1, 1.0)]
     assert measured.contention_rate == 0.5
+    assert measured.figures()["contention_events"] == 1
 
 
-def test_calls_without_a_first_token_are_not_counted_as_contention() -> None:
-    measured = two(
-        (worked("a", 0, 2, None), worked("b", 2, 4, 0.1)), (worked("a", 10, 12, 9.0), worked("b", 10, 12, 0.1))
-    )
-    assert measured.contentions == ()
-    assert "ttft_delta_s" in measured.figures()
+def test_an_agent_that_takes_more_than_a_fifth_longer_than_alone_contends() -> None:
+    alone = (worked("a", 0, 2, 0.1), worked("b", 2, 4, 0.1))
+    measured = two(alone, (worked("a", 10, 13.94, 0.1), worked("b", 10, 12.375, 0.1)))
+    assert [item.agent for item in measured.contentions] == ["a"]
+    assert measured.contentions[0].slowdown == pytest.approx(1.97)
+    strict = Concurrency(measured.sequential, measured.concurrent, ContentionLimits(slowdown=1.1))
+    assert strict.contention_rate == 1.0
+
+
+def test_slowness_counts_where_no_first_token_is_known() -> None:
+    alone = (worked("a", 0, 2, None), worked("b", 2, 4, 0.1))
+    measured = two(alone, (worked("a", 10, 14, None), worked("b", 10, 12, 0.1)))
+    assert [(item.agent, item.ttft_s) for item in measured.contentions] == [("a", None)]
+    assert "ttft_delta_s" not in measured.figures()
 
 
 @pytest.mark.parametrize(("shares", "expected"), [([1, 1, 1, 1], 1.0), ([1, 0, 0, 0], 0.25), ([2, 1], 0.9)])

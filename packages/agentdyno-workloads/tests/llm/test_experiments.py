@@ -158,6 +158,26 @@ def test_one_endpoint_with_one_slot_gains_nothing_from_two_agents(
     assert values(arm, "slowdown_mean") == [2.0] * 3
     assert values(arm, "ttft_alone_s") == [TTFT_S] * 3
     assert values(arm, "ttft_s") == [2 * TTFT_S] * 3
+    assert values(arm, "contention_events") == [2] * 3, "each takes twice as long as alone"
+    assert values(arm, "contention_rate") == [1.0] * 3
+
+
+def test_cold_agents_find_their_models_unloaded_alone_and_together(tmp_path: Path) -> None:
+    behaviour = Behaviour(ttft_s=0.01, itl_s=0.001, output_tokens=3, load_s=0.2)
+    with simulated_server(behaviour) as first, simulated_server(behaviour) as second:
+        params = {"agent": "ollama:gemma3", "endpoints": f"{first.url},{second.url}", "cold": True}
+        (arm,) = measured(tmp_path, "llm_multi_agent", params, iterations=2).arms
+    assert arm.observed["cold"] is True
+    # The first of two calls loads the model: the mean of both is at least half of that.
+    assert min(values(arm, "ttft_alone_s") + values(arm, "ttft_s")) >= 0.1
+
+
+def test_agents_cannot_be_cold_where_a_server_cannot_be_told_to_unload(
+    tmp_path: Path, servers: tuple[RunningServer, RunningServer]
+) -> None:
+    params = {"agent": "openai:m", "endpoints": servers[0].openai_url, "cold": True}
+    (arm,) = measured(tmp_path, "llm_multi_agent", params, iterations=1).arms
+    assert "cannot be told to unload" in failure(arm)
 
 
 @pytest.mark.usefixtures("given_work")
@@ -200,6 +220,27 @@ def test_the_sweeps_have_the_configurations_of_their_requirement(tmp_path: Path)
     bench = Bench(tmp_path)
     assert "27 arms, 135 trials" in bench.dyno("run", "workload:llm/single_agent_sweep", "--dry-run").err
     assert "30 arms, 150 trials" in bench.dyno("run", "workload:llm/multi_agent_sweep", "--dry-run").err
+
+
+def test_the_phases_of_the_sweep_have_names_and_run_alone(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for phase, arms in (("gpu_layers", 9), ("contexts", 12), ("temperatures", 9)):
+        done = bench.dyno("run", "workload:llm/multi_agent_sweep", "--only", phase, "--dry-run")
+        assert f"{arms} arms, {5 * arms} trials" in done.err
+        assert f"{phase} scenario=" in done.out
+
+
+@pytest.mark.usefixtures("given_work")
+def test_the_report_says_the_phase_of_a_configuration(
+    tmp_path: Path, servers: tuple[RunningServer, RunningServer]
+) -> None:
+    entry = {"experiment": "llm_multi_agent", "params": {"endpoints": servers[0].openai_url}}
+    spec = {"experiments": [{**entry, "name": "first phase"}], "iterations": {"warmup": 0, "measured": 1}}
+    place = {"output_dir": str(tmp_path / "runs"), "isolation": "inline", "inner_loops": 1}
+    result = run_spec({**spec, **place}, store=f"sqlite:///{tmp_path / 'dyno.db'}")
+    assert result.arms[0].entry == "first phase"
+    LlmReporter().write(Report((result,), Findings()), tmp_path)
+    assert json.loads((tmp_path / "metrics.json").read_text())["configurations"][0]["phase"] == "first phase"
 
 
 def test_the_command_takes_the_model_by_agent_and_writes_both_files(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import (
     json_option,
     open_store,
@@ -15,6 +17,7 @@ from agentdyno.cli.shared import (
     store_option,
     store_url,
 )
+from agentdyno.settings.run import BANDS_FLAG
 
 if TYPE_CHECKING:
     from agentdyno.model import RunResult
@@ -30,9 +33,10 @@ if TYPE_CHECKING:
 @click.argument("run", default="last")
 @click.option("--case", metavar="ID", help="One case: input, target, every answer with its score and trajectory.")
 @click.option("--agent", metavar="NAME", help="With --case: only this agent's answers.")
+@setting_option(BANDS_FLAG)
 @store_option
 @json_option
-def command(run: str, case: str | None, agent: str | None, store: str | None, as_json: bool) -> None:
+def command(run: str, case: str | None, agent: str | None, bands: bool, store: str | None, as_json: bool) -> None:
     """Show RUN (an id, `last`, or a result file): figures, warnings, failed samples, configuration."""
     if agent is not None and case is None:
         raise click.UsageError("--agent goes with --case")
@@ -49,6 +53,8 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
         if case is not None:
             show_case(result, case, agent, as_json)
             return
+        if bands:
+            result = replace(result, spec=replace(result.spec, bands=result.spec.bands or {}))
         findings = findings_for(result, opened, policy=policy_for(result))
     finally:
         if opened is not None:

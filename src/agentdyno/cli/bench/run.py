@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from agentdyno.runs.kind import Prepared, Source
 
 _ORDER = (
-    "params iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record max_cost "
-    "cache yes quick against until_decided otel dry_run instruments imports seed isolation order processes "
-    "parallelism timeout_s time_budget_s tags notes output_dir formats tolerance strict gate fail_under"
+    "params only iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record "
+    "max_cost cache yes quick against until_decided otel bands dry_run instruments imports seed isolation order "
+    "processes parallelism timeout_s time_budget_s tags notes output_dir formats tolerance strict gate fail_under"
 )
 
 
@@ -189,7 +189,7 @@ def make_changes(options: dict[str, Any], source: Source | None = None) -> dict[
         # An experiment that puts a model on the bench names it by a parameter.
         params.setdefault("agent", agents[0] if len(agents) == 1 else agents)
     changes = {**changes_among(options, SPEC_CHANGES), "params": params}
-    return changes | {name: options[name] for name in ("against",) if options.get(name)}
+    return changes | {name: options[name] for name in ("against", "bands") if options.get(name)}
 
 
 def show_plan(prepared: Prepared[PreparedExperiment], as_json: bool) -> None:

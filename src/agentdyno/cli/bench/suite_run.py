@@ -114,7 +114,7 @@ def make_changes(options: dict[str, Any]) -> dict[str, object]:
 
     # A flag that was not given says nothing: the file may.
     changes = {name: value for name, value in changes_among(options, SUITE_CHANGES).items() if value is not False}
-    return changes | {name: options[name] for name in ("against", "until_decided") if options.get(name)}
+    return changes | {name: options[name] for name in ("against", "until_decided", "bands") if options.get(name)}
 
 
 def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentdyno.errors import PluginError, StoreError, nearest
 from agentdyno.findings.figures.cases import ArmFigures
@@ -23,11 +23,20 @@ def findings_for(
     tolerance: float = TOLERANCE.default,
     policy: GatePolicy = DEFAULT_POLICY,
 ) -> Findings:
-    """A run's warnings, and what its kind has concluded about it: where agents stand, two sides compared, stress.
+    """A run's warnings, and what its kind has concluded about it: where agents stand, two sides compared, stress;
+    and what its figures mean, where its file asks for that (``bands``).
 
     ``tolerance`` is of experiments; ``policy`` is the project's, whose families correct what is said of two agents.
     """
-    rules = _Rules(tolerance, policy)
+    found = _concluded(result, store, _Rules(tolerance, policy))
+    if result.spec.bands is None:
+        return found
+    from agentdyno.findings.bands.judge import judge_bands
+
+    return replace(found, bands=judge_bands(result, result.spec.bands))
+
+
+def _concluded(result: RunResult, store: Store | None, rules: _Rules) -> Findings:
     for name in findings_of(result.kind):
         if name not in _CONCLUSIONS:
             raise PluginError(f"the kind {result.kind!r} names findings {name!r}", remedy=nearest(name, _CONCLUSIONS))

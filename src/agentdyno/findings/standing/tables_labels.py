@@ -29,7 +29,11 @@ def with_standings(report: Report) -> Report:
     known = {standing.run_id: standing for standing in given.standings}
     standings = tuple(known.get(result.run_id) or standing_of(result) for result in suites)
     findings = SuiteFindings(
-        report.findings.warnings, report.findings.comparisons, standings, profiles=given.profiles
+        warnings=report.findings.warnings,
+        comparisons=report.findings.comparisons,
+        bands=report.findings.bands,
+        standings=standings,
+        profiles=given.profiles,
     )
     return replace(report, findings=findings)
 

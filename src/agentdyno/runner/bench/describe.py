@@ -22,7 +22,7 @@ STALL_S = 60.0
 
 
 def start_worker(launch: Launch, *, seed: int, limits: Limits | None = None) -> tuple[LimitedProcess, Link]:
-    """A worker that waits for its first message. ``seed`` fixes its PYTHONHASHSEED."""
+    """A worker that waits for its first message. ``seed`` fixes its PYTHONHASHSEED, unless the user has."""
     start = WorkerStart(
         "agentdyno.runner.bench.worker",
         launch.python,

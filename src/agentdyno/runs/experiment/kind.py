@@ -41,7 +41,7 @@ class ExperimentKind:
         from agentdyno.specs import load_spec, params_of, parse_spec, spec_changes, spec_for
 
         given = dict(changes)
-        against = given.pop("against", None)
+        against, bands = given.pop("against", None), given.pop("bands", False)
         overrides = spec_changes(**given)
         if source.path is not None:
             spec = load_spec(source.path, quick=source.quick, overrides=overrides)
@@ -50,7 +50,11 @@ class ExperimentKind:
             spec = parse_spec(source.document, overrides=overrides, **document)  # type: ignore[arg-type]
         else:
             spec = spec_for(source.name, base_dir=Path.cwd(), overrides=overrides)
-        return RunRequest(self.name, replace(spec, against=str(against)) if against else spec, params_of(overrides))
+        if against:
+            spec = replace(spec, against=str(against))
+        if bands:
+            spec = replace(spec, bands=spec.bands or {})
+        return RunRequest(self.name, spec, params_of(overrides))
 
     def again(self, header: RunResult, tools: Tools) -> RunRequest:  # noqa: ARG002
         return RunRequest(self.name, header.spec)

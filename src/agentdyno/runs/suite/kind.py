@@ -47,12 +47,15 @@ class SuiteKind:
 
         given = dict(changes)
         against, until_decided = given.pop("against", None), bool(given.pop("until_decided", False))
+        bands = bool(given.pop("bands", False))
         overrides = suite_changes(**given)
         if source.path is not None:
             loaded = load_suite(source.path, quick=source.quick, overrides=overrides)
         else:
             where = {"source": "suite", "base_dir": Path.cwd(), "quick": source.quick}
             loaded = parse_suite(source.document or {}, overrides=overrides, **where)  # type: ignore[arg-type]
+        if bands:
+            loaded = replace(loaded, settings=replace(loaded.settings, bands=loaded.settings.bands or {}))
         return suite_request(loaded, against=str(against) if against else None, until_decided=until_decided)
 
     def again(self, header: RunResult, tools: Tools) -> RunRequest:  # noqa: ARG002

@@ -20,7 +20,8 @@ def build_arms(
 ) -> list[Arm]:
     """One arm per combination, named by the experiment and the parameters that vary: ``retrieval index=scan``.
 
-    Parameters are named in the order of the entry. With a ``side`` the name ends with it in brackets.
+    An entry with a name of its own gives it to its arms instead. Parameters are named in the order of the entry. With
+    a ``side`` the name ends with it in brackets.
     """
     mentioned = [*entry.params, *entry.sweep]
     varying = _varying(combos)
@@ -29,7 +30,7 @@ def build_arms(
     arms = [
         Arm(
             arm_id=experiment_arm_id(info.name, combo, side),
-            name=_named(info.name, combo, shown) + suffix,
+            name=_named(entry.name or info.name, combo, shown) + suffix,
             experiment=info.name,
             params=dict(combo),
             side=side,
@@ -69,8 +70,8 @@ def _varying(combos: Sequence[Mapping[str, object]]) -> list[str]:
     ]
 
 
-def _named(slug: str, combo: Mapping[str, object], names: Sequence[str]) -> str:
-    return " ".join([slug, *(f"{name}={shown_value(combo[name])}" for name in names if name in combo)])
+def _named(first: str, combo: Mapping[str, object], names: Sequence[str]) -> str:
+    return " ".join([first, *(f"{name}={shown_value(combo[name])}" for name in names if name in combo)])
 
 
 def shown_value(value: object) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentdyno.errors import nearest
 from agentdyno.model.spec import (
     Affinity,
     AutoStop,
@@ -34,15 +35,15 @@ from agentdyno.settings.run import (
     WARMUP,
 )
 from agentdyno.specs.experiment.sweep import axes_problem
-from agentdyno.specs.files.problems import FileProblem, spec_error
-from agentdyno.specs.layers import ENTRY_KEYS, Document, merge_entry
+from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
+from agentdyno.specs.layers import ENTRY_KEYS, Document, bands_of, merge_entry
 
 _MIB = 1024 * 1024
 
 
 def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> Spec:
     """The frozen form of a document whose layers have been applied; ``name`` holds where it gives none."""
-    entries = _entries(document, source)
+    entries = _chosen(_entries(document, source), document.get("only", ()), source)
     instruments = tuple(
         InstrumentUse(item["name"], {key: value for key, value in item.items() if key != "name"})
         for item in document.get("instrumentation", [])
@@ -69,6 +70,7 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         time_budget_s=document.get("time_budget_s"),
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         metrics=metrics,
+        bands=bands_of(document),
         base_dir=base_dir,
         source=source,
     )
@@ -90,10 +92,7 @@ def _entries(document: Document, source: str) -> tuple[Entry, ...]:
         rows = [("", {**shared, "experiment": document["experiment"]})]
     elif "experiments" in document:
         rows = [(f"experiments[{i}].", merge_entry(shared, row)) for i, row in enumerate(document["experiments"])]
-        rows = [
-            (prefix, {**row, "experiment": document["experiments"][i]["experiment"]})
-            for i, (prefix, row) in enumerate(rows)
-        ]
+        rows = [(prefix, {**row, **_only_of(document["experiments"][i])}) for i, (prefix, row) in enumerate(rows)]
     else:
         raise spec_error(
             source,
@@ -109,6 +108,26 @@ def _entries(document: Document, source: str) -> tuple[Entry, ...]:
     if problems:
         raise spec_error(source, problems)
     return tuple(_entry(row) for _, row in rows)
+
+
+def _only_of(row: Document) -> Document:
+    return {key: row[key] for key in ("experiment", "name") if key in row}
+
+
+def _chosen(entries: tuple[Entry, ...], names: Sequence[str], source: str) -> tuple[Entry, ...]:
+    """The entries of these names; one without a name of its own is known by that of its experiment."""
+    if not names:
+        return entries
+    by_name = [(entry.name or short_name(entry.experiment), entry) for entry in entries]
+    known = list(dict.fromkeys(name for name, _ in by_name))
+    problems = [
+        FileProblem("only", f"no experiment is named {shorten(repr(name))}", nearest(name[:200], known))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise spec_error(source, problems)
+    return tuple(entry for name, entry in by_name if name in names)
 
 
 def _row_problems(prefix: str, row: Document) -> list[FileProblem]:
@@ -153,6 +172,7 @@ def _entry(row: Document) -> Entry:
         strategy=Strategy(row.get("strategy", Strategy.CARTESIAN)),
         samples=row.get("samples"),
         iterations=_iterations(row.get("iterations", {})),
+        name=row.get("name", ""),
     )
 
 

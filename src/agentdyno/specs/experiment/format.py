@@ -12,11 +12,22 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from agentdyno.settings.run import MAX_ITERATIONS
 from agentdyno.settings.setting import AUTO, ITERATIONS, SPEC
+from agentdyno.specs.bands import BandsKey
 from agentdyno.specs.files.problems import dotted, shorten
-from agentdyno.specs.files.shorthand import check_reference, refuse, spell_auto, spell_instrument, spell_iterations
+from agentdyno.specs.files.shorthand import (
+    check_entry_name,
+    check_reference,
+    refuse,
+    spell_auto,
+    spell_instrument,
+    spell_iterations,
+)
 from agentdyno.specs.forms import FileModel, Line, form
 
 Reference = Annotated[str, BeforeValidator(check_reference), Field(min_length=1, max_length=1000)]
+
+
+EntryName = Annotated[str, BeforeValidator(check_entry_name), Field(min_length=1, max_length=100)]
 
 
 class AutoOwn(FileModel):
@@ -118,6 +129,11 @@ class EntryModel(EntryFields):
     experiment: Reference = Field(
         description="Registered name, path/file.py@name or module:attribute", examples=["retrieval"]
     )
+    name: EntryName = Field(
+        default="",
+        description="Its name in this file: its arms begin with it, and --only chooses it",
+        examples=["by context"],
+    )
 
 
 class InstrumentModel(FileModel):
@@ -142,7 +158,7 @@ class MetricModel(FileModel):
     )
 
 
-class SpecOwn(EntryFields):
+class SpecOwn(EntryFields, BandsKey):
     """Everything that ``quick:`` may change too."""
 
     experiment: Reference = Field(
@@ -183,6 +199,14 @@ class SpecOwn(EntryFields):
 class QuickOwn(SpecOwn):
     """What a quick run changes; mappings are merged key by key."""
 
+    only: list[Line] = Field(
+        default_factory=list,
+        min_length=1,
+        max_length=1000,
+        description="The experiments of the file that are run, by name",
+        examples=[["by context"]],
+    )
+
 
 class SpecFileOwn(SpecOwn):
     """A run, as its file describes it."""
@@ -191,7 +215,7 @@ class SpecFileOwn(SpecOwn):
 _ORDER = (
     "params sweep strategy samples iterations name experiment experiments instrumentation imports output_dir reports "
     "tags notes seed parallelism isolation processes order gc affinity inner_loops timeout_s memory_limit_mb "
-    "output_limit_mb time_budget_s max_failure_rate metrics"
+    "output_limit_mb time_budget_s max_failure_rate metrics bands"
 )
 QuickModel = form("QuickModel", SPEC, base=QuickOwn, order=_ORDER)
 SpecFile = form(

@@ -36,6 +36,14 @@ def check_reference(value: object) -> object:
     return value
 
 
+def check_entry_name(value: object) -> object:
+    """Names of entries stand before ``parameter=value`` in names of arms, so that they must be told from those."""
+    check_line(value)
+    if isinstance(value, str) and (set(value) & set("=#[]") or value != value.strip()):
+        raise refuse(f"expected a name without any of = # [ ], got {value[:60]!r}", "Write for example `by_context`.")
+    return value
+
+
 def check_version(value: object) -> object:
     """A bare 1.10 would be the number 1.1."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -17,6 +17,7 @@ from agentdyno.settings.load_requests import HIGH, LOW, THINK, TURNS
 from agentdyno.settings.run import SEED
 from agentdyno.specs.changes import COMMAND_LINE
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
+from agentdyno.specs.layers import bands_of
 
 LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
@@ -152,6 +153,7 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         tags=tuple(document.get("tags", ())),
         notes=document.get("notes", ""),
         seed=document.get("seed", SEED.default),
+        bands=bands_of(document),
         base_dir=str(base_dir),
         source=source,
     )

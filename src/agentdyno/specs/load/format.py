@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from agentdyno.settings.load import MAX_IN_FLIGHT, MAX_RATE
 from agentdyno.settings.run import MAX_SECONDS
 from agentdyno.settings.setting import LOAD, LOAD_FILE, PROMPT_WORDS
+from agentdyno.specs.bands import BandsKey
 from agentdyno.specs.files.problems import got
 from agentdyno.specs.files.shorthand import refuse
 from agentdyno.specs.forms import FileModel, Line, form
@@ -81,7 +82,7 @@ class LoadQuickOwn(FileModel):
     """What a quick run changes."""
 
 
-class LoadFileOwn(FileModel):
+class LoadFileOwn(BandsKey):
     """A load run, as its file describes it."""
 
 
@@ -109,7 +110,7 @@ LoadFile = form(
     "LoadFile",
     LOAD_FILE,
     base=LoadFileOwn,
-    order="name load tags notes seed output_dir",
+    order="name load tags notes seed output_dir bands",
     load=(
         LoadFields,
         Field(default_factory=LoadFields, description="The target and what is asked of it", examples=[{}]),

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from agentdyno.errors import nearest
 from agentdyno.settings.run import MAX_MEBIBYTES, MAX_SECONDS
 from agentdyno.settings.setting import BENCHMARK, QUICK, SUITE
+from agentdyno.specs.bands import BandsKey
 from agentdyno.specs.dataset.format import DatasetField
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import check_version, refuse
@@ -163,7 +164,7 @@ class CaseChoice(FileModel):
     )
 
 
-class SuiteOwn(FileModel):
+class SuiteOwn(BandsKey):
     """How a suite is run: what ``quick:`` and the command line may change."""
 
     agents: list[AgentField] = Field(
@@ -200,7 +201,7 @@ class LayerOwn(SuiteOwn):
 
 _ORDER = (
     "agents epochs warmup concurrency retries constraints case_constraints tags notes seed output_dir "
-    "max_failure_rate time_budget_s otel fail_under record"
+    "max_failure_rate time_budget_s otel fail_under record bands"
 )
 SuiteLayer = form("SuiteLayer", SUITE | QUICK, base=LayerOwn, order=f"{_ORDER} limit benchmarks cases")
 

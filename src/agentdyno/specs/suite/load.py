@@ -16,6 +16,7 @@ from agentdyno.settings.run import MAX_FAILURE_RATE, OTEL, SEED
 from agentdyno.settings.suite import EPOCHS
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
+from agentdyno.specs.layers import bands_of
 
 if TYPE_CHECKING:
     from agentdyno.specs.layers import Document
@@ -140,6 +141,7 @@ def _settings(document: Document, suite: Suite) -> Spec:
         time_budget_s=min((float(value) for value in budgets if value is not None), default=None),
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         otel=document.get("otel", OTEL.default),
+        bands=bands_of(document),
         base_dir=suite.base_dir,
         source=suite.source,
     )

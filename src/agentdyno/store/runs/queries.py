@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, case, func, select
@@ -199,6 +200,7 @@ def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> 
         .outerjoin(suites, runs.c.suite == suites.c.id)
         .where(runs.c.id == key)
     ).one()
+    spec = decoded(Spec, row.spec_document, "a spec")
     return RunResult(
         run_id=id_text(row.run_id),
         kind=row.kind,
@@ -207,13 +209,13 @@ def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> 
         started_at=row.started_at,
         finished_at=row.finished_at,
         seed=row.seed,
-        spec=decoded(Spec, row.spec_document, "a spec"),
+        spec=spec,
         environment=decoded(Environment, row.environment_document, "an environment"),
         vcs=None if row.vcs is None else decoded(Vcs, row.vcs, "a commit"),
         tags=tuple(row.tags or ()),
         notes=row.notes,
         warnings=tuple(decoded(RunWarning, plain, "a warning") for plain in row.warnings or ()),
-        arms=_load_arms(session, key, samples),
+        arms=_load_arms(session, key, spec, samples),
         overhead_s=row.overhead_s,
         stopped_because=row.stopped_because,
         suite=None if row.suite_document is None else suite_of(row.suite_settings, row.suite_document),
@@ -239,7 +241,7 @@ def _targets(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, di
     }
 
 
-def _load_arms(session: DatabaseSession, run: int, with_samples: bool) -> tuple[ArmResult, ...]:
+def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: bool) -> tuple[ArmResult, ...]:
     files = defaultdict(list)
     wanted = select(*(artifacts.c[name] for name in ("arm", "name", "path", "size_bytes", "media_type")))
     for row in session.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
@@ -251,7 +253,8 @@ def _load_arms(session: DatabaseSession, run: int, with_samples: bool) -> tuple[
         if not with_samples:
             counted = select(func.count(samples.c.id)).where(samples.c.arm == row.id, IS_SAMPLE)
             count = session.execute(counted).scalar_one()
-        found.append(_arm_result(row, count, kept, tuple(files[row.id])))
+        arm = _arm_result(row, count, kept, tuple(files[row.id]))
+        found.append(replace(arm, entry=spec.entry_of(arm.name)))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path as File
 from typing import Annotated
 from urllib.parse import quote
@@ -53,27 +54,38 @@ def runs(
 
 
 @router.get("/api/runs/{run_id}", response_model=RunView)
-def run(run_id: RunId, services: Given) -> Response:
+def run(
+    run_id: RunId,
+    bands: Annotated[bool, Query(description="What its figures mean, whether or not its file asks for it.")] = False,
+    *,
+    services: Given,
+) -> Response:
     """A run without its samples, and what is concluded about it."""
     found = find_run(services, run_id)
     store = services.store
     header = store.runs.load(found, samples=False)
-    policy = services.workspace.gate
+    policy, banded = services.workspace.gate, bands or header.spec.bands is not None
 
     def make() -> RunView:
         from agentdyno.findings.run.ask import findings_for
         from agentdyno.findings.standing.model import SuiteFindings
 
         sides = {arm.side for arm in header.arms}
-        whole = header.suite is None and {Side.BASELINE, Side.CANDIDATE} <= sides
-        findings = findings_for(store.runs.load(found) if whole else header, store, policy=policy)
+        whole = header.suite is None and (banded or {Side.BASELINE, Side.CANDIDATE} <= sides)
+        seen = store.runs.load(found) if whole else header
+        if banded:
+            seen = replace(seen, spec=replace(seen.spec, bands=seen.spec.bands or {}))
+        findings = findings_for(seen, store, policy=policy)
         standings = findings.standings if isinstance(findings, SuiteFindings) else ()
-        return RunView(header_of(header), next(iter(standings), None), next(iter(findings.comparisons), None))
+        compared = next(iter(findings.comparisons), None)
+        return RunView(header_of(header), next(iter(standings), None), compared, findings.bands)
 
     if header.status is RunStatus.RUNNING:
         return answer(make())
     counted = tuple(arm.samples_total for arm in header.arms)
-    return kept_answer(services, ("run", found, header.status, header.finished_at, counted, policy.rules), make)
+    return kept_answer(
+        services, ("run", found, header.status, header.finished_at, counted, policy.rules, banded), make
+    )
 
 
 @router.get("/api/runs/{run_id}/samples", response_model=SamplePage)

@@ -3,12 +3,13 @@ import type { ReactElement } from "react";
 import type { JobPage, RunPage } from "../../../api/answers";
 import { CommandHint, Empty, Show, StatusBadge, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
-import { Link, address } from "../../../router";
+import { Link, address, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
 import { ProgressPanel } from "../../../shared/ProgressView";
 import { useJob } from "../../../shared/useJob";
 import { api, casesAddress, jobAddress, shortId } from "../../../shared/paths";
 import { Arms, Sides } from "./Arms";
+import { Bands } from "./Bands";
 import { Distribution } from "./Distribution";
 import { FailedCases } from "./FailedCases";
 import { Artifacts, Reports } from "./Files";
@@ -49,7 +50,7 @@ function Live({ runId, onEnd }: { runId: string; onEnd: () => void }): ReactElem
 }
 
 function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactElement {
-  const { run, standing, comparison } = page;
+  const { run, standing, comparison, bands } = page;
   const running = run.status === "running";
   // Scores are worked out when a run ends; before that there is nothing to stand by.
   const judged = standing !== null && standing.agents.some((agent) => agent.samples > 0);
@@ -79,6 +80,12 @@ function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactE
       {standing && <FailedCases standing={standing} />}
       {comparison && <Sides comparison={comparison} />}
       {!run.suite && run.arms.length > 0 && <Arms arms={run.arms} />}
+      {bands.length > 0 && <Bands found={bands} />}
+      {bands.length === 0 && run.arms.length > 0 && !running && (
+        <p>
+          <Link to={address(`/runs/${run.run_id}`, { bands: "yes" })}>What these figures mean: good, or a red flag</Link>
+        </p>
+      )}
       {run.arms.length > 0 && <Distribution key={run.status} runId={run.run_id} arms={run.arms} running={running} />}
       {!standing && run.arms.length > 0 && (
         <p>
@@ -95,7 +102,8 @@ function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactE
 export default function Run({ params }: PageProps): ReactElement {
   const runId = params["run_id"] ?? "";
   const [running, setRunning] = useState(false);
-  const run = useResource<RunPage>(api("runs", runId), running ? { everyMs: 5000 } : {});
+  const [bands] = useQueryParam("bands");
+  const run = useResource<RunPage>(address(api("runs", runId), { bands: bands === "yes" ? "true" : "" }), running ? { everyMs: 5000 } : {});
   const status = run.data?.run.status;
   useEffect(() => setRunning(status === "running"), [status]);
   return (

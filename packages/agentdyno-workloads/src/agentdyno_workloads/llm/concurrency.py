@@ -7,20 +7,23 @@ from dataclasses import dataclass
 
 from agentdyno_workloads.llm.workflow import Worked
 
-ANOMALY_S = 3.0
-ANOMALY_TIMES = 3.0
-"""A call contends when its first token takes longer than either: so many seconds, or so many times its own baseline
-(the same call of the same agent when it was alone)."""
+
+@dataclass(frozen=True, slots=True)
+class ContentionLimits:
+    """An agent contends when the first token of one of its calls takes longer than ``ttft_s`` among the others, or
+    all of its work longer than ``slowdown`` times what it took alone. Equality is none."""
+
+    ttft_s: float = 3.0
+    slowdown: float = 1.2
 
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """A call whose first token came suspiciously late."""
+    """An agent that was held up by the others: its slowest first token, where known, and how much slower it was."""
 
     agent: str
-    stage: str
-    ttft_s: float
-    baseline_s: float
+    ttft_s: float | None
+    slowdown: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Concurrency:
 
     sequential: tuple[Worked, ...]
     concurrent: tuple[Worked, ...]
+    limits: ContentionLimits = ContentionLimits()
 
     @property
     def sequential_s(self) -> float:
@@ -68,19 +72,19 @@ class Concurrency:
 
     @property
     def contentions(self) -> tuple[Contention, ...]:
+        """The agents that were held up, in their order."""
         found = []
-        for together, alone in zip(self.concurrent, self.sequential, strict=True):
-            for call, before in zip(together.calls, alone.calls, strict=True):
-                if call.ttft_s is None or before.ttft_s is None:
-                    continue
-                if call.ttft_s > ANOMALY_S or call.ttft_s > ANOMALY_TIMES * before.ttft_s:
-                    found.append(Contention(together.agent, call.stage, call.ttft_s, before.ttft_s))
+        for together, slowdown in zip(self.concurrent, self.slowdowns, strict=True):
+            known = [call.ttft_s for call in together.calls if call.ttft_s is not None]
+            slowest = max(known, default=None)
+            if slowdown > self.limits.slowdown or (slowest is not None and slowest > self.limits.ttft_s):
+                found.append(Contention(together.agent, slowest, slowdown))
         return tuple(found)
 
     @property
     def contention_rate(self) -> float:
-        """Contending calls over all calls."""
-        return len(self.contentions) / sum(len(item.calls) for item in self.concurrent)
+        """The share of the agents that were held up."""
+        return len(self.contentions) / len(self.concurrent)
 
     def figures(self) -> dict[str, float]:
         """The numbers of one iteration, unknown ones left out."""

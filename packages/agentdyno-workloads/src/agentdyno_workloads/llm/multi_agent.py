@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, SpecError
-from agentdyno_workloads.llm.concurrency import Concurrency
+from agentdyno_workloads.llm.concurrency import Concurrency, ContentionLimits
 from agentdyno_workloads.llm.serving import Choice, Serving, choose
 from agentdyno_workloads.llm.workflow import DOCUMENTS, Worked, work
 
@@ -57,6 +57,9 @@ class MultiAgent(Experiment):
         repeat_penalty: float | None = None,
         max_tokens: int = 48,
         documents: str = "",
+        cold: bool = False,
+        contention_ttft_s: float = 3.0,
+        contention_slowdown: float = 1.2,
     ) -> None:
         if agents < 1:
             raise SpecError(f"{agents} agents cannot work", where="params.agents", remedy="Give 1 or more.")
@@ -68,7 +71,9 @@ class MultiAgent(Experiment):
             "top_k": top_k,
             "repeat_penalty": repeat_penalty,
         }
-        super().__init__({"scenario": scenario, "agents": agents, "endpoints": endpoints, "pin": pin, **options})
+        given = {"scenario": scenario, "agents": agents, "endpoints": endpoints, "pin": pin, "cold": cold}
+        super().__init__({**given, **options})
+        self.limits = ContentionLimits(contention_ttft_s, contention_slowdown)
         self.folder = Path(documents) if documents else DOCUMENTS
         tuned = {name: value for name, value in options.items() if value is not None}
         self.configurations = configurations(scenario, agents, tuned)
@@ -84,23 +89,21 @@ class MultiAgent(Experiment):
     def setup(self, context: ExperimentContext) -> None:
         """Starts local servers, and gives every agent its endpoint in turn and its configuration."""
         self.servers = [self._server(place, number) for number, place in enumerate(self.places)]
-        for number, options in enumerate(self.configurations):
-            home = self.servers[number % len(self.servers)]
-            self.workers.append(_client_of(home, options, self.max_tokens))
+        self._ask_anew()
         # What agents ask of their servers is in no answer of theirs.
         requested = {"slots": self.slots, "pin": self.pin, "agents": [dict(item) for item in self.configurations]}
-        context.observe(endpoints=len(self.servers), requested=requested)
+        context.observe(endpoints=len(self.servers), cold=self.params["cold"], requested=requested)
 
     def execute_once(self, context: ExperimentContext) -> dict[str, Any]:
         """Both turns, in an order drawn anew for every iteration, so that neither has the warmer cache."""
         first_alone = context.rng.random() < 0.5
         if first_alone:
-            alone = asyncio.run(self._one_by_one())
-            together = asyncio.run(self._at_once())
+            alone = self._one_by_one()
+            together = self._at_once()
         else:
-            together = asyncio.run(self._at_once())
-            alone = asyncio.run(self._one_by_one())
-        measured = Concurrency(tuple(alone), tuple(together))
+            together = self._at_once()
+            alone = self._one_by_one()
+        measured = Concurrency(tuple(alone), tuple(together), self.limits)
         context.observe(
             model=together[0].model,
             simulated=any(item.simulated for item in (*alone, *together)),
@@ -111,12 +114,38 @@ class MultiAgent(Experiment):
         for server in self.servers:
             server.close()
 
-    async def _one_by_one(self) -> list[Worked]:
-        done = [await work(f"agent {number}", item, self.folder) for number, item in enumerate(self.workers, 1)]
+    def _ask_anew(self) -> None:
+        """Every agent gets its endpoint in turn, and its configuration."""
+        homes = [self.servers[number % len(self.servers)] for number in range(len(self.configurations))]
+        pairs = zip(homes, self.configurations, strict=True)
+        self.workers = [_client_of(home, options, self.max_tokens) for home, options in pairs]
+
+    def _cool(self) -> None:
+        """Unloads every model where runs are cold, while no clock runs. A local server is then another one."""
+        if not self.params["cold"]:
+            return
+        for server in self.servers:
+            server.unload()
+        self._ask_anew()
+
+    def _one_by_one(self) -> list[Worked]:
+        """Each agent alone; cold ones each after an unloading of its own, as they would start alone."""
+        done = []
+        for number in range(len(self.configurations)):
+            self._cool()
+            done.append(asyncio.run(self._alone(number)))
+        return done
+
+    async def _alone(self, number: int) -> Worked:
+        done = await work(f"agent {number + 1}", self.workers[number], self.folder)
         await self._forget()
         return done
 
-    async def _at_once(self) -> list[Worked]:
+    def _at_once(self) -> list[Worked]:
+        self._cool()
+        return asyncio.run(self._together())
+
+    async def _together(self) -> list[Worked]:
         ready = asyncio.Event()
 
         async def start(number: int, serving: Serving) -> Worked:

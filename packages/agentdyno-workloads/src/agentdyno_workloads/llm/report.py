@@ -89,13 +89,14 @@ def outlier_classes(values: Sequence[float]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One arm: what it was asked to be, what it was observed to be, its figures."""
+    """One arm: what it was asked to be, what it was observed to be, its figures; ``phase`` is its entry's name."""
 
     name: str
     experiment: str
     params: Mapping[str, object]
     observed: Mapping[str, object]
     figures: Mapping[str, Figure]
+    phase: str = ""
 
     @property
     def simulated(self) -> bool:
@@ -113,7 +114,7 @@ def configurations(result: RunResult) -> list[Configuration]:
                     if name.startswith(_PREFIX):
                         values.setdefault(name.removeprefix(_PREFIX), []).append(value)
         figures = {name: figure(items) for name, items in values.items()}
-        found.append(Configuration(arm.name, arm.experiment, arm.params, arm.observed, figures))
+        found.append(Configuration(arm.name, arm.experiment, arm.params, arm.observed, figures, arm.entry))
     return found
 
 
@@ -130,12 +131,12 @@ class Scaling:
 def scalings(found: Sequence[Configuration]) -> list[Scaling]:
     """One per scenario that was run with two or more numbers of agents."""
     groups: dict[str, dict[int, list[float]]] = {}
+    varying = _varying(found)
     for item in found:
         agents, took = item.params.get("agents"), item.figures.get("concurrent_s")
         if not isinstance(agents, int) or took is None:
             continue
-        rest = {name: value for name, value in sorted(item.params.items()) if name != "agents"}
-        label = ", ".join(f"{name}={value}" for name, value in rest.items() if value not in (None, "", "none"))
+        label = ", ".join(f"{name}={item.params.get(name)}" for name in varying)
         groups.setdefault(label, {}).setdefault(agents, []).append(agents / took.median)
     laws = []
     for label, rates in groups.items():
@@ -145,6 +146,12 @@ def scalings(found: Sequence[Configuration]) -> list[Scaling]:
         counts, speeds = [float(agents) for agents, _ in points], [rate for _, rate in points]
         laws.append(Scaling(label, points, fit_amdahl(counts, speeds), fit_usl(counts, speeds)))
     return laws
+
+
+def _varying(found: Sequence[Configuration]) -> list[str]:
+    """What tells the groups apart, the number of agents aside; the scenario in any case."""
+    names = sorted({name for item in found for name in item.params} - {"agents", "scenario"})
+    return ["scenario", *(name for name in names if len({repr(item.params.get(name)) for item in found}) > 1)]
 
 
 class LlmReporter:
@@ -200,6 +207,7 @@ def _metrics(result: RunResult, found: Sequence[Configuration]) -> dict[str, obj
         "configurations": [
             {
                 "name": item.name,
+                "phase": item.phase or None,
                 "experiment": item.experiment,
                 "params": dict(item.params),
                 "observed": dict(item.observed),
