@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
+from agentdyno.findings.standing.model import AgentStanding
 from agentdyno.model import AgentUse, Environment, Sample, Spec, Suite
 from agentdyno.model.codec import left_out
 from agentdyno.web.problems import MEDIA_TYPE, Problem
@@ -66,7 +67,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-_SOMETIMES = {kind.__name__: dict(left_out(kind)) for kind in (AgentUse, Environment, Sample, Spec, Suite)}
+_SOMETIMES = {
+    kind.__name__: dict(left_out(kind)) for kind in (AgentStanding, AgentUse, Environment, Sample, Spec, Suite)
+}
 """Fields that an answer has only where they differ from their default."""
 
 
