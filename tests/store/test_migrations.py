@@ -276,6 +276,21 @@ def test_of_runs_of_the_sixth_revision_only_it_is_known_whether_they_were_cut_sh
         assert store.boards.targets("daily-work") == []
 
 
+def test_a_store_of_the_seventh_revision_keeps_its_rows_and_gets_two_indexes(store_url: str) -> None:
+    engine = at_revision(store_url, "0006")
+    for statements in (CREATE_0001, CREATE_0002, CREATE_0003):
+        fill(engine, statements)
+    at_revision(store_url, "0007")
+    with pytest.raises(StoreError, match="has schema revision 0007"):
+        Store.open(store_url)
+    assert Store.migrate(store_url) == ("0007", HEAD)
+    indexes = {item["name"]: item["column_names"] for item in inspect(engine_of(store_url)).get_indexes("executions")}
+    assert indexes["ix_executions_benchmark_created_at"] == ["benchmark", "created_at"]
+    assert indexes["ix_executions_accuracy_speed"] == ["accuracy", "speed"]
+    with Store.open(store_url, must_exist=True) as store:
+        assert [(row.run_id, row.accuracy) for row in store.boards.executions()] == [(FIRST_ID, 0.5)]
+
+
 def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_each_trial(store_url: str) -> None:
     with Store.open(migrated(store_url)) as store:
         run = begin(store)

@@ -27,7 +27,8 @@ export interface components {
          *     ``passed`` and ``samples`` count executions, ``cases`` and ``scored`` cases; ``statuses`` counts executions by
          *     their end. Durations are seconds per case, over all benchmarks; money is US dollars. ``missing`` names the
          *     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
-         *     known of the cost where ``cost_usd``, the whole of it, is not.
+         *     known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
+         *     of the suite measures, by its ``metrics_measured``.
          */
         AgentStanding: {
             agent: string;
@@ -41,6 +42,8 @@ export interface components {
             /** @default [] */
             missing: string[];
             name: string;
+            /** @default [] */
+            not_measured?: string[];
             passed: number;
             samples: number;
             scored: number;

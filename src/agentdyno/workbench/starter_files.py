@@ -134,7 +134,7 @@ concurrency: 1   # cases in flight at once
 benchmarks:
   - name: arithmetic
     description: Sums with two numbers, and one with three
-    metrics_measured: [accuracy, speed]
+    metrics_measured: [accuracy, speed, efficiency, cost, reliability]
     scorer: exact
     dataset:
       complexity: low

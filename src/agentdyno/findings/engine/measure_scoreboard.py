@@ -11,7 +11,7 @@ import numpy as np
 
 from agentdyno.findings.engine.measure_totals import per_execution
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
-from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, WEIGHTS
+from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, WEIGHTS, is_measured
 from agentdyno.stats.swap import Patterns, exchanged
 
 RESAMPLES = 400
@@ -132,19 +132,26 @@ def scoreboard(pairing: Pairing, dimensions: Sequence[str]) -> Scoreboard:
     }
     for place, benchmark in enumerate(pairing.benchmarks):
         own = pairing.places == place
-        for dimension, name, made in _parts(pairing, own, dimensions, spent):
+        measured = _measured(pairing, benchmark, dimensions)
+        for dimension, name, made in _parts(pairing, own, measured, spent):
             bounds = pairing.targets(benchmark).get(name) if name else None
-            if name and bounds is None:
+            if dimension not in measured or (name and bounds is None):
                 continue
             start = len(columns[0])
             for side, held in zip(columns, made, strict=True):
                 side.extend(held)
             machine = name in ("cpu_s", "peak_rss_bytes")
             terms.append(Term(dimension, place, tuple(range(start, len(columns[0]))), bounds, machine))
-        if "speed" in dimensions and (term := _speed(pairing, own, place, benchmark)) is not None:
+        if "speed" in measured and (term := _speed(pairing, own, place, benchmark)) is not None:
             terms.append(term)
     first, second = (_by_cluster(side, pairing) for side in columns)
     return Scoreboard(first, second, tuple(terms), pairing.clusters, pairing.places)
+
+
+def _measured(pairing: Pairing, benchmark: str, dimensions: Sequence[str]) -> tuple[str, ...]:
+    """Those that the benchmark measures."""
+    held = [record.benchmark(benchmark).scores for record in (pairing.baseline, pairing.candidate)]
+    return tuple(name for name in dimensions if all(is_measured(scores, name) for scores in held))
 
 
 def scores_between(values: Numbers, bounds: tuple[float, float]) -> Numbers:

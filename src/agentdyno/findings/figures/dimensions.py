@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from agentdyno.errors import SpecError, nearest
@@ -24,6 +24,14 @@ TARGETED = ("duration_s", "cost_usd", *FRUGAL)
 RELIABLE_TRIES = 3
 """Tries that must all succeed for a case to count as reliable."""
 
+_TELLS: Mapping[str, str] = {
+    **dict.fromkeys(("score", "correctness", "completeness", "relevance"), "accuracy"),
+    **dict.fromkeys(("duration_s", "ttft_s", "itl_s", "tokens_per_s"), "speed"),
+    **dict.fromkeys((*FRUGAL, "input_tokens", "output_tokens"), "efficiency"),
+    "cost_usd": "cost",
+}
+"""The dimension that a metric of ``metrics_measured`` tells about; one that is not here tells about none."""
+
 Targets = Mapping[str, tuple[float, float]]
 """By metric, the value that scores 1 and the value that scores 0."""
 
@@ -41,6 +49,15 @@ class Quantities:
     used: Mapping[str, float]
     error_rate: float | None = None
     reliable: float | None = None
+
+
+def measured_dimensions(metrics: Collection[str]) -> tuple[str, ...]:
+    """The dimensions that a benchmark is scored in, by its ``metrics_measured``: all where that is empty.
+
+    A dimension stands for itself, a metric for the dimension that it tells about.
+    """
+    named = {_TELLS.get(name, name) for name in metrics}
+    return tuple(name for name in DIMENSIONS if not metrics or name in named)
 
 
 def score_between(value: float | None, bounds: tuple[float, float] | None) -> float | None:
@@ -84,16 +101,29 @@ TARGETED_DIMENSIONS = ("speed", "efficiency", "cost")
 """The dimensions that depend on targets."""
 
 
+def only_measured(scores: Mapping[str, float | None], dimensions: Collection[str]) -> dict[str, float | None]:
+    """Without the other dimensions, which have no entry then, not even an unknown one; ``overall`` without them."""
+    kept = {name: score for name, score in scores.items() if name not in DIMENSIONS or name in dimensions}
+    return {**kept, OVERALL: overall(kept)}
+
+
+def is_measured(scores: Mapping[str, float | None], dimension: str) -> bool:
+    """Whether the benchmark of these scores measures the dimension; so it is said to where nothing was concluded."""
+    return OVERALL not in scores or dimension in scores
+
+
 def scores_with(arm: ArmResult, targets: Targets) -> dict[str, float | None]:
     """The scores of a closed arm with other targets: what depends on none stays, the rest is worked out again.
 
-    Where the arm does not say what it used (an import of scores alone) a score that needs a target is unknown.
+    Where the arm does not say what it used (an import of scores alone) a score that needs a target is unknown; so is
+    that of a dimension that its benchmark does not measure.
     """
     kept = {name: arm.scores.get(name) for name in ("accuracy", "reliability")}
     if "accuracy" not in arm.scores and arm.case_figures is not None:
         kept["accuracy"] = arm.case_figures.mean
     fresh = dimension_scores(Quantities(kept["accuracy"], used_by(arm)), targets)
-    scores = {**{name: fresh[name] for name in TARGETED_DIMENSIONS}, **kept}
+    held = [name for name in TARGETED_DIMENSIONS if is_measured(arm.scores, name)]
+    scores = {**dict.fromkeys(TARGETED_DIMENSIONS), **{name: fresh[name] for name in held}, **kept}
     return {**scores, OVERALL: overall(scores)}
 
 
@@ -146,8 +176,8 @@ def check_weights(weights: Mapping[str, float], where: str | None = None) -> dic
 
 
 def missing_dimensions(scores: Mapping[str, float | None]) -> tuple[str, ...]:
-    """The dimensions without a score: where there is one, ``overall`` is partial."""
-    return tuple(name for name in DIMENSIONS if scores.get(name) is None)
+    """The dimensions that are measured and have no score: where there is one, ``overall`` is partial."""
+    return tuple(name for name in DIMENSIONS if scores.get(name) is None and is_measured(scores, name))
 
 
 def used_by(arm: ArmResult) -> dict[str, float]:

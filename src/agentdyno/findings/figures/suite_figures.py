@@ -15,6 +15,8 @@ from agentdyno.findings.figures.dimensions import (
     Quantities,
     Targets,
     dimension_scores,
+    measured_dimensions,
+    only_measured,
     targets_for,
     used_by,
 )
@@ -227,4 +229,7 @@ def _scores(arm: ArmResult, figures: ArmFigures, targets: Targets) -> dict[str, 
     )
     means = figures.named_means()
     qualities = {name: math.fsum(means[name]) / len(means[name]) for name in QUALITIES if means.get(name)}
-    return {**dimension_scores(quantities, targets), **qualities}
+    scores = only_measured(
+        dimension_scores(quantities, targets), measured_dimensions(figures.benchmark.metrics_measured)
+    )
+    return {**scores, **qualities}

@@ -15,6 +15,7 @@ from agentdyno.findings.figures.dimensions import (
     OVERALL,
     WEIGHTS,
     Targets,
+    is_measured,
     missing_dimensions,
     overall,
     targets_for,
@@ -60,9 +61,7 @@ def standing_of(
     }
     arms = [arm for arm in result.arms if arm.agent is not None and arm.benchmark in targets]
     draws = {
-        arm.arm_id: score_draws(
-            taken[arm.arm_id], targets[arm.benchmark or ""], resampling_seed(taken[arm.arm_id].benchmark)
-        )
+        arm.arm_id: _draws(arm, taken[arm.arm_id], targets[arm.benchmark or ""])
         for arm in arms
         if arm.arm_id in taken
     }
@@ -157,6 +156,11 @@ def scorer_troubles(arm: ArmResult, figures: ArmFigures) -> list[ScorerTrouble]:
     return found
 
 
+def _draws(arm: ArmResult, figures: ArmFigures, targets: Targets) -> dict[str, Draws]:
+    drawn = score_draws(figures, targets, resampling_seed(figures.benchmark))
+    return {name: draws for name, draws in drawn.items() if is_measured(arm.scores, name)}
+
+
 def _rank(agent: AgentStanding) -> tuple[float, float]:
     """The best first, those without a score last."""
     whole, accuracy = agent.scores[OVERALL].value, agent.scores["accuracy"].value
@@ -234,6 +238,9 @@ def _agent_standing(
             dimension for dimension in DIMENSIONS if any(dimension in missing_dimensions(arm.scores) for arm in arms)
         ),
         simulated=any(item.simulated for item in own),
+        not_measured=tuple(
+            dimension for dimension in DIMENSIONS if not any(is_measured(arm.scores, dimension) for arm in arms)
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.model.case import CaseKey
 from agentdyno.model.findings import Findings, Verdict
+from agentdyno.model.sample import LEFT_OUT
 
 if TYPE_CHECKING:
     from agentdyno.findings.profile.model import PerformanceProfile
@@ -43,7 +44,8 @@ class AgentStanding:
     ``passed`` and ``samples`` count executions, ``cases`` and ``scored`` cases; ``statuses`` counts executions by
     their end. Durations are seconds per case, over all benchmarks; money is US dollars. ``missing`` names the
     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
-    known of the cost where ``cost_usd``, the whole of it, is not.
+    known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
+    of the suite measures, by its ``metrics_measured``.
     """
 
     agent: str
@@ -65,6 +67,7 @@ class AgentStanding:
     judge_cost_usd: float | None = None
     missing: tuple[str, ...] = ()
     simulated: bool = False
+    not_measured: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
     @property
     def partial(self) -> bool:

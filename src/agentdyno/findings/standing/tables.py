@@ -44,6 +44,9 @@ def _agent_notes(standing: SuiteStanding) -> tuple[str, ...]:
         thrifty = "known figures, a success, a target and a limit"
         reasons = [f"{name} needs {why.get(name, thrifty) or 'a target and a limit'}" for name in missing]
         notes.append(f"* partial, without what is unknown in a benchmark: {'; '.join(reasons)}.")
+    unasked = [name for name in DIMENSIONS if any(name in agent.not_measured for agent in standing.agents)]
+    if unasked:
+        notes.append(f"Not scored, because metrics_measured of the suite leaves it out: {', '.join(unasked)}.")
     if any(agent.simulated for agent in standing.agents):
         notes.append("Simulated: from a simulated model, no measurement of a real one.")
     return tuple(notes)

@@ -90,7 +90,7 @@ class BenchmarkFields(FileModel):
     test_type: TEST_TYPES = Field(default="synthetic", description="Kind of test", examples=["synthetic"])
     metrics_measured: MeasuredField = Field(
         default_factory=list,
-        description="Metrics and dimensions that this benchmark is about",
+        description="Dimensions to score, or metrics that tell about them; all five where nothing is named",
         examples=[["accuracy", "duration_s"]],
     )
     dataset: DatasetField = Field(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from agentdyno.errors import nearest
+from agentdyno.findings.figures.dimensions import measured_dimensions
 from agentdyno.model.metric import Direction, known_metric
 from agentdyno.settings.judging import MAX_K
 from agentdyno.settings.setting import RUBRIC
@@ -39,12 +40,16 @@ def higher_is_better(metric: str) -> bool:
 
 
 def check_measured(value: object) -> object:
-    """Every name must be a metric or a dimension."""
+    """Every name must be a metric or a dimension, and one of them must be scored."""
     if isinstance(value, (list, tuple)):
         for i, name in enumerate(value):
             if isinstance(name, str) and name not in (*METRICS, *DIMENSIONS):
                 message = f"unknown metric {shorten(repr(name))}"
                 raise refuse(message, nearest(name[:200], [*METRICS, *DIMENSIONS]), f"[{i}]")
+        names = [name for name in value if isinstance(name, str)]
+        if names and not measured_dimensions(names):
+            remedy = f"Add one of {', '.join(DIMENSIONS)}, or leave metrics_measured out to score all of them."
+            raise refuse(f"nothing would be scored by {', '.join(names)} alone", remedy)
     return value
 
 

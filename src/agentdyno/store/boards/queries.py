@@ -88,7 +88,4 @@ def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
         found.append(executions.c.simulated == int(wanted.simulated))
     if wanted.run_id is not None:
         found.append(runs.c.run_id == id_bytes(wanted.run_id))
-    if wanted.benchmark is not None and wanted.agent is None and wanted.run_id is None:
-        # All agents are named, so that the index over agent, benchmark and time serves a benchmark alone.
-        found.append(executions.c.agent.in_(select(agents.c.id)))
     return found

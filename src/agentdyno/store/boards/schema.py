@@ -168,9 +168,8 @@ executions = Table(
     Column("stale", SmallInteger, nullable=False, server_default="0"),
     Column("spread", LargeBinary),
 )
-Index(
-    "ix_executions_agent_benchmark_created_at", *(executions.c[name] for name in ("agent", "benchmark", "created_at"))
-)
+for _columns in (("agent", "benchmark", "created_at"), ("benchmark", "created_at"), ("accuracy", "speed")):
+    Index(f"ix_executions_{'_'.join(_columns)}", *(executions.c[name] for name in _columns))
 for _name, _unique in (("arm", True), ("run", False)):
     _present = executions.c[_name].is_not(None)  # imported rows have neither and cost these indexes nothing
     Index(
