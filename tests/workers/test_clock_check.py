@@ -17,6 +17,7 @@ from agentdyno.workers.clock_check import (
     TOO_MANY,
     ClockCheck,
     RunQueue,
+    Waiting,
     cpu_clock,
     cpu_seconds_differ,
 )
@@ -63,6 +64,16 @@ def test_the_kernel_counts_how_long_every_thread_of_a_process_waits() -> None:
     mine.close()
     assert own.seconds() == 0.0
     assert RunQueue(2**22 + 1).seconds() == 0.0, "no such process"
+
+
+def test_waiting_counts_from_its_beginning_on() -> None:
+    waiting = Waiting(os.getpid())
+    waiting.look()
+    waiting.begin()
+    assert waiting.seconds() >= 0.0
+    waiting.close()
+    waiting.begin()
+    assert waiting.seconds() == 0.0, "what is closed counts nothing"
 
 
 def test_figures_within_a_factor_of_two_agree_however_large() -> None:

@@ -93,6 +93,31 @@ class RunQueue:
             os.close(self._files.popitem()[1])
 
 
+class Waiting:
+    """How long a process, or the thread that asks it, was ready to go on and had no CPU since ``begin``."""
+
+    def __init__(self, pid: int) -> None:
+        self._queues = RunQueue(pid), RunQueue()
+        self._before_s = 0.0
+
+    def begin(self) -> None:
+        self._before_s = self._total_s()
+
+    def seconds(self) -> float:
+        return self._total_s() - self._before_s
+
+    def look(self) -> None:
+        """Takes in threads that the process has started meanwhile; for the next time."""
+        self._queues[0].look()
+
+    def close(self) -> None:
+        for queue in self._queues:
+            queue.close()
+
+    def _total_s(self) -> float:
+        return sum(queue.seconds() for queue in self._queues)
+
+
 def cpu_seconds_differ(inside_s: float, outside_s: float, message_bytes: int = 0) -> bool:
     """Whether a process used more CPU time than it says; other work on the machine has no part in either figure."""
     return outside_s > RATIO * inside_s + GAP_S + S_PER_BYTE * message_bytes

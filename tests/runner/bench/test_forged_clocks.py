@@ -9,7 +9,7 @@ import pytest
 from agentdyno.model import Sample
 from agentdyno.runner.bench.job import CodeReference
 from agentdyno.runner.executors.processes import checked
-from agentdyno.workers.clock_check import ClockCheck
+from agentdyno.workers.clock_check import TOO_MANY, ClockCheck, Waiting
 from tests.runner.building import job, run, sample, trial
 from tests.runner.conftest import Pool
 
@@ -68,3 +68,20 @@ def test_what_lies_around_the_timed_calls_is_no_disagreement() -> None:
 def test_a_batch_whose_clock_is_wrong_takes_what_its_owner_saw_per_call() -> None:
     taken = checked(sample(duration_s=0.001, inner_loops=4), ClockCheck(), inside_s=0.01, outside_s=0.8)
     assert taken.readings == {"duration_s": 0.2, "reported.duration_s": 0.001}
+
+
+def test_an_experiment_that_had_to_wait_for_a_cpu_is_believed_however_often() -> None:
+    clock, taken = ClockCheck(), sample(duration_s=0.001)
+    for _ in range(TOO_MANY + 1):
+        assert checked(taken, clock, inside_s=0.001, outside_s=0.5, waited_s=0.495) == taken
+    assert "reported.duration_s" in checked(taken, clock, inside_s=0.001, outside_s=0.8, waited_s=0.1).readings
+
+
+def test_the_owner_asks_the_kernel_how_long_an_experiment_waited(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that stands still while 0.3 s pass is a lie, unless all of that was waiting for a CPU."""
+    monkeypatch.setattr(Waiting, "seconds", lambda self: 10.0)
+    taken = measured(pool, tmp_path, f"def deep():\n{DEEP}\ndeep()\ndef work():\n    sleep(0.3)\n")
+    assert taken.readings["duration_s"] == 0.0
+    assert "reported.duration_s" not in taken.readings

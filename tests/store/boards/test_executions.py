@@ -356,13 +356,12 @@ def test_the_run_before_is_the_newest_other_whole_one_that_succeeded(store: Stor
     run_suite(store, suite_header(run_id(3)), {"quick@1": 0.5}, finished_at=MONDAY + 99, samples=0)
     quick = replace(suite_header(run_id(4)), form=RunForm(DIGEST, 3, 3, 1, 5, quick=True))
     run_suite(store, quick, {"quick@1": 0.5}, finished_at=MONDAY + 100)
-    assert store.runs.whole_before("quick@1", DIGEST, "sums") == (run_id(2), arm_of("sums", "quick@1").arm_id)
-    assert store.runs.whole_before("quick@1", DIGEST, "sums", run_id(2)) == (
-        run_id(1),
-        arm_of("sums", "quick@1").arm_id,
-    )
-    assert store.runs.whole_before("quick@2", DIGEST, "sums") is None
-    assert store.runs.whole_before("quick@1", "other", "sums") is None
+    arm_id = arm_of("sums", "quick@1").arm_id
+    assert store.runs.whole_before("quick@1", DIGEST, "sums") == [(run_id(2), arm_id)]
+    assert store.runs.whole_before("quick@1", DIGEST, "sums", run_id(2)) == [(run_id(1), arm_id)]
+    assert store.runs.whole_before("quick@1", DIGEST, "sums", most=5) == [(run_id(2), arm_id), (run_id(1), arm_id)]
+    assert store.runs.whole_before("quick@2", DIGEST, "sums") == []
+    assert store.runs.whole_before("quick@1", "other", "sums") == []
 
 
 def test_what_an_agent_was_told_and_observed_is_its_model_configuration(store: Store) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from agentdyno.model.case import Response
 from agentdyno.model.metric import reported_name
-from agentdyno.workers.clock_check import GAP_S, ClockCheck, RunQueue, cpu_clock, cpu_seconds_differ
+from agentdyno.workers.clock_check import GAP_S, ClockCheck, Waiting, cpu_clock, cpu_seconds_differ
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
 from agentdyno.workers.reference import SPENT
@@ -32,7 +32,7 @@ class TimedPeer:
         self.lost = False
         self._check = ClockCheck()
         self._cpu_s = cpu_clock(peer.pid)
-        self._queues = RunQueue(peer.pid), RunQueue()
+        self._waiting = Waiting(peer.pid)
         self._waited_s = 0.0
         self._took_s = 0.0
         self._used_cpu_s: float | None = None
@@ -51,11 +51,12 @@ class TimedPeer:
         """The answer to a message. Raises ``PeerLost`` or ``PeerFlooded``."""
         TimedPeer._in_flight += 1
         self._beside = TimedPeer._in_flight
-        waited_s, cpu_s, started = self._waiting_s(), self._cpu_s(), perf_counter()
+        self._waiting.begin()
+        cpu_s, started = self._cpu_s(), perf_counter()
         try:
             reply = await self._asked(message)
             self._took_s, after_s = perf_counter() - started, self._cpu_s()
-            self._waited_s = self._waiting_s() - waited_s
+            self._waited_s = self._waiting.seconds()
         finally:
             self._beside = max(self._beside, TimedPeer._in_flight)
             TimedPeer._in_flight -= 1
@@ -84,7 +85,7 @@ class TimedPeer:
                 waited_s=self._waited_s,
             )
             if self._took_s - duration_s > GAP_S:  # its thread may be a new one
-                self._queues[0].look()
+                self._waiting.look()
             if elapsed_s is not None:
                 truth["duration_s"] = elapsed_s
         used_s = None if self._used_cpu_s is None else self._used_cpu_s - ours_s
@@ -97,13 +98,8 @@ class TimedPeer:
 
     async def close(self, farewell: Message | None = None) -> None:
         """Ends the process, after it was told to, where there is something to tell it."""
-        for queue in self._queues:
-            queue.close()
+        self._waiting.close()
         await self.peer.close(farewell)
-
-    def _waiting_s(self) -> float:
-        """Seconds in which the process, or this one, was ready and had no CPU."""
-        return sum(queue.seconds() for queue in self._queues)
 
     def _references_s(self, spent_s: float) -> float:
         """Seconds of the last answer that went into a reading of the references, which is our work and not its."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -49,12 +50,13 @@ def spread_of(
     accuracy: tuple[float, float] | None,
     *,
     share: float = 1.0,
-    before: RunBefore | None = None,
+    before: Sequence[RunBefore] = (),
 ) -> ScoreSpread | None:
     """From draws of the cases; ``None`` where there are none. ``accuracy`` is the interval of that score.
 
-    ``share`` is the part of the cases that was drawn from. ``before`` is an earlier run of the same cases, with the
-    same cases in each draw: what both runs have in common is the luck of the cases.
+    ``share`` is the part of the cases that was drawn from. ``before`` are earlier runs of the same cases, the last
+    first, with the same cases in each draw: what runs have in common is the luck of the cases. Of one alone its
+    stored spread tells what those before it had in common; of several, their draws do.
     """
     known = [name for name in DIMENSIONS if scores.get(name) is not None and name in draws]
     if not known:
@@ -71,22 +73,63 @@ def spread_of(
             low[name], high[name] = value - (value - end[0]) * scale, value + (end[1] - value) * scale
     matrix = _between(draws, draws, known) * share
     alone = _upper(matrix)
-    if before is None or not all(name in before.draws for name in known):
+    comparable = [run for run in before if all(name in run.draws for name in known)]
+    if not comparable:
         return ScoreSpread(low, high, alone)
-    below, above = _distances(low, scores, -1.0), _distances(high, scores, 1.0)
-    both = _between(draws, before.draws, known) * share
-    common, earlier = _upper(0.5 * (both + both.T)), before.spread
+    chained = _chained(
+        ScoreSpread(low, high, alone), scores, comparable[0], _between(draws, comparable[0].draws, known) * share
+    )
+    if len(comparable) < 2:
+        return chained
+    return _together(chained, [RunBefore(draws, None, scores), *comparable], known, share)
+
+
+def _chained(alone: ScoreSpread, scores: Mapping[str, float | None], before: RunBefore, both: Packed) -> ScoreSpread:
+    """With what the run before had stored of those before it; ``both`` is what the last two have in common."""
+    below, above = _distances(alone.low, scores, -1.0), _distances(alone.high, scores, 1.0)
+    common, earlier, own = _upper(0.5 * (both + both.T)), before.spread, alone.covariance
     if earlier is None:
-        return ScoreSpread(low, high, alone, alone, common, 2, below, above)
+        return replace(alone, pooled=own, shared=common, runs=2, below=below, above=above)
     runs = min(earlier.runs + 1, MOST_RUNS)
-    pooled = _averaged(earlier.pooled or earlier.covariance, alone, runs)
-    shared = _averaged(earlier.shared or common, common, runs - 1)
     past = (
         earlier.below or _distances(earlier.low, before.scores, -1.0),
         earlier.above or _distances(earlier.high, before.scores, 1.0),
     )
-    means = [_averaged(old, own, runs) for old, own in zip(past, (below, above), strict=True)]
-    return ScoreSpread(low, high, alone, pooled, shared, runs, means[0], means[1])
+    return replace(
+        alone,
+        pooled=_averaged(earlier.pooled or earlier.covariance, own, runs),
+        shared=_averaged(earlier.shared or common, common, runs - 1),
+        runs=runs,
+        below=_averaged(past[0], below, runs),
+        above=_averaged(past[1], above, runs),
+    )
+
+
+def _together(chained: ScoreSpread, runs: Sequence[RunBefore], known: Sequence[str], share: float) -> ScoreSpread:
+    """What these runs have in common, and where the interval of their mean ends, from their draws themselves.
+
+    The ends are kept as those of one run would be: a board makes them smaller by as much as a mean over several runs
+    is more certain than one. Those of accuracy, which are no draws', stay as they are.
+    """
+    count = len(runs)
+    mean = {name: np.mean([run.draws[name] for run in runs], axis=0) for name in known}
+    each = np.mean([_between(run.draws, run.draws, known) for run in runs], axis=0) * share
+    whole = _between(mean, mean, known) * share
+    of_mean, of_each = (np.append(np.diagonal(part), overall_variances(part[None])) for part in (whole, each))
+    ends = {"below": list(chained.below), "above": list(chained.above)}
+    for place, name in enumerate(NAMES):
+        drawn = overall_draws(mean) if name == OVERALL else mean.get(name)
+        values = [value for run in runs if (value := run.scores.get(name)) is not None]
+        if name == "accuracy" or drawn is None or len(values) < count or not of_mean[place] > 0:
+            continue
+        value, longer = math.fsum(values) / count, math.sqrt(share * of_each[place] / of_mean[place])
+        low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
+        ends["below"][place] = max(0.0, value - low) * longer
+        ends["above"][place] = max(0.0, high - value) * longer
+    shared = _upper((count * whole - each) / (count - 1))
+    return replace(
+        chained, pooled=_upper(each), shared=shared, below=tuple(ends["below"]), above=tuple(ends["above"])
+    )
 
 
 def _distances(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -57,14 +57,14 @@ class ArmBefore(NamedTuple):
 def close_suite(
     result: RunResult,
     figures: Mapping[str, ArmFigures] | None = None,
-    before: Mapping[str, ArmBefore] | None = None,
+    before: Mapping[str, Sequence[ArmBefore]] | None = None,
 ) -> RunResult:
     """``result`` with metrics, scores, case figures, totals, statuses and warnings.
 
     ``figures`` are those of the arms by id, fed while the samples passed by; without them they are made from the
     samples in the result. ``result.targets`` are used where a benchmark has some there, else what its rubric says;
-    the result holds those that were used. ``before`` are the same agents' runs before this one, where
-    there are some: they tell how much of the spread two runs have in common.
+    the result holds those that were used. ``before`` are the same agents' runs before this one, the last first,
+    where there are some: they tell how much of the spread runs have in common.
     """
     suite = suite_of(result)
     taken = figures if figures is not None else figures_of(result)
@@ -76,7 +76,7 @@ def close_suite(
         for item in suite.benchmarks
     }
     arms = tuple(
-        close_arm(arm, own, targets[own.benchmark.benchmark_id], (before or {}).get(arm.arm_id))
+        close_arm(arm, own, targets[own.benchmark.benchmark_id], (before or {}).get(arm.arm_id, ()))
         if (own := taken.get(arm.arm_id))
         else arm
         for arm in result.arms
@@ -126,8 +126,9 @@ def figures_of(result: RunResult) -> dict[str, ArmFigures]:
     return found
 
 
-def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: ArmBefore | None = None) -> ArmResult:
-    """The arm with everything that its figures say. ``before`` is the run before it, of the same cases."""
+def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: Sequence[ArmBefore] = ()) -> ArmResult:
+    """The arm with everything that its figures say. ``before`` are the runs before it, of the same cases, the last
+    first."""
     remarks = figures.remarks
     observed = {**remarks.observed, **arm.observed}
     if remarks.models:
@@ -145,9 +146,11 @@ def close_arm(arm: ArmResult, figures: ArmFigures, targets: Targets, before: Arm
     scores = _scores(closed, figures, targets)
     seed = resampling_seed(figures.benchmark)
     draws, share = sampled_draws(figures, targets, scores, seed)
-    earlier = None
-    if before is not None and before.figures.clusters().keys() == figures.clusters().keys():
-        earlier = RunBefore(sampled_draws(before.figures, targets, scores, seed)[0], before.spread, before.scores)
+    earlier = [
+        RunBefore(sampled_draws(run.figures, targets, scores, seed)[0], run.spread, run.scores)
+        for run in before
+        if run.figures.clusters().keys() == figures.clusters().keys()
+    ]
     accuracy = accuracy_interval(figures.case_scores(), figures.clusters()) if draws else None
     return replace(
         closed,

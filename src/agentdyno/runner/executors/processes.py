@@ -20,7 +20,7 @@ from agentdyno.runner.bench.job import ArmJob
 from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.sandbox import LimitedProcess
 from agentdyno.sandbox.process import cause_of_death
-from agentdyno.workers.clock_check import ClockCheck
+from agentdyno.workers.clock_check import GAP_S, ClockCheck, Waiting
 from agentdyno.workers.frames import Message
 from agentdyno.workers.link import Link
 
@@ -38,6 +38,7 @@ class _Worker:
     process_index: int
     process: LimitedProcess
     link: Link
+    waiting: Waiting
     trial: Trial | None = None
     prepared: bool = False
     stage: str = "load"
@@ -131,7 +132,8 @@ class ProcessExecutor:
         job.make_artifacts_dir()
         seed = derive_seed(job.seed, "process", trial.process)
         process, link = start_worker(job.launch, seed=seed, limits=job.limits)
-        worker = _Worker(replace(job, inner_loops=self.inner_loops[trial.arm_id]), trial.process, process, link)
+        told = replace(job, inner_loops=self.inner_loops[trial.arm_id])
+        worker = _Worker(told, trial.process, process, link, Waiting(process.pid))
         self._live.append(worker)
         self._selector.register(link, selectors.EVENT_READ, (worker, "link"))
         self._selector.register(process.output_fd, selectors.EVENT_READ, (worker, "output"))
@@ -161,6 +163,7 @@ class ProcessExecutor:
 
     def _start_clock(self, worker: _Worker) -> None:
         timeout_s = worker.job.limits.timeout_s
+        worker.waiting.begin()
         now = time.monotonic()
         worker.deadline = None if timeout_s is None else now + timeout_s
         worker.asked_at = now
@@ -189,7 +192,10 @@ class ProcessExecutor:
             done = _content(reply) or dict(reply.get("step") or {})
             sample = from_plain(Sample, done["sample"]) if "sample" in done else None
             if sample is not None and answered_after_s is not None:
-                sample = checked(sample, worker.clock, done["spent_s"], answered_after_s)
+                inside_s, waited_s = done["spent_s"], worker.waiting.seconds()
+                sample = checked(sample, worker.clock, inside_s, answered_after_s, waited_s)
+                if inside_s is not None and answered_after_s - inside_s > GAP_S:  # its threads may be new ones
+                    worker.waiting.look()
             failed = _failure_in(reply, worker.stage)
         except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
             self._on_death(worker)
@@ -321,6 +327,7 @@ class ProcessExecutor:
         if worker in self._idle.get(worker.job.arm_id, []):
             self._idle[worker.job.arm_id].remove(worker)
         worker.process.close()
+        worker.waiting.close()
         said = [done for message in worker.link.last_words() if (done := _content(message)).get("closed")]
         worker.link.close()
         for done in said:
@@ -329,13 +336,16 @@ class ProcessExecutor:
         return bool(said)
 
 
-def checked(sample: Sample, clock: ClockCheck, inside_s: float | None, outside_s: float) -> Sample:
+def checked(
+    sample: Sample, clock: ClockCheck, inside_s: float | None, outside_s: float, waited_s: float = 0.0
+) -> Sample:
     """The sample; with what its owner saw as its duration where the clock of its process cannot be right.
 
-    ``inside_s`` is what the process says the trial took, with everything around the timed calls.
+    ``inside_s`` is what the process says the trial took, with everything around the timed calls. That either of the
+    two was ready and had no CPU for ``waited_s`` is no sign of a wrong clock.
     """
     told_s = sample.readings.get("duration_s")
-    elapsed_s = None if inside_s is None else clock.elapsed_s(inside_s, outside_s)
+    elapsed_s = None if inside_s is None else clock.elapsed_s(inside_s, outside_s, waited_s=waited_s)
     if told_s is None or elapsed_s is None:
         return sample
     truth = {"duration_s": elapsed_s / sample.inner_loops, reported_name("duration_s"): told_s}

@@ -15,6 +15,8 @@ from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
 """Samples in the result at hand, of all arms together; of more, evenly spaced ones. The store keeps them all."""
+MOST_BEFORE = 11
+"""Earlier runs of the same cases that are read to tell how far several runs can be trusted together."""
 KEPT_TRAJECTORIES = 1_000
 """Above so many samples the result at hand has no trajectories; the store has."""
 
@@ -78,21 +80,24 @@ def close_run(
     return replace(closed, warnings=(*broken, *closed.warnings))
 
 
-def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, ArmBefore]:
-    """By arm what the same agent did in its whole run before this one, where that is quickly read."""
+def _before(store: Store, header: RunResult, arms: Sequence[ArmResult]) -> dict[str, list[ArmBefore]]:
+    """By arm what the same agent did in its whole runs before this one, the last first, as far as that is quickly
+    read: of few cases all of them count, of many the last one says enough."""
     suite = header.suite
     assert suite is not None, "only runs of suites are closed here"
-    digest, found = suite.digest, {}
+    found: dict[str, list[ArmBefore]] = {}
     for arm in arms:
         if arm.agent is None or arm.benchmark is None or arm.planned > KEPT_SAMPLES:
             continue
-        place = store.runs.whole_before(arm.agent, digest, arm.benchmark, header.run_id)
-        if place is not None:
-            samples = store.runs.iter_samples(place[0], arm_id=place[1], details=True)
+        most = min(MOST_BEFORE, KEPT_SAMPLES // max(1, arm.planned))
+        places = store.runs.whole_before(arm.agent, suite.digest, arm.benchmark, header.run_id, most)
+        for run_id, arm_id in places:
+            samples = store.runs.iter_samples(run_id, arm_id=arm_id, details=True)
             figures = ArmFigures.of(suite.benchmark(arm.benchmark), samples, prints=False)
-            earlier = store.runs.load(place[0], samples=False).arms
-            own = next((one for one in earlier if one.arm_id == place[1]), None)
-            found[arm.arm_id] = ArmBefore(figures) if own is None else ArmBefore(figures, own.spread, own.scores)
+            earlier = store.runs.load(run_id, samples=False).arms
+            own = next((one for one in earlier if one.arm_id == arm_id), None)
+            known = ArmBefore(figures) if own is None else ArmBefore(figures, own.spread, own.scores)
+            found.setdefault(arm.arm_id, []).append(known)
     return found
 
 

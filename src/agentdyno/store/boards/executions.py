@@ -215,10 +215,10 @@ def _whole(value: float | None) -> int | None:
     return None if value is None or not abs(value) <= LARGEST else round(value)
 
 
-def run_before(
-    session: DatabaseSession, agent: str, suite_digest: str, benchmark: str, run_id: str = ""
-) -> tuple[str, str] | None:
-    """The newest other whole run of an agent (``NAME@VERSION``) in a benchmark of this version: run and arm."""
+def runs_before(
+    session: DatabaseSession, agent: str, suite_digest: str, benchmark: str, run_id: str = "", most: int = 1
+) -> list[tuple[str, str]]:
+    """The newest other whole runs of an agent (``NAME@VERSION``) in a benchmark of this version: run and arm."""
     name, _, version = agent.rpartition("@")
     found = session.execute(
         select(runs.c.run_id, arms.c.arm_id)
@@ -237,6 +237,6 @@ def run_before(
             runs.c.run_id != id_bytes(run_id) if run_id else true(),
         )
         .order_by(executions.c.created_at.desc(), executions.c.id.desc())
-        .limit(1)
-    ).one_or_none()
-    return None if found is None else (id_text(found[0]), found[1])
+        .limit(most)
+    )
+    return [(id_text(run), arm) for run, arm in found]

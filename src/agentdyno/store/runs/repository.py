@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
-from agentdyno.store.boards.executions import run_before
+from agentdyno.store.boards.executions import runs_before
 from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
@@ -60,7 +60,7 @@ class RunRepository(Repository):
     newest = in_snapshot(queries.newest_runs)
     hosts = in_snapshot(repeats.hosts_of)
     repeated = in_snapshot(repeats.repeated_arms)
-    whole_before = in_snapshot(run_before)
+    whole_before = in_snapshot(runs_before)
     targets = in_snapshot(known_targets)
     first_targets = in_snapshot(first_targets)
     page = in_snapshot(pages.run_page)
