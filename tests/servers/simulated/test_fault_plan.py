@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from time import perf_counter_ns
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -173,7 +174,7 @@ def test_a_big_chunk_is_one_token_and_the_answer_ends_properly(server: RunningSe
     assert (served.outcome, len(served.token_ns), served.output_tokens) == ("ok", 1, 1)
 
 
-def asked(server: RunningServer, **body: object) -> bytes:
+def asked(server: RunningServer, **body: Any) -> bytes:
     with connect(server.host, server.port) as link:
         link.sendall(encoded(chat(**body), "/v1/chat/completions", "connection: close"))
         return read_to_end(link)

@@ -174,12 +174,17 @@ def _of_another_type(value: object) -> object:
 
 
 def _chosen_tool(request: ReceivedChat, mode: str) -> Tool | None:
-    if request.forced_tool is not None:
+    if request.forced_tool:
         return next((tool for tool in request.tools if tool.name == request.forced_tool), request.tools[0])
-    if mode == "always":
+    if request.forced_tool is None and mode == "always":
         return request.tools[0]
-    if mode == "never":
+    if request.forced_tool is None and mode == "never":
         return None
+    named = _named_tool(request)
+    return request.tools[0] if named is None and request.forced_tool is not None else named
+
+
+def _named_tool(request: ReceivedChat) -> Tool | None:
     prompt = request.prompt.lower()
     return next((tool for tool in request.tools if tool.name.lower().replace("_", " ") in prompt), None) or next(
         (tool for tool in request.tools if tool.name.lower() in prompt), None
