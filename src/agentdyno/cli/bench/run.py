@@ -60,10 +60,11 @@ def command(what: str | None, **options: Any) -> int:
     if what is not None and what.startswith("-"):
         raise click.NoSuchOption(what)
     if context.args:
-        from agentdyno.cli.bench.param_options import take_params
+        from agentdyno.cli.bench.param_options import take_params, take_report
 
         known = [spelled for item in context.command.params for spelled in item.opts]
         options["own_params"] = take_params(context.args, known)
+        options["formats"] = ",".join(filter(None, (options.get("formats"), take_report(options["own_params"]))))
     return run(what, options)
 
 
