@@ -9,6 +9,7 @@ from enum import StrEnum
 from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.run import (
     AFFINITY,
+    EXECUTOR,
     FEWEST,
     GC,
     INSTRUMENTED,
@@ -134,7 +135,7 @@ class Spec:
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-    ``reports`` are written with every run.
+    ``executor`` is where trials run. ``reports`` are written with every run.
     """
 
     name: str
@@ -159,6 +160,7 @@ class Spec:
     against: str | None = None
     until_decided: bool = False
     otel: bool = field(default=OTEL.default, metadata=LEFT_OUT)
+    executor: str = field(default=EXECUTOR.default, metadata=LEFT_OUT)
     reports: tuple[str, ...] = ()
     base_dir: str = "."
     source: str = ""

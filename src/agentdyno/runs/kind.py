@@ -72,7 +72,8 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
-    ``python`` is the interpreter of Python agents that have none of their own.
+    ``python`` is the interpreter of Python agents that have none of their own. ``executor`` is where a resumed run
+    goes on, "" for where it began.
     ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
     earlier than its own rules do.
     """
@@ -84,6 +85,7 @@ class Choices:
     compared_with: tuple[AgentRecord, ...] = ()
     rules: tuple[StopRule, ...] = ()
     python: str = ""
+    executor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ORDER = (
     "params iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record max_cost "
     "cache yes quick against until_decided otel dry_run instruments imports seed isolation order processes "
-    "parallelism timeout_s time_budget_s tags notes output_dir formats tolerance strict gate fail_under"
+    "parallelism executor timeout_s time_budget_s tags notes output_dir formats tolerance strict gate fail_under"
 )
 
 

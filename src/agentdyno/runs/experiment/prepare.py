@@ -26,6 +26,7 @@ from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.describe import describe_experiment, instrument_perturbs
 from agentdyno.runner.bench.job import ArmJob, CodeReference, InstrumentJob, Launch
 from agentdyno.runs.baseline import Baseline, baseline_for, here
+from agentdyno.runs.cluster.executors import is_remote
 from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, short_name
 from agentdyno.runs.kind import Say
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
@@ -66,6 +67,7 @@ def prepare(
 
     ``overridden`` are parameters from the command line, which apply to the experiments that have them.
     """
+    is_remote(spec.executor)  # a name that is none is told before anything is started
     launch = here(Path(spec.base_dir))
     baseline = baseline_for(spec.against, launch, Path(spec.base_dir), say) if spec.against else None
     if baseline is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import Plan, RunResult, Sample, Side, Suite
+from agentdyno.runs.cluster.executors import is_remote
 from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
 
 if TYPE_CHECKING:
@@ -104,12 +105,20 @@ class SuiteKind:
     def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:
         from agentdyno.runner.executors.cases import CaseExecutor
 
-        prepared.work.share_references()
+        if not is_remote(prepared.spec.executor):  # what is read there says nothing of the standards of this host
+            prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
         work = prepared.work
         if work.tracing is not None:
             work.tracing.folder = place.folder
         conduct = replace(work.conduct, folder=place.folder / "cases")
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.cases import FarmCaseExecutor
+            from agentdyno.runs.cluster.ray_farm import RayFarm
+            from agentdyno.runs.suite.ordering import suite_order
+
+            farm = RayFarm(prepared.spec.executor, *suite_order(work, place.run_id), place.say)
+            return FarmCaseExecutor(farm, work.jobs, conduct, names, work.judges, place.say)
         return CaseExecutor(work.jobs, conduct, names, work.judges, work.traced)
 
     def rules(
@@ -119,6 +128,7 @@ class SuiteKind:
         tools: Tools,
         given_up: Callable[[str], bool],
     ) -> list[StopRule]:
+        from agentdyno.runner.farm.cases import FarmCaseExecutor
         from agentdyno.runner.rules.budgets import cost_limit, token_limit
         from agentdyno.runner.rules.stopping import TimeBudget
 
@@ -135,6 +145,8 @@ class SuiteKind:
             from agentdyno.runner.rules.deciding import UntilDecided
 
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
+        if isinstance(executor, FarmCaseExecutor):
+            rules.append(executor.timing)
         return [*rules, *tools.choices.rules]
 
     def close(self, header: RunResult, prepared: Prepared[PreparedSuite], ended: Ended) -> RunResult:

@@ -21,6 +21,7 @@ from agentdyno.model.spec import (
 )
 from agentdyno.settings.run import (
     AFFINITY,
+    EXECUTOR,
     GC,
     INSTRUMENTED,
     ISOLATION,
@@ -69,6 +70,7 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         time_budget_s=document.get("time_budget_s"),
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         metrics=metrics,
+        executor=document.get("executor", EXECUTOR.default),
         base_dir=base_dir,
         source=source,
     )
