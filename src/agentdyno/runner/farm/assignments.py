@@ -7,7 +7,6 @@ others, and what it might still say about that counts no more.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -115,4 +114,4 @@ class Assignments:
         del station.doing[key]
         if duration_s is not None:
             worth = station.slots * AHEAD_S / max(duration_s, AHEAD_S / MOST_AHEAD)
-            station.ahead = min(MOST_AHEAD, max(1, math.ceil((station.ahead + worth) / 2)))
+            station.ahead = min(MOST_AHEAD, max(1, round((station.ahead + worth) / 2)))
