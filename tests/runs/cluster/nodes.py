@@ -49,7 +49,7 @@ class TwoNodes:
     def close(self) -> None:
         import ray
 
-        ray.shutdown()
+        ray.shutdown()  # type: ignore[no-untyped-call]
         self._cluster.shutdown()
 
     def _given(self) -> dict[str, Any]:

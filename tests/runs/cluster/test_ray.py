@@ -15,11 +15,10 @@ import pytest
 
 from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.runs.kind import Choices, Source, Tools
-from agentdyno.runs.kinds import EXPERIMENT, SUITE, kind_named
-from agentdyno.runs.pipeline import resume, start
+from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.pipeline import start
 from agentdyno.store import Store
 
-from ...command import Bench
 from .nodes import TwoNodes
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))

@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import socket
+import warnings
 from collections.abc import MutableMapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,18 +14,17 @@ from types import ModuleType
 from typing import Any
 
 from agentdyno.errors import RunError, SpecError
-from agentdyno.runs.cluster.executors import SCHEME
+from agentdyno.runs.kind import RAY_SCHEME
 
 INSTALL = "pip install 'agentdyno[ray]'"
 ALWAYS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_AUTH_MODE": "token",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_DEDUP_LOGS": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
-"""No telemetry; no environment of uv's in place of ours; and ports that only those with the token can use: whoever
-reaches them could run code."""
+"""No telemetry; no environment of uv's in place of ours; ports that only those with the token can use, as whoever
+reaches them could run code; and errors that we tell in our words alone."""
 TOKEN, TOKEN_PATH, ADDRESS = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS"
 ANSWER_S = 5.0
 """How long an address may take to answer at all."""
@@ -36,7 +36,7 @@ class RayConnection:
 
     def __init__(self, executor: str, environ: MutableMapping[str, str] = os.environ) -> None:
         self._environ = environ
-        self._client = executor if executor.startswith(SCHEME) else ""
+        self._client = executor if executor.startswith(RAY_SCHEME) else ""
         self.address = self._client or environ.get(ADDRESS, "")
         self._opened = False
         self._generated = False
@@ -73,7 +73,9 @@ class RayConnection:
         if not self.address:
             quiet |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         try:
-            ray.init(self.address or "local", **quiet)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what it warns of is an error a moment later
+                ray.init(self.address or "local", **quiet)
         except Exception as error:  # noqa: BLE001  (Ray has a dozen kinds for this)
             self.close()
             raise explained(error, self.name) from None
@@ -91,7 +93,7 @@ class RayConnection:
             self._environ.pop(TOKEN, None)
 
     def _check_answers(self) -> None:
-        host, _, port = self.address.removeprefix(SCHEME).rpartition(":")
+        host, _, port = self.address.removeprefix(RAY_SCHEME).rpartition(":")
         if not host or not port.isdigit():
             raise SpecError(
                 f"{self.address} is no address", where="--executor", remedy="Give ray://HOST:PORT (Ray's is 10001)."
@@ -117,11 +119,11 @@ def explained(error: Exception, cluster: str) -> RunError:
     """What Ray says, in one sentence with a remedy."""
     text = " ".join(str(error).split())
     low = text.lower()
-    if "auth" in low or "token" in low or "unauthenticated" in low:
+    if isinstance(error, ConnectionError) or "token" in low or "unauthenticated" in low:
         return RunError(
-            f"{cluster} does not accept the token",
+            f"{cluster} answers, and does not let us in: the token is not that of the cluster, or no Ray is there",
             where="--executor",
-            remedy=f"Set {TOKEN} to the one that the cluster was started with.",
+            remedy=f"Set {TOKEN} to the token that the cluster was started with.",
         )
     if "version mismatch" in low or "python:" in low or "different version" in low:
         return RunError(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import Isolation, Plan, RunResult
-from agentdyno.runs.cluster.executors import is_remote
-from agentdyno.runs.kind import Announced, Ended, KindWords, Prepared, RunRequest, Source, Tools
+from agentdyno.runs.kind import Announced, Ended, KindWords, Prepared, RunRequest, Source, Tools, is_remote
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -97,13 +96,15 @@ class ExperimentKind:
         tools: Tools,  # noqa: ARG002
         given_up: Callable[[str], bool],  # noqa: ARG002
     ) -> list[StopRule]:
-        from agentdyno.runner.farm.trials import FarmTrialExecutor
         from agentdyno.runner.rules.stopping import PrecisionReached
         from agentdyno.stats import precise_enough
 
         autos = {arm_id: item.auto for arm_id, item in prepared.work.iterations.items() if item.auto is not None}
         rules: list[StopRule] = [PrecisionReached(autos, precise_enough, prepared.work.partners)] if autos else []
-        if isinstance(executor, FarmTrialExecutor):
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.trials import FarmTrialExecutor
+
+            assert isinstance(executor, FarmTrialExecutor), "made above"
             rules.append(executor.timing)
         return rules
 

@@ -26,9 +26,8 @@ from agentdyno.runner.bench.affinity import choose_cpu
 from agentdyno.runner.bench.describe import describe_experiment, instrument_perturbs
 from agentdyno.runner.bench.job import ArmJob, CodeReference, InstrumentJob, Launch
 from agentdyno.runs.baseline import Baseline, baseline_for, here
-from agentdyno.runs.cluster.executors import is_remote
 from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, short_name
-from agentdyno.runs.kind import Say
+from agentdyno.runs.kind import Say, is_remote
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import Plan, RunResult, Sample, Side, Suite
-from agentdyno.runs.cluster.executors import is_remote
-from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
+from agentdyno.runs.kind import (
+    Announced,
+    Ended,
+    HeaderParts,
+    KindWords,
+    Prepared,
+    RunRequest,
+    Source,
+    Tools,
+    is_remote,
+)
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -128,7 +137,6 @@ class SuiteKind:
         tools: Tools,
         given_up: Callable[[str], bool],
     ) -> list[StopRule]:
-        from agentdyno.runner.farm.cases import FarmCaseExecutor
         from agentdyno.runner.rules.budgets import cost_limit, token_limit
         from agentdyno.runner.rules.stopping import TimeBudget
 
@@ -145,7 +153,10 @@ class SuiteKind:
             from agentdyno.runner.rules.deciding import UntilDecided
 
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
-        if isinstance(executor, FarmCaseExecutor):
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.cases import FarmCaseExecutor
+
+            assert isinstance(executor, FarmCaseExecutor), "made above"
             rules.append(executor.timing)
         return [*rules, *tools.choices.rules]
 

@@ -31,8 +31,7 @@ from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
-from agentdyno.runs.cluster.executors import is_remote
-from agentdyno.runs.kind import Choices, RunRequest, Say, Tools
+from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.broken import Baselines
