@@ -47,7 +47,7 @@ def version_of(use: AgentUse, *, git: bool = True, moved: tuple[Path, Path] | No
         located = locate(use)
     except DynoError:
         located = Located(use, "unknown")
-    files = _files_of(located)
+    files = files_of(located)
     if moved is not None:
         files = [_in_checkout(path, *moved) for path in files]
     content = [[path.name, _hash_of(path)] for path in files]
@@ -86,10 +86,10 @@ def _argv(uses: str) -> tuple[str, ...]:
         return (uses,)
 
 
-def _files_of(located: Located) -> list[Path]:
+def files_of(located: Located) -> list[Path]:
     """The files that define an agent, each once, in an order that does not depend on where they lie."""
     if located.planner is not None:
-        return _files_of(located.planner)
+        return files_of(located.planner)
     if located.scheme in (*PROGRAMS, "mcp"):
         folder = Path(located.use.base_dir) / str(located.use.config.get("cwd", "."))
         return [path for item in _argv(located.use.uses) if (path := folder / item).is_file()]

@@ -9,6 +9,7 @@ from enum import StrEnum
 from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.run import (
     AFFINITY,
+    EXECUTOR,
     FEWEST,
     GC,
     INSTRUMENTED,
@@ -135,8 +136,8 @@ class Spec:
     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-    ``reports`` are written with every run. ``bands`` has thresholds that replace those of the settings; ``None``
-    where nobody asked to hold the figures against any.
+    ``executor`` is where trials run. ``reports`` are written with every run. ``bands`` has thresholds that replace
+    those of the settings; ``None`` where nobody asked to hold the figures against any.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Spec:
     against: str | None = None
     until_decided: bool = False
     otel: bool = field(default=OTEL.default, metadata=LEFT_OUT)
+    executor: str = field(default=EXECUTOR.default, metadata=LEFT_OUT)
     reports: tuple[str, ...] = ()
     bands: Mapping[str, float] | None = field(default=None, metadata=LEFT_OUT)
     base_dir: str = "."

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agentdyno.errors import RunError
 from agentdyno.model.plan import Trial
+from agentdyno.model.result import Environment
 from agentdyno.model.sample import Failure, Sample
 
 
@@ -59,3 +60,17 @@ class Executor(Protocol):
     def close(self) -> None:
         """Ends what is in flight and lets everything go; more than once is fine."""
         ...
+
+
+@runtime_checkable
+class ElasticExecutor(Protocol):
+    """One that knows itself how many trials are worth having in flight: machines join it and leave it.
+
+    ``environment`` is where its times are measured, where that is not here.
+    """
+
+    @property
+    def window(self) -> int: ...
+
+    @property
+    def environment(self) -> Environment | None: ...

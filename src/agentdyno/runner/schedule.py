@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agentdyno.contracts import StopRule
 from agentdyno.model.plan import Plan, Trial
 from agentdyno.model.sample import Sample
-from agentdyno.runner.executor import Executor, TrialStep
+from agentdyno.runner.executor import ElasticExecutor, Executor, TrialStep
 from agentdyno.settings.run import PARALLELISM
 
 
@@ -42,9 +42,13 @@ class Schedule:
         """Runs the plan step by step; closing the generator ends what is in flight."""
         waiting = deque(trial for trial in self.plan.trials if trial.key not in self.done)
         in_flight = 0
+        elastic = self.executor if isinstance(self.executor, ElasticExecutor) else None
         try:
             while True:
-                while in_flight < self.parallelism and (trial := self._next(waiting)) is not None:
+                while (
+                    in_flight < (elastic.window if elastic else self.parallelism)
+                    and (trial := self._next(waiting)) is not None
+                ):
                     self.executor.submit(trial)
                     in_flight += 1
                 if not in_flight:

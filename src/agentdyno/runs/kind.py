@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from agentdyno.errors import RunError
+from agentdyno.errors import RunError, SpecError, nearest
 from agentdyno.model import Case, Plan, Progress, Response, RunResult, RunWarning, Sample, Spec, Suite, Workspace
 from agentdyno.model.form import RunForm
-from agentdyno.settings.run import PARALLELISM
+from agentdyno.settings.run import EXECUTOR, PARALLELISM
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -30,6 +30,23 @@ if TYPE_CHECKING:
 W = TypeVar("W")
 Say = Callable[[str], None]
 """Tells a person one line."""
+
+
+RAY = "ray"
+RAY_SCHEME = "ray://"
+
+
+def is_remote(executor: str) -> bool:
+    """Whether trials run elsewhere. Raises ``SpecError`` for what is no executor."""
+    if executor == EXECUTOR.default:
+        return False
+    if executor == RAY or (executor.startswith(RAY_SCHEME) and len(executor) > len(RAY_SCHEME)):
+        return True
+    raise SpecError(
+        f"no executor is called {executor!r}",
+        where="--executor",
+        remedy=nearest(executor.partition(":")[0], (EXECUTOR.default, RAY)) + " Or give ray://HOST:PORT.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +89,8 @@ class Choices:
     """What is said beside the file and never stored with it.
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
-    ``python`` is the interpreter of Python agents that have none of their own.
+    ``python`` is the interpreter of Python agents that have none of their own. ``executor`` is where a resumed run
+    goes on, "" for where it began.
     ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
     earlier than its own rules do.
     """
@@ -84,6 +102,7 @@ class Choices:
     compared_with: tuple[AgentRecord, ...] = ()
     rules: tuple[StopRule, ...] = ()
     python: str = ""
+    executor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

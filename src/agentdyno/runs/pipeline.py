@@ -15,11 +15,11 @@ from typing import Generic, TypeVar
 
 from agentdyno.contracts import StopRule
 from agentdyno.errors import RunError
-from agentdyno.model import Phase, Plan, RunResult, RunStatus, Status
+from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, Status
 from agentdyno.model.form import GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
-from agentdyno.runner.executor import Executor
+from agentdyno.runner.executor import ElasticExecutor, Executor
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
@@ -44,12 +44,12 @@ def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
     spec = replace(prepared.spec, output_dir=str(output_dir))
     prepared = replace(prepared, request=replace(prepared.request, spec=spec))
     run_id = new_run_id()
-    place = Place(run_id, run_folder(spec, run_id))
+    place = Place(run_id, run_folder(spec, run_id), say=tools.say)
     executor = kind.executor(prepared, place)
     executor.open()
     with _closed_on_error(executor):
         make_folder(place.folder)
-        header = _header(kind.name, run_id, prepared)
+        header = _header(kind.name, run_id, prepared, executor)
         tools.kept_in.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
     log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
     return _Run(kind, prepared, executor, place, tools).execute(header, {})
@@ -76,11 +76,13 @@ def resume(
             remedy="`dyno run` starts a new one; --retry-errors repeats failed samples.",
         )
     kind, header = kind_named(header.kind), moved(header)
+    if tools.choices.executor:
+        header = replace(header, spec=replace(header.spec, executor=tools.choices.executor))
     with kind.prepare(kind.again(header, tools), tools) as prepared:
         problem = kind.words.changed(header, prepared.plan)
         if problem is not None:
             raise problem
-        place = Place(run_id, run_folder(header.spec, run_id))
+        place = Place(run_id, run_folder(header.spec, run_id), say=tools.say)
         Recording(store, run_id, place.folder).rescue()
         begun = store.runs.unfinished(run_id)
         if kind.continuable:
@@ -108,7 +110,12 @@ def _closed_on_error(executor: Executor) -> Iterator[None]:
         raise
 
 
-def _header(kind: str, run_id: str, prepared: Prepared[W]) -> RunResult:
+def _where_measured(executor: Executor) -> Environment | None:
+    """The machine that an executor measures on, where that is not this one."""
+    return executor.environment if isinstance(executor, ElasticExecutor) else None
+
+
+def _header(kind: str, run_id: str, prepared: Prepared[W], executor: Executor) -> RunResult:
     spec, parts = prepared.spec, prepared.parts
     return RunResult(
         run_id=run_id,
@@ -119,7 +126,7 @@ def _header(kind: str, run_id: str, prepared: Prepared[W]) -> RunResult:
         finished_at=None,
         seed=spec.seed,
         spec=spec,
-        environment=capture_environment(),
+        environment=_where_measured(executor) or capture_environment(),
         vcs=capture_vcs(Path(parts.code_dir or spec.base_dir)),
         tags=spec.tags,
         notes=spec.notes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,12 +16,13 @@ class Place:
     """The id and the folder of one run.
 
     ``begun`` counts the samples that trials have which were begun before a resume and can go on; their executor takes
-    each of them up where it was.
+    each of them up where it was. ``say`` tells a person one line.
     """
 
     run_id: str
     folder: Path
     begun: Mapping[str, int] = field(default_factory=dict)
+    say: Callable[[str], None] = lambda _: None
 
 
 def run_folder(spec: Spec, run_id: str) -> Path:

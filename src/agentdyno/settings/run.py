@@ -11,6 +11,7 @@ from agentdyno.settings.setting import (
     LOAD_CHOICE,
     LOAD_COMMAND,
     LOAD_FILE,
+    RESUME,
     SPEC,
     SPEC_CHANGE,
     SPEC_CHOICE,
@@ -269,6 +270,21 @@ INNER_LOOPS = Setting(
     shown_default="`auto`",
     note="it batches calls shorter than 50 µs; with a number and `warmup: 0`, no call goes unrecorded",
     scopes=SPEC,
+)
+
+EXECUTOR = Setting(
+    "executor",
+    ("string",),
+    default="local",
+    spelled="line",
+    option="--executor",
+    metavar="local|ray|ray://HOST:PORT",
+    example="ray",
+    description="Where trials run: local (this machine), ray (a cluster on this machine, or that of RAY_ADDRESS), "
+    "or ray://HOST:PORT (that cluster)",
+    help="Where trials run: this machine, or the machines of a Ray cluster.",
+    worded={"resume": Wording(help="Go on there.  [default: as the run began]")},
+    scopes=SPEC | SUITE | RESUME,
 )
 
 # Limits.

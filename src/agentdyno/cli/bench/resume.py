@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @settings_options(RESUME)
 @store_option
 @json_option
-def command(run: str, retry_errors: bool, max_cost: float | None, store: str | None, as_json: bool) -> int:
+def command(
+    run: str, retry_errors: bool, max_cost: float | None, executor: str | None, store: str | None, as_json: bool
+) -> int:
     """Go on with RUN (the last one) after an interruption or a crash; nothing that is done is repeated."""
     from agentdyno.cli.outcome import exit_code, finish
     from agentdyno.cli.progress import ProgressLine
@@ -36,7 +38,7 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
                 output_root(store_url(store)),
                 say=say,
                 on_progress=progress,
-                choices=Choices(max_cost_usd=max_cost),
+                choices=Choices(max_cost_usd=max_cost, executor=executor or ""),
             )
             result = resume(run, tools, retry_errors=retry_errors)
         findings = finish(result, opened, _reports_of(result), TOLERANCE.default, as_json=as_json)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import Isolation, Plan, RunResult
-from agentdyno.runs.kind import Announced, Ended, KindWords, Prepared, RunRequest, Source, Tools
+from agentdyno.runs.kind import Announced, Ended, KindWords, Prepared, RunRequest, Source, Tools, is_remote
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
+    from agentdyno.runner.bench.job import ArmJob
     from agentdyno.runner.executor import Executor
     from agentdyno.runs.experiment.prepare import PreparedExperiment
     from agentdyno.runs.place import Place
@@ -86,6 +87,8 @@ class ExperimentKind:
             )
             for arm_id, job in prepared.work.jobs.items()
         }
+        if is_remote(prepared.spec.executor):
+            return _remote_executor(prepared, jobs, place)
         if prepared.spec.isolation is Isolation.INLINE:
             return InlineExecutor(jobs, prepared.work.targets, place.begun)
         return ProcessExecutor(jobs, place.begun)
@@ -93,7 +96,7 @@ class ExperimentKind:
     def rules(
         self,
         prepared: Prepared[PreparedExperiment],
-        executor: Executor,  # noqa: ARG002
+        executor: Executor,
         tools: Tools,  # noqa: ARG002
         given_up: Callable[[str], bool],  # noqa: ARG002
     ) -> list[StopRule]:
@@ -101,7 +104,13 @@ class ExperimentKind:
         from agentdyno.stats import precise_enough
 
         autos = {arm_id: item.auto for arm_id, item in prepared.work.iterations.items() if item.auto is not None}
-        return [PrecisionReached(autos, precise_enough, prepared.work.partners)] if autos else []
+        rules: list[StopRule] = [PrecisionReached(autos, precise_enough, prepared.work.partners)] if autos else []
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.trials import FarmTrialExecutor
+
+            assert isinstance(executor, FarmTrialExecutor), "made above"
+            rules.append(executor.timing)
+        return rules
 
     def close(self, header: RunResult, prepared: Prepared[PreparedExperiment], ended: Ended) -> RunResult:
         from agentdyno.runner.rules.stopping import PrecisionReached
@@ -115,6 +124,22 @@ class ExperimentKind:
             folder=ended.folder,
             settled=settled,
         )
+
+
+def _remote_executor(prepared: Prepared[PreparedExperiment], jobs: Mapping[str, ArmJob], place: Place) -> Executor:
+    from agentdyno.runner.farm.trials import FarmTrialExecutor
+    from agentdyno.runs.closing import artifacts_dir
+    from agentdyno.runs.cluster.ray_farm import RayFarm
+    from agentdyno.runs.experiment.ordering import comparisons, experiment_order
+
+    def keep(arm_id: str, name: str, content: bytes) -> None:
+        target = artifacts_dir(place.folder, arm_id) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+    work, spec = prepared.work, prepared.spec
+    farm = RayFarm(spec.executor, *experiment_order(work, jobs, place.begun), place.say)
+    return FarmTrialExecutor(farm, comparisons(work), spec.parallelism, keep, place.say)
 
 
 def _announcement(prepared: PreparedExperiment) -> str:

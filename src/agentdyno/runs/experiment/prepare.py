@@ -27,7 +27,7 @@ from agentdyno.runner.bench.describe import describe_experiment, instrument_pert
 from agentdyno.runner.bench.job import ArmJob, CodeReference, InstrumentJob, Launch
 from agentdyno.runs.baseline import Baseline, baseline_for, here
 from agentdyno.runs.experiment.resolve import experiment_code, instrument_jobs, short_name
-from agentdyno.runs.kind import Say
+from agentdyno.runs.kind import Say, is_remote
 from agentdyno.settings.run import PROCESSES_PER_SIDE, SAMPLES_PER_SIDE
 from agentdyno.specs import build_arms, entry_where, expand, fit_overrides, interleaving_warning, make_plan
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S
@@ -66,6 +66,7 @@ def prepare(
 
     ``overridden`` are parameters from the command line, which apply to the experiments that have them.
     """
+    is_remote(spec.executor)  # a name that is none is told before anything is started
     launch = here(Path(spec.base_dir))
     baseline = baseline_for(spec.against, launch, Path(spec.base_dir), say) if spec.against else None
     if baseline is not None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import Plan, RunResult, Sample, Side, Suite
-from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
+from agentdyno.runs.kind import (
+    Announced,
+    Ended,
+    HeaderParts,
+    KindWords,
+    Prepared,
+    RunRequest,
+    Source,
+    Tools,
+    is_remote,
+)
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -107,12 +117,20 @@ class SuiteKind:
     def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:
         from agentdyno.runner.executors.cases import CaseExecutor
 
-        prepared.work.share_references()
+        if not is_remote(prepared.spec.executor):  # what is read there says nothing of the standards of this host
+            prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
         work = prepared.work
         if work.tracing is not None:
             work.tracing.folder = place.folder
         conduct = replace(work.conduct, folder=place.folder / "cases")
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.cases import FarmCaseExecutor
+            from agentdyno.runs.cluster.ray_farm import RayFarm
+            from agentdyno.runs.suite.ordering import suite_order
+
+            farm = RayFarm(prepared.spec.executor, *suite_order(work, place.run_id), place.say)
+            return FarmCaseExecutor(farm, work.jobs, conduct, names, work.judges, place.say)
         return CaseExecutor(work.jobs, conduct, names, work.judges, work.traced)
 
     def rules(
@@ -138,6 +156,11 @@ class SuiteKind:
             from agentdyno.runner.rules.deciding import UntilDecided
 
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
+        if is_remote(prepared.spec.executor):
+            from agentdyno.runner.farm.cases import FarmCaseExecutor
+
+            assert isinstance(executor, FarmCaseExecutor), "made above"
+            rules.append(executor.timing)
         return [*rules, *tools.choices.rules]
 
     def close(self, header: RunResult, prepared: Prepared[PreparedSuite], ended: Ended) -> RunResult:

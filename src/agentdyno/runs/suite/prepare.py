@@ -31,7 +31,7 @@ from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
-from agentdyno.runs.kind import Choices, RunRequest, Say, Tools
+from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.broken import Baselines
@@ -39,7 +39,7 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
-from agentdyno.runs.suite.recording import SuiteRecording, suite_recording
+from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
@@ -148,6 +148,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     body, choices, say = request.body, tools.choices, tools.say
     assert isinstance(body, SuiteBody), "the request of a suite"
     suite, workspace = body.suite, _as_priced(tools.project, body.pricing)
+    if is_remote(request.spec.executor):  # the recording proxy is on this machine, and its agents are not
+        suite = unrecorded(suite)
     base_dir = Path(suite.base_dir)
     load_imports(suite)
     candidates = candidates_of(suite, workspace, choices)

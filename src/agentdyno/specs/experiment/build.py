@@ -22,6 +22,7 @@ from agentdyno.model.spec import (
 )
 from agentdyno.settings.run import (
     AFFINITY,
+    EXECUTOR,
     GC,
     INSTRUMENTED,
     ISOLATION,
@@ -71,6 +72,7 @@ def build_spec(document: Document, *, source: str, base_dir: str, name: str) -> 
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         metrics=metrics,
         bands=bands_of(document),
+        executor=document.get("executor", EXECUTOR.default),
         base_dir=base_dir,
         source=source,
     )

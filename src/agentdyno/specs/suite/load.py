@@ -12,7 +12,7 @@ from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
 from agentdyno.model.spec import Spec
 from agentdyno.model.suite import Suite
-from agentdyno.settings.run import MAX_FAILURE_RATE, OTEL, SEED
+from agentdyno.settings.run import EXECUTOR, MAX_FAILURE_RATE, OTEL, SEED
 from agentdyno.settings.suite import EPOCHS
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
@@ -142,6 +142,7 @@ def _settings(document: Document, suite: Suite) -> Spec:
         max_failure_rate=document.get("max_failure_rate", MAX_FAILURE_RATE.default),
         otel=document.get("otel", OTEL.default),
         bands=bands_of(document),
+        executor=document.get("executor", EXECUTOR.default),
         base_dir=suite.base_dir,
         source=suite.source,
     )

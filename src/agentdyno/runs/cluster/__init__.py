@@ -1,0 +1,1 @@
+"""Runs on several machines: what is sent there, the station that works there, the cluster."""

@@ -1,0 +1,58 @@
+"""Nodes of a Ray cluster as processes of this machine, which can be killed and started."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+MEMORY_BYTES = 80 * 1024 * 1024
+
+
+class TwoNodes:
+    """``address`` is what RAY_ADDRESS has to be."""
+
+    def __init__(self, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Ray's own
+            from ray.cluster_utils import Cluster
+
+        self._folder, self._count = folder, 0
+        self._started: set[int] = set()
+        self._cluster = Cluster(initialize_head=True, head_node_args=self._given())
+        self.others: list[Any] = []
+        self.add()
+
+    @property
+    def address(self) -> str:
+        return str(self._cluster.address)
+
+    def add(self) -> Any:
+        node = self._cluster.add_node(**self._given())
+        self.others.append(node)
+        return node
+
+    def kill(self) -> None:
+        """The last node that was added, with all its processes, as when a machine loses its power."""
+        node = self.others.pop()
+        processes = [psutil.Process(info.process.pid) for found in node.all_processes.values() for info in found]
+        family = [child for process in processes for child in process.children(recursive=True)]
+        for process in [*processes, *family]:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        self._cluster.remove_node(node, allow_graceful=False)
+
+    def close(self) -> None:
+        import ray
+
+        ray.shutdown()  # type: ignore[no-untyped-call]
+        self._cluster.shutdown()
+
+    def _given(self) -> dict[str, Any]:
+        self._count += 1
+        host = {"DYNO_STATE": str(self._folder / f"host{self._count}")}
+        return {"num_cpus": 2, "include_dashboard": False, "object_store_memory": MEMORY_BYTES, "env_vars": host}

@@ -1,0 +1,117 @@
+"""Runs on a real cluster of two nodes: what is asked for is recorded once, whatever happens to the nodes."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentdyno.model import Progress, RunResult, RunStatus
+from agentdyno.runs.kind import Choices, Source, Tools
+from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.pipeline import start
+from agentdyno.store import Store
+
+from .nodes import TwoNodes
+
+SOAK = bool(os.environ.get("DYNO_SOAK"))
+KILLS = 200 if SOAK else 10
+AGENTS = """
+import os, time
+from beside import mark
+
+def slow(case):
+    time.sleep(0.02)
+    return mark(case.target)
+
+def wrong(case):
+    time.sleep(0.02)
+    return "no"
+"""
+TWO = ("agents.py@slow", "agents.py@wrong")
+
+
+@pytest.fixture
+def here(tmp_path: Path, nodes: TwoNodes, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two agents and a module that they import, and the address of the cluster."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAY_ADDRESS", nodes.address)
+    (tmp_path / "agents.py").write_text(AGENTS)
+    (tmp_path / "beside.py").write_text("def mark(text):\n    return text\n")
+    return tmp_path
+
+
+def suite(cases: int, epochs: int = 1, **more: object) -> dict[str, object]:
+    rows = [{"id": f"c{number}", "input": f"{number}", "target": f"{number}"} for number in range(cases)]
+    settings = {"epochs": epochs, "warmup": 0, "concurrency": 2, "executor": "ray"}
+    return {"name": "shared", "dataset": {"cases": rows}, "scorer": "exact", **settings, **more}
+
+
+def stored(folder: Path) -> list[tuple[str, str, int]]:
+    """(agent, case, epoch) of every sample in the store."""
+    with closing(sqlite3.connect(folder / "dyno.db")) as store:
+        rows = store.execute(
+            "SELECT arms.agent, samples.case_id, samples.iteration FROM samples JOIN arms ON arms.id = samples.arm"
+        )
+        return [(str(agent).partition("@")[0], case, epoch) for agent, case, epoch in rows]
+
+
+def planned(cases: int, epochs: int = 1) -> Counter[tuple[str, str, int]]:
+    names = ("slow", "wrong")
+    return Counter((name, f"c{case}", epoch) for name in names for case in range(cases) for epoch in range(epochs))
+
+
+class Saboteur:
+    """Kills a node and starts another whenever a run has come so far, and waits until the new one has joined."""
+
+    def __init__(self, nodes: TwoNodes, moments: list[int]) -> None:
+        self.nodes, self.moments, self.told = nodes, moments, list[str]()
+        self._joined = threading.Semaphore(0)
+
+    def say(self, line: str) -> None:
+        self.told.append(line)
+        if line.endswith("joins"):
+            self._joined.release()
+
+    def __call__(self, progress: Progress) -> None:
+        if self.moments and progress.done >= self.moments[0]:
+            self.moments.pop(0)
+            self.nodes.kill()
+            self.nodes.add()
+            assert self._joined.acquire(timeout=120)
+
+
+def run_suite(folder: Path, document: dict[str, object], **tools: Any) -> RunResult:
+    kind = kind_named(SUITE)
+    with Store.open(folder / "dyno.db") as store:
+        given = Tools(store, folder / "runs", choices=Choices(agents=TWO), **tools)
+        with kind.prepare(kind.read(Source(document=document), {}), given) as prepared:
+            result = start(kind, prepared, given)
+        return store.runs.load(result.run_id)
+
+
+@pytest.mark.timeout(7200 if SOAK else 900)
+def test_every_case_is_recorded_once_while_nodes_are_killed_and_others_join(here: Path, nodes: TwoNodes) -> None:
+    luck, cases = random.Random(7), 20 * KILLS + 20
+    moments = [number * 40 + luck.randrange(1, 30) for number in range(KILLS)]
+    saboteur = Saboteur(nodes, list(moments))
+    result = run_suite(here, suite(cases), say=saboteur.say, on_progress=saboteur)
+    assert not saboteur.moments, "killed as often as it was meant to be"
+    assert Counter(stored(here)) == planned(cases)
+    assert result.status is RunStatus.COMPLETE
+    assert sum("is lost" in line for line in saboteur.told) == KILLS
+    samples = [sample for arm in result.arms for sample in arm.samples]
+    hosts = {str(sample.details["host_id"]) for sample in samples}
+    assert len(hosts) > 2, "nodes that joined late were used"
+    assert all(sample.scores["score"] == (arm.agent or "").startswith("slow")
+               for arm in result.arms for sample in arm.samples)  # fmt: skip
+    timed = {sample.details["host_id"] for sample in samples if "duration_s" in sample.readings}
+    assert timed == {result.environment.host_id}, "the times of one host count"
+    assert {arm.observed["host_id"] for arm in result.arms} == timed
