@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
+    from agentdyno.agents.foreign.agent import ForeignAgent, ProgramUse
     from agentdyno.agents.hosting.recorder import tool_call
     from agentdyno.contracts import (
         Agent,
@@ -68,6 +69,10 @@ if TYPE_CHECKING:
     from agentdyno.sandbox.final_state import FinalState, NotAsAsked
     from agentdyno.scorers.adapt import scorer
     from agentdyno.servers.local_model import LocalModel
+    from agentdyno.servers.proxy.model_call import ModelCall
+    from agentdyno.servers.proxy.recorder import RecordingProxy
+    from agentdyno.servers.simulated.behaviour import Behaviour
+    from agentdyno.servers.simulated.server import simulated_server
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.survival import log_rank, median_time
@@ -93,6 +98,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),
+    "agentdyno.agents.foreign.agent": ("ForeignAgent", "ProgramUse"),
     "agentdyno.agents.hosting.recorder": ("tool_call",),
     "agentdyno.findings.stress.judge": ("stress_report",),
     "agentdyno.contracts": (
@@ -152,6 +158,10 @@ _HOMES = {
     "agentdyno.sandbox.final_state": ("FinalState", "NotAsAsked"),
     "agentdyno.scorers.adapt": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
+    "agentdyno.servers.proxy.model_call": ("ModelCall",),
+    "agentdyno.servers.proxy.recorder": ("RecordingProxy",),
+    "agentdyno.servers.simulated.behaviour": ("Behaviour",),
+    "agentdyno.servers.simulated.server": ("simulated_server",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.survival": ("log_rank", "median_time"),
@@ -180,6 +190,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Agent",
     "AgentUse",
+    "Behaviour",
     "Benchmark",
     "BenchmarkMetrics",
     "BenchmarkResult",
@@ -200,15 +211,19 @@ __all__ = [
     "ExperimentContext",
     "FinalState",
     "Findings",
+    "ForeignAgent",
     "ImportFailed",
     "Importer",
     "Instrument",
     "Interval",
     "LocalModel",
     "Metric",
+    "ModelCall",
     "NotAsAsked",
     "NotComparable",
     "PluginError",
+    "ProgramUse",
+    "RecordingProxy",
     "Report",
     "Reporter",
     "Response",
@@ -258,6 +273,7 @@ __all__ = [
     "run_load",
     "run_spec",
     "scorer",
+    "simulated_server",
     "stress_report",
     "tool_call",
 ]
