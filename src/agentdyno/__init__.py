@@ -71,8 +71,7 @@ if TYPE_CHECKING:
     from agentdyno.servers.local_model import LocalModel
     from agentdyno.servers.proxy.model_call import ModelCall
     from agentdyno.servers.proxy.recorder import RecordingProxy
-    from agentdyno.servers.simulated.behaviour import Behaviour
-    from agentdyno.servers.simulated.server import simulated_server
+    from agentdyno.servers.simulated.model import SimulatedModel
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.survival import log_rank, median_time
@@ -160,8 +159,7 @@ _HOMES = {
     "agentdyno.servers.local_model": ("LocalModel",),
     "agentdyno.servers.proxy.model_call": ("ModelCall",),
     "agentdyno.servers.proxy.recorder": ("RecordingProxy",),
-    "agentdyno.servers.simulated.behaviour": ("Behaviour",),
-    "agentdyno.servers.simulated.server": ("simulated_server",),
+    "agentdyno.servers.simulated.model": ("SimulatedModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.survival": ("log_rank", "median_time"),
@@ -190,7 +188,6 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Agent",
     "AgentUse",
-    "Behaviour",
     "Benchmark",
     "BenchmarkMetrics",
     "BenchmarkResult",
@@ -237,6 +234,7 @@ __all__ = [
     "Scorer",
     "ScorerUse",
     "ServerWatch",
+    "SimulatedModel",
     "SpecError",
     "StoreError",
     "Suite",
@@ -273,7 +271,6 @@ __all__ = [
     "run_load",
     "run_spec",
     "scorer",
-    "simulated_server",
     "stress_report",
     "tool_call",
 ]

@@ -13,15 +13,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agentdyno import (
-    Behaviour,
     Case,
     ForeignAgent,
     ModelCall,
     RecordingProxy,
     Response,
     RunError,
+    SimulatedModel,
     SpecError,
-    simulated_server,
 )
 from agentdyno_workloads.llm.serving import OF_THE_SERVER, Choice, Serving, choose
 from agentdyno_workloads.llm.workflow import ModelAnswer, Worked
@@ -117,7 +116,7 @@ class Stand:
     def _served(self, stack: ExitStack, endpoint: str) -> tuple[str, str, str]:
         """Address, dialect and model of an endpoint, which is started where it is one of ours."""
         if endpoint == ZERO:
-            server = stack.enter_context(simulated_server(Behaviour(output_tokens=self.options.max_tokens)))
+            server = stack.enter_context(SimulatedModel(output_tokens=self.options.max_tokens))
             return server.openai_url, "openai", ZERO
         serving = Serving(self._choice(endpoint), slots=self.options.slots)
         stack.callback(serving.close)
