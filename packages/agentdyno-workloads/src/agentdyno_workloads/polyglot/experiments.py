@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from agentdyno import Direction, Experiment, ExperimentContext, ForeignAgent, Metric, RunError, SpecError
-from agentdyno_workloads.llm.concurrency import Concurrency
+from agentdyno_workloads.llm.concurrency import Concurrency, spread
 from agentdyno_workloads.llm.multi_agent import METRICS as CONCURRENCY_METRICS
 from agentdyno_workloads.llm.multi_agent import configurations
 from agentdyno_workloads.llm.workflow import DOCUMENTS
@@ -56,8 +56,8 @@ class _Polyglot(Experiment):
         params = self.params
         self.program = find_program(params["language"], self.asked_runtime, self.at_once, self.programs)
         self.stand.open()
-        context.observe(program=Path(self.program.argv[-1 if not self.program.build else 0]).name)
-        context.observe(build=self.program.build, proxy_adds_s=self.stand.added_s, requested=self.requested)
+        facts = {"program": self.program.file, "build": self.program.build, "proxy_adds_s": self.stand.added_s}
+        context.observe(**facts, servers=len(self.stand.places), requested=self.requested)
 
     def teardown(self, context: ExperimentContext) -> None:  # noqa: ARG002
         self.stand.close()
@@ -194,7 +194,6 @@ class PolyglotMulti(_Polyglot):
         """Both turns in one process of the program, in an order drawn anew for every execution."""
         asked, figures = asyncio.run(self._execute(first_alone=context.rng.random() < 0.5))
         self.check_runtime(context, asked)
-        context.observe(endpoints=len(self.stand.places))
         return figures
 
     async def _execute(self, *, first_alone: bool) -> tuple[list[Asked], dict[str, float]]:
@@ -213,7 +212,7 @@ class PolyglotMulti(_Polyglot):
         finally:
             await program.close()
         measured = Concurrency(tuple(item.worked for item in alone), tuple(item.worked for item in together))
-        return asked, measured.figures() | figures
+        return asked, measured.figures() | _first_tokens(alone, together) | figures
 
     async def _one_by_one(self, program: ForeignAgent) -> list[Asked]:
         pairs = enumerate(self.configurations)
@@ -234,6 +233,18 @@ def program_figures(program: ForeignAgent, cpu_before_s: float | None, asked: Se
         "start_cpu_s": cpu_before_s,
         "cpu_per_token_s": cpu_s / tokens if cpu_s is not None and tokens else None,
         "peak_rss_bytes": used.peak_rss_bytes,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _first_tokens(alone: Sequence[Asked], together: Sequence[Asked]) -> dict[str, float]:
+    """First tokens as the bench sees them come, in place of those that the proxy saw."""
+    at_once = [item.ttft_s for item in together]
+    known = {
+        "ttft_s": _mean(at_once),
+        "ttft_alone_s": _mean([item.ttft_s for item in alone]),
+        "ttft_delta_s": spread(at_once),
+        "model_ttft_s": _mean([item.worked.calls[0].ttft_s for item in together]),
     }
     return {name: value for name, value in known.items() if value is not None}
 

@@ -91,7 +91,10 @@ class ArmValues:
 
     @property
     def label(self) -> str:
-        shown = {name: value for name, value in self.setting.items() if value not in (None, "", "none")}
+        hidden = ("programs", "documents", "cases", "slots")
+        shown = {
+            name: value for name, value in self.setting.items() if value not in (None, "") and name not in hidden
+        }
         return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 

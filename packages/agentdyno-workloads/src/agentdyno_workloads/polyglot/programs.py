@@ -30,6 +30,10 @@ class Program:
     argv: tuple[str, ...]
     build: str = ""
 
+    @property
+    def file(self) -> str:
+        return Path(self.argv[0] if self.build else self.argv[1]).name
+
 
 def find_program(language: str, runtime: str, agents: int, folder: str = "") -> Program:
     """The program of a language and a runtime (the usual one where that is empty).

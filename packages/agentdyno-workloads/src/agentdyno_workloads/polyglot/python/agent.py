@@ -1,7 +1,7 @@
 """An agent that reads documents, has a model analyse them and has it write a report.
 
 The twin of the programs in ../rust: same prompts, same options, same order of requests and lines, one connection a
-case. It needs the standard library only, and speaks the line protocol of agentdyno on descriptors 3 and 4.
+request. It needs the standard library only, and speaks the line protocol of agentdyno on descriptors 3 and 4.
 ``--client httpx`` asks with httpx instead of plain asyncio streams, where that is installed.
 """
 
@@ -103,25 +103,44 @@ class Task:
         return event.get("message", {}).get("content") or ""
 
 
-class StreamsConnection:
+class StreamsClient:
     """HTTP/1.1 on asyncio streams: as much of it as a model's server speaks."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, base: str) -> None:
-        self._reader, self._writer, self._host, self._base = reader, writer, host, base
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme != "http" or not parts.hostname:
+            raise Problem(f"{url}: only http:// is spoken here")
+        self._host, self._port, self._netloc, self._base = parts.hostname, parts.port or 80, parts.netloc, parts.path
 
     async def lines(self, path: str, body: dict[str, Any], key: str) -> AsyncIterator[str]:
+        """The answer line by line; on a connection of its own, because some servers close it after a stream."""
+        reader, writer = await asyncio.open_connection(self._host, self._port, limit=LONGEST_LINE)
+        try:
+            async for line in self._exchange(reader, writer, path, body, key):
+                yield line
+        finally:
+            writer.close()
+
+    async def _exchange(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        path: str,
+        body: dict[str, Any],
+        key: str,
+    ) -> AsyncIterator[str]:
         data = json.dumps(body).encode()
-        head = [f"POST {self._base}{path} HTTP/1.1", f"host: {self._host}", "content-type: application/json"]
+        head = [f"POST {self._base}{path} HTTP/1.1", f"host: {self._netloc}", "content-type: application/json"]
         head += [f"authorization: Bearer {key}"] if key else []
         head += [f"content-length: {len(data)}"]
-        self._writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + data)
-        status = int((await self._reader.readline()).split()[1])
+        writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + data)
+        status = int((await reader.readline()).split()[1])
         headers = {}
-        while (line := await self._reader.readline()).strip():
+        while (line := await reader.readline()).strip():
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
         held = b""
-        async for part in self._body(headers):
+        async for part in _body(reader, headers):
             *lines, held = (held + part).split(b"\n")
             for line in lines:
                 _check(status, line)
@@ -131,36 +150,27 @@ class StreamsConnection:
             yield held.decode(errors="replace")
         _check(status, b"")
 
-    async def _body(self, headers: dict[str, str]) -> AsyncIterator[bytes]:
-        if "chunked" in headers.get("transfer-encoding", ""):
-            while size := int((await self._reader.readline()).split(b";")[0], 16):
-                yield await self._reader.readexactly(size)
-                await self._reader.readexactly(2)
-            while (await self._reader.readline()).strip():
-                pass
-        elif "content-length" in headers:
-            yield await self._reader.readexactly(int(headers["content-length"]))
-        else:
-            while data := await self._reader.read(1 << 16):
-                yield data
+
+async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> AsyncIterator[bytes]:
+    if "chunked" in headers.get("transfer-encoding", ""):
+        while size := int((await reader.readline()).split(b";")[0], 16):
+            yield await reader.readexactly(size)
+            await reader.readexactly(2)
+        while (await reader.readline()).strip():
+            pass
+    elif "content-length" in headers:
+        yield await reader.readexactly(int(headers["content-length"]))
+    else:
+        while data := await reader.read(1 << 16):
+            yield data
 
 
 @asynccontextmanager
-async def streams_connection(url: str) -> AsyncIterator[StreamsConnection]:
-    parts = urlsplit(url)
-    if parts.scheme != "http" or not parts.hostname:
-        raise Problem(f"{url}: only http:// is spoken here")
-    try:
-        reader, writer = await asyncio.open_connection(parts.hostname, parts.port or 80, limit=LONGEST_LINE)
-    except OSError as error:
-        raise Problem(f"{url}: {error}") from None
-    try:
-        yield StreamsConnection(reader, writer, parts.netloc, parts.path)
-    finally:
-        writer.close()
+async def streams_client(url: str) -> AsyncIterator[StreamsClient]:
+    yield StreamsClient(url)
 
 
-class HttpxConnection:
+class HttpxClient:
     """The same with a library that most Python agents use."""
 
     def __init__(self, client: Any, url: str) -> None:
@@ -176,17 +186,17 @@ class HttpxConnection:
 
 
 @asynccontextmanager
-async def httpx_connection(url: str) -> AsyncIterator[HttpxConnection]:
+async def httpx_client(url: str) -> AsyncIterator[HttpxClient]:
     import httpx
 
     try:
         async with httpx.AsyncClient(timeout=None) as client:
-            yield HttpxConnection(client, url)
+            yield HttpxClient(client, url)
     except httpx.HTTPError as error:
         raise Problem(f"{url}: {error}") from None
 
 
-CLIENTS: dict[str, Callable[[str], Any]] = {"asyncio": streams_connection, "httpx": httpx_connection}
+CLIENTS: dict[str, Callable[[str], Any]] = {"asyncio": streams_client, "httpx": httpx_client}
 
 
 def _check(status: int, line: bytes) -> None:
@@ -205,15 +215,15 @@ def read_documents(folder: Path) -> str:
 async def work(task: Task, client: str, streamed: Callable[[str], None]) -> str:
     """The report. Both answers of the model are passed to ``streamed`` piece by piece, as they come."""
     notes = task.notes if isinstance(task.notes, str) else read_documents(task.notes)
-    async with CLIENTS[client](task.url) as connection:
-        analysis = await _ask(task, connection, ANALYSE + notes, streamed)
-        return await _ask(task, connection, REPORT + analysis, streamed)
+    async with CLIENTS[client](task.url) as model:
+        analysis = await _ask(task, model, ANALYSE + notes, streamed)
+        return await _ask(task, model, REPORT + analysis, streamed)
 
 
-async def _ask(task: Task, connection: Any, prompt: str, streamed: Callable[[str], None]) -> str:
+async def _ask(task: Task, model: Any, prompt: str, streamed: Callable[[str], None]) -> str:
     path, body = task.request(prompt)
     pieces = []
-    async for line in connection.lines(path, body, task.key):
+    async for line in model.lines(path, body, task.key):
         if piece := task.piece_of(line):
             streamed(piece)
             pieces.append(piece)

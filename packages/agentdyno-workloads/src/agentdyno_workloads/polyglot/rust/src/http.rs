@@ -1,19 +1,30 @@
-//! One connection to a model's server, kept for the requests of one case.
+//! Requests to a model's server, each on a connection of its own: some servers close it after a streamed answer.
 
 use crate::runtimes::Runtime;
 use hyper::body::HttpBody;
 use hyper::client::conn::{Builder, SendRequest};
 use hyper::{Body, Request, StatusCode};
 
-pub struct Connection {
+/// Sends a request to `http://host[:port]/base` + `path`; its answer is read line by line.
+pub async fn post<R: Runtime>(
+    runtime: R,
+    url: &str,
+    path: &str,
+    body: String,
+    key: Option<&str>,
+) -> Result<Answer, String> {
+    let mut connection = Connection::open(runtime, url).await?;
+    connection.post(path, body, key).await
+}
+
+struct Connection {
     requests: SendRequest<Body>,
     host: String,
     base: String,
 }
 
 impl Connection {
-    /// Connects to the server of `http://host[:port]/base`.
-    pub async fn open<R: Runtime>(runtime: R, url: &str) -> Result<Connection, String> {
+    async fn open<R: Runtime>(runtime: R, url: &str) -> Result<Connection, String> {
         let rest = url.strip_prefix("http://").ok_or_else(|| format!("{}: only http:// is spoken here", url))?;
         let (host, base) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let address = if host.contains(':') { host.to_string() } else { format!("{}:80", host) };
@@ -29,9 +40,7 @@ impl Connection {
         Ok(Connection { requests, host: host.to_string(), base: base.to_string() })
     }
 
-    /// Sends a request; its answer is read line by line.
-    pub async fn post(&mut self, path: &str, body: String, key: Option<&str>) -> Result<Answer, String> {
-        std::future::poll_fn(|context| self.requests.poll_ready(context)).await.map_err(|error| error.to_string())?;
+    async fn post(&mut self, path: &str, body: String, key: Option<&str>) -> Result<Answer, String> {
         let mut request = Request::post(format!("{}{}", self.base, path))
             .header("host", &self.host)
             .header("content-type", "application/json");

@@ -1,6 +1,7 @@
 //! Questions to a model, in OpenAI's or Ollama's dialect, with the answer as a stream.
 
-use crate::http::Connection;
+use crate::http;
+use crate::runtimes::Runtime;
 use serde_json::{json, Map, Value};
 
 pub enum Dialect {
@@ -29,14 +30,14 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The whole answer; its pieces are passed to `streamed` as they come. An answer of nothing is an error.
-    pub async fn ask(
+    pub async fn ask<R: Runtime>(
         &self,
-        connection: &mut Connection,
+        runtime: R,
         prompt: &str,
         streamed: &(dyn Fn(&str) + Sync),
     ) -> Result<String, String> {
         let (path, body) = self.request(prompt);
-        let mut answer = connection.post(path, body.to_string(), self.key.as_deref()).await?;
+        let mut answer = http::post(runtime, &self.url, path, body.to_string(), self.key.as_deref()).await?;
         let mut text = String::new();
         while let Some(line) = answer.next_line().await? {
             if let Some(piece) = self.piece_of(&line)? {

@@ -1,6 +1,5 @@
 //! Read documents, analyse them, report: what one agent does with one case.
 
-use crate::http::Connection;
 use crate::model::{Dialect, Endpoint};
 use crate::runtimes::Runtime;
 use serde_json::{Map, Value};
@@ -62,11 +61,10 @@ pub async fn work<R: Runtime>(runtime: R, task: &Task, streamed: &(dyn Fn(&str) 
         Notes::Folder(folder) => read_documents(folder)?,
         Notes::Text(text) => text.clone(),
     };
-    let mut connection = Connection::open(runtime, &task.endpoint.url).await?;
     let analysis = format!("Name the two most urgent problems in these notes, one line each.\n\n{}", notes);
-    let analysis = task.endpoint.ask(&mut connection, &analysis, streamed).await?;
+    let analysis = task.endpoint.ask(runtime, &analysis, streamed).await?;
     let report = format!("Write a report of three sentences for a manager from this analysis:\n\n{}", analysis);
-    task.endpoint.ask(&mut connection, &report, streamed).await
+    task.endpoint.ask(runtime, &report, streamed).await
 }
 
 /// Every text file of a folder, in the order of their names; none is an error.
