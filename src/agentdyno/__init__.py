@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
+    from agentdyno.agents.foreign.agent import ForeignAgent, ProgramUse
     from agentdyno.agents.hosting.recorder import tool_call
     from agentdyno.contracts import (
         Agent,
@@ -68,6 +69,9 @@ if TYPE_CHECKING:
     from agentdyno.sandbox.final_state import FinalState, NotAsAsked
     from agentdyno.scorers.adapt import scorer
     from agentdyno.servers.local_model import LocalModel
+    from agentdyno.servers.proxy.model_call import ModelCall
+    from agentdyno.servers.proxy.recorder import RecordingProxy
+    from agentdyno.servers.simulated.model import SimulatedModel
     from agentdyno.specs.dataset.dataset import Dataset
     from agentdyno.stats.intervals import Interval
     from agentdyno.stats.survival import log_rank, median_time
@@ -93,6 +97,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agentdyno.agents.endpoints.chat_model": ("ChatModel", "ChatReply"),
+    "agentdyno.agents.foreign.agent": ("ForeignAgent", "ProgramUse"),
     "agentdyno.agents.hosting.recorder": ("tool_call",),
     "agentdyno.findings.stress.judge": ("stress_report",),
     "agentdyno.contracts": (
@@ -152,6 +157,9 @@ _HOMES = {
     "agentdyno.sandbox.final_state": ("FinalState", "NotAsAsked"),
     "agentdyno.scorers.adapt": ("scorer",),
     "agentdyno.servers.local_model": ("LocalModel",),
+    "agentdyno.servers.proxy.model_call": ("ModelCall",),
+    "agentdyno.servers.proxy.recorder": ("RecordingProxy",),
+    "agentdyno.servers.simulated.model": ("SimulatedModel",),
     "agentdyno.specs.dataset.dataset": ("Dataset",),
     "agentdyno.stats.intervals": ("Interval",),
     "agentdyno.stats.survival": ("log_rank", "median_time"),
@@ -200,15 +208,19 @@ __all__ = [
     "ExperimentContext",
     "FinalState",
     "Findings",
+    "ForeignAgent",
     "ImportFailed",
     "Importer",
     "Instrument",
     "Interval",
     "LocalModel",
     "Metric",
+    "ModelCall",
     "NotAsAsked",
     "NotComparable",
     "PluginError",
+    "ProgramUse",
+    "RecordingProxy",
     "Report",
     "Reporter",
     "Response",
@@ -222,6 +234,7 @@ __all__ = [
     "Scorer",
     "ScorerUse",
     "ServerWatch",
+    "SimulatedModel",
     "SpecError",
     "StoreError",
     "Suite",

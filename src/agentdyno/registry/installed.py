@@ -24,12 +24,13 @@ IN_WORKLOADS_PACKAGE = {
     "experiments": (
         *("database_profiler", "framework_faults", "framework_overhead", "framework_suite"),
         *("llm_multi_agent", "llm_single_agent", "memory_db"),
-        *("observation_flow", "observation_profiler", "perception_metrics", "pragma_profile", "redis_memory"),
+        *("observation_flow", "observation_profiler", "perception_metrics", "polyglot_multi", "polyglot_single"),
+        *("pragma_profile", "redis_memory"),
         *("rl_algorithm", "rl_framework", "spatial_comprehensive", "spatial_index_profiler"),
         *("spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),
     ),
-    "reporters": ("llm", "rl"),
-    "workloads": ("frameworks", "llm", "rl", "simulation", "workflows"),
+    "reporters": ("llm", "polyglot", "rl"),
+    "workloads": ("frameworks", "llm", "polyglot", "rl", "simulation", "workflows"),
 }
 """Names of our own that another package brings, so that whoever misses one hears what to install."""
 STRESS = "stress"

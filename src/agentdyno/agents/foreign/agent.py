@@ -56,6 +56,16 @@ class ProgramSetting:
     recording: AgentRecording | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramUse:
+    """What the processes of a program have used so far: CPU time and peak memory of all together, and how long the
+    first took from its start to its greeting. ``None`` where the system does not say."""
+
+    start_s: float | None
+    cpu_s: float | None
+    peak_rss_bytes: float | None
+
+
 class ForeignAgent:
     """Runs ``argv`` once and speaks with it in lines of JSON (``docs/reference/agent-protocol.md``).
 
@@ -164,6 +174,13 @@ class ForeignAgent:
     def in_flight(self) -> int:
         """How many cases the program takes at the same time; known once it is started."""
         return max((program.greeting.in_flight for program in self._programs), default=1)
+
+    def used(self) -> ProgramUse:
+        """What its running processes have used so far."""
+        cpu = [program.used_cpu_s for program in self._programs]
+        peaks = [_peak_rss_bytes(program.pid) for program in self._programs]
+        starts = [program.start_s for program in self._programs]
+        return ProgramUse(starts[0] if starts else None, _total(cpu), _total(peaks))
 
     def say_unknown(self) -> None:
         """Sends a message of a later protocol, which a program passes over."""
@@ -274,6 +291,11 @@ def _readings(process: LineProcess, exchange: CaseInProgram) -> dict[str, float]
         readings["cpu_s"] = exchange.cpu_s
     peak = _peak_rss_bytes(process.pid)
     return readings if peak is None else {**readings, "peak_rss_bytes": peak}
+
+
+def _total(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
 
 
 def _peak_rss_bytes(pid: int) -> float | None:

@@ -62,6 +62,7 @@ class LineProcess:
     """
 
     def __init__(self, start: ProgramStart, most_bytes: int, scope: str = "") -> None:
+        began_ns = perf_counter_ns()
         self._process, channels = start_program(start)
         self._loop = asyncio.get_running_loop()
         self._most_bytes = most_bytes
@@ -78,6 +79,8 @@ class LineProcess:
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._closing: asyncio.Task[None] | None = None
         self._cpu_s = cpu_clock(self._process.pid)
+        self._began_ns = began_ns
+        self.start_s: float | None = None
         self.pid = self._process.pid
         self.scope = scope
         self.greeting = Greeting()
@@ -95,6 +98,12 @@ class LineProcess:
         for channel in self._candidates.values():
             self._send(channel.write_fd, hello)
         self.greeting = await self._greeted
+        self.start_s = (perf_counter_ns() - self._began_ns) / 1e9
+
+    @property
+    def used_cpu_s(self) -> float | None:
+        """CPU time of the program so far, without processes that it starts; ``None`` where nobody says."""
+        return self._cpu_s()
 
     @property
     def in_flight(self) -> int:

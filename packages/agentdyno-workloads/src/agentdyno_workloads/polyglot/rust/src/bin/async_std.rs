@@ -1,0 +1,3 @@
+fn main() {
+    polyglot_agents::serve(polyglot_agents::runtimes::async_std_pool::AsyncStd, 8);
+}

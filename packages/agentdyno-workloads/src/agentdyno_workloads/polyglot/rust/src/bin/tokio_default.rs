@@ -1,0 +1,3 @@
+fn main() {
+    polyglot_agents::serve(polyglot_agents::runtimes::tokio_pool::TokioDefault, 8);
+}
