@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from msgspec import DecodeError
 
@@ -29,17 +30,58 @@ _HEAD = re.compile(rb"HTTP/1\.1 (2\d\d)(?: [^\r\n]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-
 _TYPE = re.compile(rb"\r\ncontent-type:[ \t]*([^;\r\n]*)")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n")
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
-_SIZE = re.compile(rb"[0-9A-Fa-f]{1,7}")
-_LAST = [b"0", b"", b""]
+_SIZE = re.compile(rb"\n[0-9A-Fa-f]{1,7}")
+_END, _RETURN = b"\n0\r\n\r\n", ord("\r")
+_LAST = [b"\n0", b"\n", b"\n"]
 _FIELDS = (b":", b"id:", b"event:", b"retry:")
-_ERROR_EVENT = re.compile(rb"event: ?error")
+_ERROR_EVENTS = (b"event: error", b"event:error")
 _CHUNKS = TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
 
 Kind = tuple[int, int, str]
 """Of a head: its status (0: none that is taken here), the length of the body (-1: in chunks), the content type."""
 _OTHER: Kind = (0, 0, "")
-Unwrapped = tuple[bytes, list[int], list[int]]
-"""A body, and its chunks: where the data of each begins in the answer, and where it ends in the body."""
+
+
+class Unwrapped(NamedTuple):
+    """The chunks of a body, which begins at ``at`` in the answer, and the line before each, which has a newline in
+    front of it (none where the body did not come in chunks)."""
+
+    at: int
+    lines: list[bytes]
+    chunks: list[bytes]
+
+    def arrived(self, reads: list[Read]) -> list[int]:
+        """How much of the body had come with each read."""
+        ends = list(accumulate(map(len, self.chunks)))
+        starts = [self.at]
+        if self.lines:
+            # Before the data of a chunk are its own line, and the lines and line ends of all chunks before it.
+            framing = accumulate([len(line) + 3 for line in self.lines])
+            starts = [
+                self.at + framed - 2 + end - len(chunk)
+                for framed, end, chunk in zip(framing, ends, self.chunks, strict=True)
+            ]
+        arrived = []
+        for received in accumulate([len(data) for _, data in reads]):
+            place = bisect_right(starts, received) - 1  # the last chunk whose data began before the read's end
+            before = ends[place - 1] if place > 0 else 0
+            arrived.append(min(before + received - starts[place], ends[place]) if place >= 0 else 0)
+        return arrived
+
+
+class Divided(NamedTuple):
+    """The JSON of each event, and whether a mark says that the answer is finished. ``sizes`` are the bytes of each
+    event in the body, ``over`` what each has besides its JSON."""
+
+    texts: list[bytes]
+    finished: bool
+    over: int = 0
+    sizes: list[int] | None = None
+
+    def ends(self) -> list[int]:
+        """Where each event ends in the body."""
+        sizes = [len(text) + self.over for text in self.texts] if self.sizes is None else self.sizes
+        return list(accumulate(sizes))
 
 
 class StreamDecoder:
@@ -83,20 +125,19 @@ class StreamDecoder:
         unwrapped = self._unchunk(raw, at) if length < 0 else _as_one(raw, at, length)
         if unwrapped is None:
             return None
-        body, starts, chunk_ends = unwrapped
+        body = b"".join(unwrapped.chunks)
         divided = _lines(body) if self._shape.lines else _events(body, self._shape.mark)
         if divided is None:
             return None
-        texts, ends, finished = divided
-        said = self._shape.read(texts) if texts else Said([], False)
-        if said is None or not (said.finished or finished):
+        said = self._shape.read(divided.texts) if divided.texts else Said([], False)
+        if said is None or not (said.finished or divided.finished):
             return None
         if len(reads) == 1:
             times = [reads[0][0]] * len(said.content)
         else:
-            arrived = _body_reads(reads, starts, chunk_ends)
-            stamps = [stamp for stamp, _ in reads]
-            times = [stamps[bisect_left(arrived, ends[place])] for place in said.content]
+            arrived = unwrapped.arrived(reads)
+            ends = divided.ends()
+            times = [reads[bisect_left(arrived, ends[place])][0] for place in said.content]
         return self._result(status, said, times)
 
     def _result(self, status: int, said: Said, times: list[int]) -> Result:
@@ -121,37 +162,43 @@ class StreamDecoder:
 
     def _unchunk(self, raw: bytes, at: int) -> Unwrapped | None:
         """``None`` where the chunks are not as they say, or have anything besides their data."""
-        parts = raw[at:].split(b"\r\n")
-        lines, chunks = parts[:-3:2], parts[1:-3:2]
-        sizes = [self._sizes.get(line) or self._size(line) for line in lines]
-        if parts[-3:] != _LAST:
-            return None
-        if sizes != list(map(len, chunks)):  # there are such line ends in the data, too
-            return self._unchunk_slowly(raw, at)
-        body_ends = list(accumulate(sizes))
-        # Before the data of a chunk are its own size, and those and the line ends of all chunks before it.
-        framing = accumulate([len(line) + 4 for line in lines])
-        starts = [at + framed - 2 + end - size for framed, end, size in zip(framing, body_ends, sizes, strict=True)]
-        return b"".join(chunks), starts, body_ends
+        # Between two carriage returns is a size, and between the next two the data of that chunk, each after a
+        # newline (the first one is the head's last). Searching for one byte is much faster than for two.
+        parts = raw[at - 1 :].split(b"\r")
+        lines, data = parts[:-3:2], parts[1:-3:2]
+        known = self._sizes
+        if parts[-3:] == _LAST and (not data or self._size(lines[0]) == len(data[0])):
+            sizes = [known.get(line) or self._size(line) for line in lines]
+            if sizes == list(map(len, data)):
+                return Unwrapped(at, lines, [chunk[1:] for chunk in data])
+        return self._unchunk_slowly(raw, at)
 
     def _unchunk_slowly(self, raw: bytes, at: int) -> Unwrapped | None:
-        chunks, starts = [], []
-        while not raw.startswith(b"0\r\n\r\n", at):
-            line_end = raw.find(b"\r\n", at)
-            size = self._size(raw[at:line_end]) if line_end > 0 else 0
-            at = line_end + 2 + size + 2
-            if not size or raw[at - 2 : at] != b"\r\n":
+        """Where there are carriage returns in the data, too."""
+        lines: list[bytes] = []
+        chunks: list[bytes] = []
+        here, last, known = at - 1, len(raw) - 6, self._sizes
+        while here < last:
+            line_end = raw.find(b"\r", here)
+            line = raw[here:line_end]
+            size = known.get(line) or self._size(line)
+            here = line_end + 1 + size
+            if not size or here > last or raw[here] != _RETURN:
                 return None
-            starts.append(line_end + 2)
-            chunks.append(raw[line_end + 2 : at - 2])
-        return (b"".join(chunks), starts, list(accumulate(map(len, chunks)))) if at + 5 == len(raw) else None
+            lines.append(line)
+            chunks.append(raw[line_end + 2 : here])
+            here += 1
+        return Unwrapped(at, lines, chunks) if raw[here:] == _END else None
 
     def _size(self, line: bytes) -> int:
-        """What the line before a chunk says; 0 where it says more than a size, or nothing."""
+        """How long the data of a chunk is by the line before it, each with the newline in front of it; 0 where the
+        line says more than a size, or nothing."""
+        if not _SIZE.fullmatch(line) or not int(line, 16):
+            return 0
         if len(self._sizes) >= MOST_KEPT:
             self._sizes.clear()
-        size = self._sizes[line] = int(line, 16) if _SIZE.fullmatch(line) else 0
-        return size
+        length = self._sizes[line] = int(line, 16) + 1
+        return length
 
 
 def _kind_of(raw: bytes) -> Kind:
@@ -172,74 +219,58 @@ def _kind_of(raw: bytes) -> Kind:
 
 def _as_one(raw: bytes, at: int, length: int) -> Unwrapped | None:
     """A body that came without chunks."""
-    return (raw[at:], [at], [length]) if len(raw) == at + length else None
-
-
-def _body_reads(reads: list[Read], starts: list[int], body_ends: list[int]) -> list[int]:
-    """How much of the body had come with each read."""
-    arrived = []
-    for end in accumulate([len(data) for _, data in reads]):
-        chunk = bisect_right(starts, end) - 1  # the last chunk whose data began before the read's end
-        before = body_ends[chunk - 1] if chunk > 0 else 0
-        arrived.append(min(before + end - starts[chunk], body_ends[chunk]) if chunk >= 0 else 0)
-    return arrived
-
-
-Divided = tuple[Sequence[bytes], Sequence[int], bool]
-"""The JSON of each event, where each ends in the body, and whether there is a mark that the answer is finished."""
+    return Unwrapped(at, [], [raw[at:]]) if len(raw) == at + length else None
 
 
 def _events(body: bytes, mark: bytes) -> Divided | None:
     """Server-sent events, one line of data in each. ``None`` where there is anything else that has a meaning."""
-    newline = b"\r\n" if b"\r\n" in body else b"\n"
-    blank = newline + newline
-    if not body.endswith(blank):
-        return None
-    parts = body[: -len(blank)].split(blank + b"data:")
-    line_ends = 2 * len(parts)
-    # No other line ends than those: each event is one line of data and the empty line after it.
-    if (
-        body.startswith(b"data:")
-        and body.count(b"\n") == line_ends
-        and body.count(b"\r") == (line_ends if newline == b"\r\n" else 0)
-    ):
-        parts[0] = parts[0][5:]
-        ends = list(accumulate([len(part) + 5 + len(blank) for part in parts]))
-    else:
-        found = _data_lines(body, newline)
-        if found is None:
+    plain = body
+    if b"\r" in body:
+        plain = body.replace(b"\r", b"")
+        if plain.replace(b"\n", b"\r\n") != body:  # some lines end in one way and some in another
             return None
-        parts, ends = found
-    marked = bool(mark) and bool(parts) and parts[-1].strip() == mark
-    return (parts[:-1], ends, True) if marked else (parts, ends, False)
+    line_end = 1 if plain is body else 2
+    lines = plain.split(b"\n")
+    texts = [line[5:] for line in lines[:-1:2]]
+    # Whether there is nothing but these, each in a line of data with an empty line after it.
+    if b"data:" + b"\n\ndata:".join(texts) + b"\n\n" == plain:
+        found = Divided(texts, False, over=5 + 2 * line_end)
+    else:
+        named = _named_events(lines, line_end)
+        if named is None:
+            return None
+        found = named
+    if mark and found.texts and found.texts[-1].strip() == mark:
+        return found._replace(texts=found.texts[:-1], finished=True)
+    return found
 
 
-def _data_lines(body: bytes, newline: bytes) -> tuple[list[bytes], list[int]] | None:
-    """Events that have names, ids or comments beside their line of data."""
-    if body.count(b"\r") != (body.count(b"\n") if newline == b"\r\n" else 0):
-        return None
+def _named_events(lines: list[bytes], line_end: int) -> Divided | None:
+    """Events that have names, ids or comments beside their line of data; ``line_end`` is how long line ends are."""
     texts: list[bytes] = []
-    ends: list[int] = []
-    at, inside = 0, False
-    for line in body.split(newline)[:-1]:
-        at += len(line) + len(newline)
+    sizes: list[int] = []
+    size = 0
+    inside = False
+    if lines.pop():
+        return None  # what comes last is not complete
+    for line in lines:
+        size += len(line) + line_end
         if not line:
             if inside:
-                ends.append(at)
-            inside = False
+                sizes.append(size)
+                size = 0
+                inside = False
         elif line.startswith(b"data:"):
             if inside:
                 return None
             inside = True
             texts.append(line[5:])
-        elif not line.startswith(_FIELDS) or _ERROR_EVENT.fullmatch(line):
+        elif not line.startswith(_FIELDS) or line in _ERROR_EVENTS:
             return None
-    return (texts, ends) if not inside else None
+    return None if inside else Divided(texts, False, sizes=sizes)
 
 
 def _lines(body: bytes) -> Divided | None:
     """One JSON document a line."""
-    if not body.endswith(b"\n"):
-        return None
-    texts = body[:-1].split(b"\n")
-    return texts, list(accumulate([len(text) + 1 for text in texts])), False
+    texts = body.split(b"\n")
+    return None if texts.pop() else Divided(texts, False, over=1)
