@@ -1,5 +1,6 @@
 """Whether the load engine is fast and true: against other load generators, and against what servers themselves saw.
 
+0. CPU time for each answer of shapes that nobody tuned the client to, beside wrk's.
 1. Streamed requests a second without pacing, with one core for each tool, against a small server in C.
 2. Time to first token at 200 streams at once, against the log of the simulated server.
 3. 1,000 requests a second with Poisson arrivals: how many the server got, how late they were sent, and memory.
@@ -23,7 +24,7 @@ import psutil
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from benchmarks.load_throughput import canned_server, print_throughput
+from benchmarks.load_throughput import canned_server, print_shapes, print_throughput
 from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno.load.client.driver import HttpDriver
@@ -167,11 +168,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="some seconds for each part: shows that it works")
     parser.add_argument("--cpus", default="0,1", help="the client's core and the server's")
-    parser.add_argument("--only", default="", help="throughput, ttft, rate or faults; several with commas")
+    parser.add_argument("--only", default="", help="shapes, throughput, ttft, rate or faults; several with commas")
     given = parser.parse_args()
     client, _, server = given.cpus.partition(",")
     cpus = (int(client), int(server))
     parts = {
+        "shapes": lambda: print_shapes(cpus, *((1.0, 1) if given.quick else (3.0, 5))),
         "throughput": lambda: print_throughput(cpus, *((2.0, 1) if given.quick else (6.0, 3))),
         "ttft": lambda: print_ttft(cpus, 2.0 if given.quick else 15.0),
         "rate": lambda: print_rate(cpus, 5.0 if given.quick else 300.0),

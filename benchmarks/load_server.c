@@ -1,12 +1,20 @@
-/* A server that costs as little as possible: the judge of how many requests a load generator sends.
+/* A model server that nobody tuned the client to: the events of several servers, counted by this one.
  *
- *   load_server PORT TOKENS VARY
+ *   load_server PORT TOKENS SHAPE
  *
- * One thread, epoll. Every request (a head that ends in an empty line, and a body of Content-Length bytes) is answered
- * with the same chat completion as server-sent events, one HTTP chunk for each of TOKENS tokens, in one write. With
- * VARY = 1 every answer has an id of its own in each of its events, as a model server's has; with VARY = 2 its tokens
- * are its own, too. GET /stats answers with the number of requests, the CPU time in microseconds and the wall time in
- * nanoseconds (CLOCK_MONOTONIC) instead. The first line of output is the port.
+ * One thread, epoll, answers in one write, one HTTP chunk for each event: the role, TOKENS tokens, the finish, the usage
+ * and [DONE] (16 tokens are 19 events and the mark). Every answer has its own id, creation time and text. SHAPE is one of
+ *
+ *   plain      ordinary chunks: role, created, id, usage chunk, [DONE]
+ *   logprobs   the same with logprobs, system_fingerprint and usage: null in each event, and a request id in the head
+ *   escapes    the same as plain, with escapes and characters of several bytes in the text
+ *   crlf       lines that end in CRLF, with an id line before each event and a comment in between
+ *   reasoning  every delta names its fields, most of them null; growing usage in each event; reasoning first
+ *   tools      the answer is a tool call whose arguments come piece by piece
+ *   together   all events in one HTTP chunk
+ *
+ * GET /stats answers with the number of requests, the CPU time in microseconds and the wall time in nanoseconds
+ * (CLOCK_MONOTONIC) instead. The first line of output is the port.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,8 +33,11 @@
 #define ROOM 65536
 #define MOST_EVENTS 512
 #define MOST_FDS 65536
-#define MOST_IDS 512
-#define ID_DIGITS 12
+#define MOST_MARKS 4096
+#define DIGITS 10
+
+enum { PLAIN, LOGPROBS, ESCAPES, CRLF, REASONING, TOOLS, TOGETHER };
+static const char *names[] = {"plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together"};
 
 typedef struct {
     char *data;
@@ -34,10 +45,10 @@ typedef struct {
 } Input;
 
 static Input inputs[MOST_FDS];
-static char answer[1 << 20];
-static size_t answer_size;
-static size_t ids[MOST_IDS], tokens_at[MOST_IDS];
-static int id_count, token_count, vary;
+static char answer[1 << 20], body[1 << 20];
+static size_t answer_size, body_size;
+static size_t ids[MOST_MARKS], words[MOST_MARKS];
+static int id_count, word_count, shape;
 static unsigned long requests;
 
 static void add(const char *text, size_t size) {
@@ -45,46 +56,98 @@ static void add(const char *text, size_t size) {
     answer_size += size;
 }
 
-/* One event in a chunk of its own; remembers where its id is. */
-static void add_event(const char *rest) {
-    char event[1024], line[32];
-    const char *start = "data: {\"id\":\"chatcmpl-000000000000\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-                        "\"model\":\"canned\",";
-    int size = snprintf(event, sizeof event, "%s%s\n\n", start, rest);
-    int line_size = snprintf(line, sizeof line, "%x\r\n", size);
-    add(line, (size_t)line_size);
-    if (id_count < MOST_IDS) ids[id_count++] = answer_size + strlen("data: {\"id\":\"chatcmpl-");
-    add(event, (size_t)size);
+static void add_chunk(const char *data, size_t size) {
+    char line[32];
+    add(line, (size_t)snprintf(line, sizeof line, "%zx\r\n", size));
+    add(data, size);
     add("\r\n", 2);
 }
 
-static void build(int tokens) {
-    const char *head = "HTTP/1.1 200 OK\r\nserver: canned\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-                       "cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
-    char rest[512];
-    add(head, strlen(head));
-    add_event("\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}]}");
-    for (int i = 0; i < tokens; i++) {
-        snprintf(rest, sizeof rest, "\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word%d\"},\"finish_reason\":null}]}", i);
-        add_event(rest);
-        const char *word = memmem(answer + ids[id_count - 1], answer_size - ids[id_count - 1], " word", 5);
-        if (token_count < MOST_IDS) tokens_at[token_count++] = (size_t)(word - answer) + 1;
+/* One event in a chunk of its own, or added to the one chunk of all. */
+static void add_event(const char *data) {
+    static int number;
+    char event[2048];
+    const char *end = shape == CRLF ? "\r\n" : "\n";
+    int size = 0;
+    if (shape == CRLF) size = snprintf(event, sizeof event, "%sid: %d%s", number == 4 ? ": ping\r\n\r\n" : "", number, end);
+    number++;
+    size += snprintf(event + size, sizeof event - (size_t)size, "data: %s%s%s", data, end, end);
+    if (shape == TOGETHER) {
+        memcpy(body + body_size, event, (size_t)size);
+        body_size += (size_t)size;
+    } else {
+        add_chunk(event, (size_t)size);
     }
-    add_event("\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}");
-    snprintf(rest, sizeof rest,
-             "\"choices\":[],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":%d,\"total_tokens\":%d}}", tokens, tokens + 8);
-    add_event(rest);
-    add("e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n", 24);
 }
 
+static void add_delta(const char *delta, const char *finish, int done) {
+    char event[2048], usage[128] = "";
+    const char *more = shape == LOGPROBS ? ",\"system_fingerprint\":\"fp_44709d6fcb\",\"service_tier\":\"default\",\"usage\":null" : "";
+    if (shape == REASONING)
+        snprintf(usage, sizeof usage, ",\"usage\":{\"prompt_tokens\":8,\"total_tokens\":%d,\"completion_tokens\":%d}", done + 8, done);
+    snprintf(event, sizeof event,
+             "{\"id\":\"chatcmpl-@@@@@@@@@@\",\"object\":\"chat.completion.chunk\",\"created\":@@@@@@@@@@,\"model\":\"foreign-7b\""
+             "%s,\"choices\":[{\"index\":0,\"delta\":{%s}%s,\"finish_reason\":%s}]%s}",
+             more, delta, shape == LOGPROBS ? ",\"logprobs\":{\"content\":[{\"token\":\"a\",\"logprob\":-0.31,\"bytes\":[97],\"top_logprobs\":[]}]}" : shape == PLAIN ? "" : ",\"logprobs\":null",
+             finish, usage);
+    add_event(event);
+}
+
+static void add_token(int i, int tokens) {
+    char delta[512];
+    if (shape == ESCAPES)
+        snprintf(delta, sizeof delta, "\"content\":\" #### \\\"quoted\\\"\\n\\u00e9 \xc3\xb6\xf0\x9d\x84\x9e\"");
+    else if (shape == REASONING)
+        snprintf(delta, sizeof delta, "\"role\":null,\"content\":%s,\"reasoning_content\":%s,\"tool_calls\":null",
+                 i < tokens / 2 ? "null" : "\" ####\"", i < tokens / 2 ? "\" ####\"" : "null");
+    else if (shape == TOOLS)
+        snprintf(delta, sizeof delta,
+                 "\"tool_calls\":[{\"index\":0,\"id\":%s,\"type\":\"function\",\"function\":{\"name\":%s,\"arguments\":\"\\\"####\\\"\"}}]",
+                 i ? "null" : "\"call_1\"", i ? "null" : "\"find\"");
+    else
+        snprintf(delta, sizeof delta, "\"content\":\" ####\"");
+    add_delta(delta, "null", i + 1);
+}
+
+static void mark(void) {
+    for (size_t at = 0; at < answer_size; at++) {
+        if (answer[at] == '@' && id_count < MOST_MARKS) ids[id_count++] = at, at += DIGITS - 1;
+        if (answer[at] == '#' && word_count < MOST_MARKS) words[word_count++] = at, at += 3;
+    }
+}
+
+static void build(int tokens) {
+    const char *head = "HTTP/1.1 200 OK\r\ndate: Mon, 16 Nov 2026 11:00:00 GMT\r\nserver: uvicorn\r\ncontent-type: text/event-stream; "
+                       "charset=utf-8\r\ncache-control: no-cache\r\n";
+    char usage[256];
+    add(head, strlen(head));
+    if (shape == LOGPROBS) add("x-request-id: req-@@@@@@@@@@\r\n", 30);
+    if (shape == CRLF) add("connection: keep-alive\r\n", 24);
+    add("transfer-encoding: chunked\r\n\r\n", 30);
+    add_delta("\"role\":\"assistant\",\"content\":\"\"", "null", 0);
+    for (int i = 0; i < tokens; i++) add_token(i, tokens);
+    add_delta("", shape == TOOLS ? "\"tool_calls\"" : "\"stop\"", tokens);
+    snprintf(usage, sizeof usage,
+             "{\"id\":\"chatcmpl-@@@@@@@@@@\",\"object\":\"chat.completion.chunk\",\"created\":@@@@@@@@@@,\"model\":\"foreign-7b\",\"choices\":[],"
+             "\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":%d,\"total_tokens\":%d}}", tokens, tokens + 8);
+    add_event(usage);
+    add_event("[DONE]");
+    if (shape == TOGETHER) add_chunk(body, body_size);
+    add("0\r\n\r\n", 5);
+    mark();
+}
+
+/* An id, a time and a text that no other answer has. */
 static void renumber(void) {
     char digits[32];
-    snprintf(digits, sizeof digits, "%0*lu", ID_DIGITS, requests);
-    for (int i = 0; i < id_count; i++) memcpy(answer + ids[i], digits, ID_DIGITS);
-    for (int i = 0; vary > 1 && i < token_count; i++)
-        for (int j = 0; j < 4; j++) answer[tokens_at[i] + (size_t)j] = (char)('a' + (digits[ID_DIGITS - 1 - j] - '0' + i) % 26);
+    snprintf(digits, sizeof digits, "%0*lu", DIGITS, 1700000000UL + requests);
+    for (int i = 0; i < id_count; i++) memcpy(answer + ids[i], digits, DIGITS);
+    unsigned long word = requests * 2654435761UL;
+    for (int i = 0; i < word_count; i++) {
+        word = word * 6364136223846793005UL + 1442695040888963407UL;
+        for (int j = 0; j < 4; j++) answer[words[i] + (size_t)j] = (char)('a' + (word >> (33 + 5 * j)) % 26);
+    }
 }
-
 static int send_stats(int fd) {
     char body[256], whole[512];
     struct rusage usage;
@@ -125,7 +188,7 @@ static int serve(int fd, Input *input) {
             if (send_stats(fd) < 0) return -1;
         } else {
             requests++;
-            if (vary) renumber();
+            renumber();
             size_t sent = 0;
             while (sent < answer_size) {
                 ssize_t n = write(fd, answer + sent, answer_size - sent);
@@ -154,14 +217,15 @@ static void accept_all(int listener, int poll) {
     }
 }
 
-int main(int count, char **words) {
+int main(int count, char **arguments) {
     if (count < 4) return 2;
     int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), poll = epoll_create1(0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(words[1]))};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(arguments[1]))};
     socklen_t size = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    vary = atoi(words[3]);
-    build(atoi(words[2]));
+    for (shape = 0; shape <= TOGETHER && strcmp(names[shape], arguments[3]); shape++) {}
+    if (shape > TOGETHER) return 2;
+    build(atoi(arguments[2]));
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 4096) < 0) return 1;
     getsockname(listener, (struct sockaddr *)&address, &size);

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
@@ -19,11 +20,14 @@ import psutil
 from benchmarks.ratio_table import BENCHMARKS, PYTHON, met, print_table
 
 OURS, WRK = "agentdyno", "wrk"
-NO_REPEATS = "agentdyno, no two answers alike"
+SHAPES = ("plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together")
+"""Of load_server.c; no two answers of any of them are alike."""
+SHAPE_GOAL = 0.3
 TOKENS = 16
+OTHER_TOKENS = {"plain": (1, 256), "logprobs": (1, 256)}
 CONNECTIONS = 64
 PEERS = BENCHMARKS.parent / ".venv-load"
-GOALS = {WRK: 0.5, "Locust FastHttpUser": 5.0, "AIPerf": 10.0, "GuideLLM": 10.0}
+GOALS = {WRK: SHAPE_GOAL, "Locust FastHttpUser": 5.0, "AIPerf": 10.0, "GuideLLM": 10.0}
 """How many times as many requests a second ours sends, at least."""
 SATURATED = 0.95
 CHAT_PATH = "/v1/chat/completions"
@@ -76,12 +80,12 @@ class CannedServer:
 
 
 @contextlib.contextmanager
-def canned_server(cpu: int, *, vary: int = 1) -> Iterator[CannedServer]:
+def canned_server(cpu: int, *, shape: str = SHAPES[0], tokens: int = TOKENS) -> Iterator[CannedServer]:
     """Builds and starts benchmarks/load_server.c; needs ``cc``."""
     with tempfile.TemporaryDirectory() as folder:
         binary = Path(folder) / "load_server"
         subprocess.run(["cc", "-O2", "-o", str(binary), str(BENCHMARKS / "load_server.c")], check=True)
-        command = [str(binary), "0", str(TOKENS), str(vary)]
+        command = [str(binary), "0", str(tokens), shape]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
         try:
             assert process.stdout is not None
@@ -100,7 +104,7 @@ def tools(folder: Path) -> dict[str, Command | str]:
     script.write_text(
         f"wrk.method = 'POST'\nwrk.headers['Content-Type'] = 'application/json'\nwrk.body = [=[{BODY}]=]\n"
     )
-    found: dict[str, Command | str] = {OURS: _ours, NO_REPEATS: _ours}
+    found: dict[str, Command | str] = {OURS: _ours}
     if shutil.which("wrk"):
         found[WRK] = lambda port, seconds: (
             *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", str(script)),
@@ -250,7 +254,7 @@ def print_throughput(cpus: tuple[int, int], seconds: float, rounds: int) -> None
             if isinstance(command, str):
                 absent[name] = command
                 continue
-            with canned_server(server_cpu, vary=2 if name == NO_REPEATS else 1) as server:
+            with canned_server(server_cpu) as server:
                 for _ in range(rounds):
                     rate = measure(command(server.port, seconds), server, seconds, client_cpu)
                     if isinstance(rate, str):
@@ -258,10 +262,10 @@ def print_throughput(cpus: tuple[int, int], seconds: float, rounds: int) -> None
                         break
                     if name not in best or rate.per_s > best[name].per_s:
                         best[name] = rate
-    rows = [_row(name, best, absent) for name in (OURS, NO_REPEATS, *GOALS)]
+    rows = [_row(name, best, absent) for name in (OURS, *GOALS)]
     notes = [
         f"Every tool has one core and {CONNECTIONS} connections; the server, on another core, counts. An answer has",
-        f"{TOKENS} tokens in chunks of their own, and an id of its own; its text is the same but in the second line.",
+        f"{TOKENS} tokens in chunks of their own, and an id, a time and a text of its own.",
         "A ratio of rates needs the core of both clients to be busy, and the server's not; where it is not so the",
         "goal is judged by the ratio per second of CPU time of the client.",
         *(f"{name}: {why}" for name, why in absent.items()),
@@ -270,13 +274,57 @@ def print_throughput(cpus: tuple[int, int], seconds: float, rounds: int) -> None
     print_table("streamed requests without pacing, by the server's count", header, rows, notes)
 
 
+def print_shapes(cpus: tuple[int, int], seconds: float, rounds: int) -> None:
+    """wrk and ours in turns on every shape of answer; medians of CPU time for each answer, which other work on the
+    machine changes much less than the rates."""
+    client_cpu, server_cpu = cpus
+    if not shutil.which("wrk"):
+        print("wrk is not installed: apt-get install wrk")
+        return
+    cases = [(shape, TOKENS) for shape in SHAPES]
+    cases += [(shape, tokens) for shape, others in OTHER_TOKENS.items() for tokens in others]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {name: command for name, command in tools(Path(folder)).items() if name in (WRK, OURS)}
+        for shape, tokens in cases:
+            seen: dict[str, list[Rate]] = {WRK: [], OURS: []}
+            with canned_server(server_cpu, shape=shape, tokens=tokens) as server:
+                for _ in range(rounds):
+                    for name, found in seen.items():
+                        command = commands[name]
+                        assert not isinstance(command, str)
+                        rate = measure(command(server.port, seconds + 4.0), server, seconds, client_cpu)
+                        found += [rate] if isinstance(rate, Rate) else []
+            rows.append(_shape_row(shape, tokens, seen))
+    worst = min(float(row[-2].removesuffix("x")) for row in rows[: len(SHAPES)])
+    header = ("shape", "tokens", "wrk/s", "ours/s", "wrk us", "ours us", "wrk/ours", f">= {SHAPE_GOAL:g}x")
+    notes = [
+        f"Medians of {rounds} rounds in turns, a core for the client and one for the server. us: CPU time of the",
+        "client for each answer; wrk/ours is their ratio: the rate of ours over that of wrk on a core of its own.",
+        "wrk looks for the end of an answer and reads nothing of it.",
+        f"The worst shape of {TOKENS} tokens: {worst:.2f}x.",
+    ]
+    print_table("foreign shapes of answers, all different, by the server's count", header, rows, notes)
+
+
+def _shape_row(shape: str, tokens: int, seen: dict[str, list[Rate]]) -> tuple[str, ...]:
+    if not all(seen.values()):
+        return (shape, str(tokens), "", "", "", "", "0x", met(False))
+    per_s = {name: statistics.median(rate.per_s for rate in found) for name, found in seen.items()}
+    cost_us = {name: statistics.median(1e6 / rate.per_cpu_s for rate in found) for name, found in seen.items()}
+    share = cost_us[WRK] / cost_us[OURS]
+    judged = met(share >= SHAPE_GOAL) if tokens == TOKENS else ""
+    rates = (f"{per_s[name]:,.0f}" for name in (WRK, OURS))
+    return (shape, str(tokens), *rates, *(f"{cost_us[name]:.1f}" for name in (WRK, OURS)), f"{share:.2f}x", judged)
+
+
 def _row(name: str, best: dict[str, Rate], absent: dict[str, str]) -> tuple[str, ...]:
     rate = best.get(name)
     if rate is None:
         return (name, "-" if name in absent else "?", "", "", "", "", "", "")
     shown = (f"{rate.per_s:,.0f}", f"{rate.client:.0%}", f"{rate.server:.0%}", f"{rate.per_cpu_s:,.0f}")
     ours = best.get(OURS)
-    if name in (OURS, NO_REPEATS) or ours is None:
+    if name == OURS or ours is None:
         return (name, *shown, "", "", "")
     fair = min(ours.client, rate.client) >= SATURATED and max(ours.server, rate.server) < SATURATED
     by_rate, by_cpu = ours.per_s / rate.per_s, ours.per_cpu_s / rate.per_cpu_s

@@ -52,7 +52,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("load/scenarios/base.py", "ScenarioSettings.seed"): "protocol: drawn from the seed of the run",
     ("load/scenarios/base.py", "arrivals.name"): "the name of a scenario's parameter",
     ("load/client/decode.py", "__init__.method"): "the method of the request whose answer is read",
-    ("load/client/fast_decode.py", "__init__.method"): "the method of the request whose answer is read",
+    ("load/client/stream_decode.py", "__init__.method"): "the method of the request whose answer is read",
     ("load/plan/prompts.py", "prompt_texts.shared"): "an argument",
     ("runner/bench/job.py", "ArmJob.seed"): "protocol: the seed of one arm",
     ("runner/bench/describe.py", "ask.timeout_s"): "how long a description may take",

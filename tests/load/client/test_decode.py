@@ -4,18 +4,13 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agentdyno.load.client.decode import Decoded, ExactDecoder, Result
-from agentdyno.load.client.fast_decode import FastDecoder
+from agentdyno.load.client.decode import CHAT, Decoded, ExactDecoder, Result
 from agentdyno.load.client.hot import ExchangeEnding, Read
-from agentdyno.load.client.repeats import Repeats
+from agentdyno.load.client.stream_decode import StreamDecoder
 from agentdyno.load.windows.records import OUTCOME_CODES, OUTCOMES, TOKEN_SOURCE_CODES, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, Outcome, TokenSource
 from tests.load.streams import DONE, HEAD, LAST, chat, chunk, chunked, delta, event, ollama, tokens, usage, whole
-
-from ...properties import examples
 
 WORDS = ("a", "ö", '"\n')
 
@@ -35,8 +30,8 @@ def decode(
     raw: bytes, ending: ExchangeEnding = ExchangeEnding.COMPLETE, dialect: Dialect = Dialect.OPENAI
 ) -> Decoded:
     reads = split(raw)
-    exact = ExactDecoder(dialect).decode(reads, ending, 900)
-    assert plain(FastDecoder(dialect).decode(reads, ending, 900)) == plain(exact)
+    exact = ExactDecoder(CHAT.get(dialect)).decode(reads, ending, 900)
+    assert plain(StreamDecoder(CHAT.get(dialect)).decode(reads, ending, 900)) == plain(exact)
     return exact
 
 
@@ -102,7 +97,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_both_decoders_agree_wherever_the_bytes_are_split(name: str) -> None:
     dialect, raw = SHAPES[name]
-    fast, exact = FastDecoder(dialect), ExactDecoder(dialect)
+    fast, exact = StreamDecoder(CHAT.get(dialect)), ExactDecoder(CHAT.get(dialect))
     for place in range(1, len(raw)):
         reads = split(raw, place)
         expected = exact.decode(reads, ExchangeEnding.COMPLETE, 900)
@@ -113,52 +108,10 @@ def test_both_decoders_agree_wherever_the_bytes_are_split(name: str) -> None:
 @pytest.mark.parametrize("ending", [ExchangeEnding.CLOSED, ExchangeEnding.LOST, ExchangeEnding.TIMEOUT])
 def test_both_decoders_agree_on_an_answer_that_is_cut_off_anywhere(ending: ExchangeEnding) -> None:
     raw = chunked(chat("a", "b", counted=2))
-    fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
+    fast, exact = StreamDecoder(CHAT.get(Dialect.OPENAI)), ExactDecoder(CHAT.get(Dialect.OPENAI))
     for place in range(len(raw)):
         reads = split(raw[:place])
         assert plain(fast.decode(reads, ending, 900)) == plain(exact.decode(reads, ending, 900))
-
-
-@examples(60)
-@given(st.lists(st.text(max_size=6), min_size=1, max_size=8), st.data())
-def test_both_decoders_agree_on_any_tokens_in_any_pieces(texts: list[str], data: st.DataObject) -> None:
-    raw = chunked(chat(*texts, counted=data.draw(st.sampled_from([None, 0, len(texts)]))))
-    places = data.draw(st.lists(st.integers(1, len(raw) - 1), max_size=12, unique=True))
-    reads = split(raw, *sorted(places))
-    found = FastDecoder(Dialect.OPENAI).decode(reads, ExchangeEnding.COMPLETE, 900)
-    expected = ExactDecoder(Dialect.OPENAI).decode(reads, ExchangeEnding.COMPLETE, 900)
-    assert plain(found) == plain(expected)
-
-
-@examples(150)
-@given(st.integers(0, 5000), st.binary(min_size=1, max_size=3))
-def test_both_decoders_agree_on_an_answer_with_wrong_bytes_in_it(place: int, wrong: bytes) -> None:
-    raw = chunked(chat("a", "b", "c", "d", counted=4))
-    place %= len(raw)
-    damaged = raw[:place] + wrong + raw[place + len(wrong) :]
-    fast = FastDecoder(Dialect.OPENAI)
-    fast.decode(split(raw), ExchangeEnding.COMPLETE, 900)  # what it has learnt from a good answer must not mislead it
-    found = fast.decode(split(damaged), ExchangeEnding.COMPLETE, 900)
-    expected = ExactDecoder(Dialect.OPENAI).decode(split(damaged), ExchangeEnding.COMPLETE, 900)
-    assert plain(found) == plain(expected)
-
-
-def test_the_usual_answer_is_decoded_fast_whatever_its_id_is() -> None:
-    fast = FastDecoder(Dialect.OPENAI)
-    for ident in ("chatcmpl-1", "chatcmpl-2", "chatcmpl-1000", "x"):
-        fast.decode(split(chunked(chat(*WORDS, ident=ident, counted=3))), ExchangeEnding.COMPLETE, 900)
-    assert (fast.certain, fast.handed_over) == (4, 0)
-
-
-def test_something_else_in_the_place_of_the_id_is_not_taken_for_one() -> None:
-    fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
-    good = chunked(chat(*WORDS, ident="abcdefgh", counted=3))
-    fast.decode(split(good), ExchangeEnding.COMPLETE, 900)
-    bad = good.replace(b'"id":"abcdefgh"', b'"error":"abcde"')
-    assert fast.decode(split(bad), ExchangeEnding.COMPLETE, 900) == exact.decode(
-        split(bad), ExchangeEnding.COMPLETE, 900
-    )
-    assert OUTCOMES[exact.decode(split(bad), ExchangeEnding.COMPLETE, 900).outcome] is Outcome.STREAM_ERROR
 
 
 def test_times_are_those_of_the_bytes_that_complete_the_first_and_the_last_event_with_content() -> None:
@@ -169,7 +122,7 @@ def test_times_are_those_of_the_bytes_that_complete_the_first_and_the_last_event
         ends.append(ends[-1] + len(chunk(data)))
     # The head and the role arrive at 100, "a" at 200, "b" without its last newline at 300, that and "c" at 400.
     reads = split(raw, ends[1], ends[2], ends[3] - 3, ends[4])
-    for decoder in (ExactDecoder(Dialect.OPENAI), FastDecoder(Dialect.OPENAI)):
+    for decoder in (ExactDecoder(CHAT.get(Dialect.OPENAI)), StreamDecoder(CHAT.get(Dialect.OPENAI))):
         found = Decoded(*decoder.decode(reads, ExchangeEnding.COMPLETE, 500))
         assert (found.first_ns, found.last_ns, found.chunks, list(found.gaps)) == (200, 400, 3, [200, 0])
 
@@ -246,28 +199,3 @@ def test_a_plain_answer_needs_no_finish_mark() -> None:
     assert outcome(whole(b"<html>"), dialect=Dialect.HTTP) is Outcome.OK
     assert outcome(whole(b"x")[:-1] + b"", ExchangeEnding.CLOSED, Dialect.HTTP) is Outcome.TRUNCATED
     assert decode(whole(b"x"), dialect=Dialect.HTTP).outcome == OUTCOME_CODES[Outcome.OK]
-
-
-def test_an_answer_that_comes_again_is_known_by_its_bytes_and_only_by_them() -> None:
-    fast, exact = FastDecoder(Dialect.OPENAI), ExactDecoder(Dialect.OPENAI)
-    for number in range(4):
-        raw = chunked(chat(*WORDS, ident=f"chatcmpl-{number}", counted=3))
-        assert plain(fast.decode(split(raw), ExchangeEnding.COMPLETE, 900)) == plain(
-            exact.decode(split(raw), ExchangeEnding.COMPLETE, 900)
-        )
-    raw = chunked(chat(*WORDS, ident="chatcmpl-9", counted=3))
-    for place in range(len(raw)):
-        damaged = raw[:place] + b"?" + raw[place + 1 :]
-        found, expected = (decoder.decode(split(damaged), ExchangeEnding.COMPLETE, 900) for decoder in (fast, exact))
-        assert plain(found) == plain(expected), place
-
-
-def test_answers_that_have_more_than_their_id_of_their_own_are_not_kept_for_ever() -> None:
-    repeats = Repeats()
-    tokens = [b"a"]
-    result = ExactDecoder(Dialect.OPENAI).decode(split(chunked(chat("a", counted=1))), ExchangeEnding.COMPLETE, 900)
-    for number in range(200):
-        raw = b'x-request: %03d "id":"a" "id":"a"' % number
-        assert repeats.find(raw, 1) is None
-        repeats.learn(raw, b'"id":"a"', tokens, result)
-    assert repeats._kept == {}

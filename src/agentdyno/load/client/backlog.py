@@ -116,7 +116,7 @@ class Backlog:
         reads: list[Read],
         text: str,
     ) -> None:
-        outcome, status, first, last, chunks, gaps, entered, left, source, why = self._decoder.decode(
+        outcome, status, first, last, chunks, gaps, entered, left, source, why, _cached = self._decoder.decode(
             reads, ending, done
         )
         start = self._start_ns

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from agentdyno.load.client.hot import ExchangeEnding, Read
 from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import Dialect, Outcome, TokenSource
-from agentdyno.wire.chat import ChatDialect as ChatDialect
-from agentdyno.wire.chat import CompletionBuilder
+from agentdyno.wire.chat import AnswerDialect as AnswerDialect
+from agentdyno.wire.chat import ChatDialect, CompletionBuilder
 from agentdyno.wire.errors import ProtocolError, TooLarge
 from agentdyno.wire.head import Head
 from agentdyno.wire.message import Body, MessageParser
@@ -25,7 +25,8 @@ _SHOWN = 300
 
 class Decoded(NamedTuple):
     """``outcome`` and ``source`` are codes of ``records``; ``first_ns`` and ``last_ns`` are the arrivals of the first
-    and the last chunk with content; ``gaps`` are between such chunks, in ns. ``text`` says why it failed."""
+    and the last chunk with content; ``gaps`` are between such chunks, in ns. ``text`` says why it failed.
+    ``cached_tokens`` are those of the input that the server had kept, known where its usage is."""
 
     outcome: int
     status: int = 0
@@ -37,18 +38,20 @@ class Decoded(NamedTuple):
     output_tokens: int = UNKNOWN
     source: int = UNKNOWN_SOURCE
     text: str = ""
+    cached_tokens: int = UNKNOWN
 
 
-Result = tuple[int, int, int, int, int, Sequence[int], int, int, int, str]
+Result = tuple[int, int, int, int, int, Sequence[int], int, int, int, str, int]
 """``Decoded`` without its names, which cost more to make than the tuple."""
 
 
 class ExactDecoder:
-    """Byte by byte with the parsers in ``wire``: right for everything, and the measure of the fast one."""
+    """Byte by byte with the parsers in ``wire``: right for everything, and the measure of the other one."""
 
-    def __init__(self, dialect: Dialect, method: str = "POST", max_bytes: int = 1 << 30) -> None:
-        self._chat = CHAT.get(dialect)
-        self._source = TokenSource.OLLAMA if dialect is Dialect.OLLAMA else TokenSource.USAGE
+    def __init__(self, answers: AnswerDialect | None, method: str = "POST", max_bytes: int = 1 << 30) -> None:
+        """``answers`` is how they are read; ``None``: any body will do."""
+        self._chat = answers
+        self._source = token_source(answers)
         self._method, self._max_bytes = method, max_bytes
 
     def decode(self, reads: Sequence[Read], ending: ExchangeEnding, done_ns: int) -> Decoded:
@@ -69,7 +72,7 @@ class ExactDecoder:
         outcome, text = self._judge(parser, builder, ending, broken)
         return self._result(outcome, status, builder, text)
 
-    def _read(self, chat: ChatDialect, builder: CompletionBuilder, parser: MessageParser) -> str:
+    def _read(self, chat: AnswerDialect, builder: CompletionBuilder, parser: MessageParser) -> str:
         """Adds what the body says, and returns what is wrong with it."""
         assert parser.head is not None
         body = parser.body()
@@ -83,7 +86,7 @@ class ExactDecoder:
             return error.message if parser.done else ""
         return ""
 
-    def _read_stream(self, chat: ChatDialect, builder: CompletionBuilder, body: Body) -> None:
+    def _read_stream(self, chat: AnswerDialect, builder: CompletionBuilder, body: Body) -> None:
         ends, stamps = body.ends, body.stamps
         at = 0
         for piece in chat.pieces(body.data):
@@ -123,11 +126,11 @@ class ExactDecoder:
 
     def _result(self, outcome: Outcome, status: int, builder: CompletionBuilder, text: str) -> Decoded:
         content = builder.content_ns
-        entered = left = UNKNOWN
+        entered = left = cached = UNKNOWN
         source = UNKNOWN_SOURCE
         if builder.usage is not None and (builder.usage.output_tokens or not content):
             entered, left = builder.usage.input_tokens, builder.usage.output_tokens
-            source = TOKEN_SOURCE_CODES[self._source]
+            source, cached = self._source, builder.usage.cached_tokens
         elif content:
             left, source = len(content), TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
         return Decoded(
@@ -141,7 +144,14 @@ class ExactDecoder:
             left,
             source,
             text[:_SHOWN],
+            cached,
         )
+
+
+def token_source(answers: AnswerDialect | None) -> int:
+    """The code of where counts of tokens come from that an answer of this kind holds."""
+    own = answers is not None and answers.name.startswith(OLLAMA.name)
+    return TOKEN_SOURCE_CODES[TokenSource.OLLAMA if own else TokenSource.USAGE]
 
 
 def refusal(head: Head) -> Outcome:

@@ -21,6 +21,7 @@ HEAD, CHUNKED, LENGTH, UNTIL_CLOSE, EXACT = range(5)
 MOST_KNOWN = 512
 _CHUNKED_HEADER = b"\r\ntransfer-encoding: chunked\r\n"
 _LENGTH_HEADER = b"\r\ncontent-length: "
+_KEPT_HEADER = b"\r\nconnection: keep-alive\r\n"
 
 Read = tuple[int, bytes]
 
@@ -271,6 +272,7 @@ def _framing(raw: bytes, max_bytes: int) -> tuple[int, int]:
     head = raw.lower()
     if not head.startswith(b"http/1.1 ") or not head.endswith(b"\r\n\r\n"):
         return EXACT, 0
+    head = head.replace(_KEPT_HEADER, b"\r\n", 1)  # says what is so without it
     if b"\r\nconnection:" in head or head[9:12] in (b"204", b"304") or head[9:10] == b"1":
         return EXACT, 0
     if b"\r\ncontent-encoding:" in head or b"\n\n" in head:
@@ -283,4 +285,4 @@ def _framing(raw: bytes, max_bytes: int) -> tuple[int, int]:
     digits = head[at + len(_LENGTH_HEADER) : head.find(b"\r", at + len(_LENGTH_HEADER))]
     if not digits.isdigit() or len(digits) > 15 or int(digits) > max_bytes:
         return EXACT, 0
-    return LENGTH, int(digits) + len(head)
+    return LENGTH, int(digits) + len(raw)

@@ -14,9 +14,10 @@ from time import perf_counter_ns, process_time_ns
 import numpy as np
 
 from agentdyno.load.client.backlog import Backlog
-from agentdyno.load.client.fast_decode import FastDecoder
+from agentdyno.load.client.decode import CHAT
 from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, encode_batch, load_value
 from agentdyno.load.client.sender import Sender
+from agentdyno.load.client.stream_decode import StreamDecoder
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
 from agentdyno.workers.serve import die_with
@@ -34,7 +35,7 @@ class Client:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, pipe: Pipe) -> None:
         self._loop, self._settings, self._pipe = loop, settings, pipe
-        decoder = FastDecoder(settings.dialect, settings.method, settings.max_bytes)
+        decoder = StreamDecoder(CHAT.get(settings.dialect), settings.method, settings.max_bytes)
         self._backlog = Backlog(loop, decoder, settings.process)
         self._sender = Sender(loop, settings, self._backlog)
         self._drain_ns = self._start_ns = self._flushed_ns = self._expired_ns = 0
