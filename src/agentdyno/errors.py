@@ -7,6 +7,7 @@ DynoError
 ├── StoreError      the store is locked, read-only, unreachable, or holds something else
 │   ├── Unknown     the store works, and holds nothing of that name
 │   ├── Conflict    the store works, and what it holds stands against this
+│   ├── StoreGone   the file that is written to has lost its name: deleted, or replaced by another
 │   └── LeaseLost   the job has ended, or has gone to another worker
 ├── ResultError     a result file is cut off, of a newer schema, or not one of ours
 ├── ImportFailed    a file of another tool is of no known format, or does not hold together
@@ -60,6 +61,10 @@ class Unknown(StoreError):
 
 class Conflict(StoreError):
     """The store works, and what it holds stands against this (a name that is taken)."""
+
+
+class StoreGone(StoreError):
+    """The file that is written to has lost its name: nobody will find what is stored in it."""
 
 
 class LeaseLost(StoreError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -153,6 +154,10 @@ def main() -> None:
 def _explain(error: Exception) -> int:
     from agentdyno.errors import DynoError, NotComparable
 
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f"{error.filename}: " if error.filename else ""
+        _say(f"Error: {where}the disk is full\n  Make room. A run that stopped goes on with `dyno resume`.")
+        return 2
     if not isinstance(error, DynoError):
         raise error
     _say(f"Error: {error}")

@@ -52,7 +52,8 @@ def finish(
         report = Report((result,), with_profiles(findings, result, store))
         for path in write_reports(report, formats, folder):
             shared.say(f"Wrote {shown(path)}")
-    shared.say(f"Result: {shown(folder / 'result.json')}")
+    if not any(warning.code == "no-result-file" for warning in result.warnings):
+        shared.say(f"Result: {shown(folder / 'result.json')}")
     if not as_json and not formats:
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
     if result.stopped_because and result.stopped_because.startswith(DECIDED):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from agentdyno.contracts import StopRule
-from agentdyno.errors import RunError
-from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, Status
+from agentdyno.errors import RunError, StoreGone
+from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, RunWarning, Status
 from agentdyno.model.form import GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
@@ -27,8 +27,9 @@ from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
 from agentdyno.runs.kinds import kind_named
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import Normaliser
+from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
-from agentdyno.runs.recording import Recording
+from agentdyno.runs.recording import Recording, keep_copy
 from agentdyno.runs.rules import CommonRules, given_up_warnings
 
 log = logging.getLogger("agentdyno.run")
@@ -45,14 +46,17 @@ def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
     prepared = replace(prepared, request=replace(prepared.request, spec=spec))
     run_id = new_run_id()
     place = Place(run_id, run_folder(spec, run_id), say=tools.say)
-    executor = kind.executor(prepared, place)
-    executor.open()
-    with _closed_on_error(executor):
-        make_folder(place.folder)
-        header = _header(kind.name, run_id, prepared, executor)
-        tools.kept_in.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
-    log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
-    return _Run(kind, prepared, executor, place, tools).execute(header, {})
+    executor, store = kind.executor(prepared, place), tools.kept_in
+    with closed_by_signals():
+        executor.open()
+        with _closed_on_error(executor):
+            make_folder(place.folder)
+            header = _header(kind.name, run_id, prepared, executor)
+        with owned(place.folder, run_id, leased=store.leased):
+            with _closed_on_error(executor):
+                store.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
+            log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
+            return _Run(kind, prepared, executor, place, tools).execute(header, {})
 
 
 def resume(
@@ -69,13 +73,20 @@ def resume(
     """
     store = tools.kept_in
     run_id = store.runs.find(reference)
-    header = store.runs.load(run_id, samples=False)
-    if header.status is RunStatus.COMPLETE and not retry_errors:
-        raise RunError(
-            f"run {run_id} is complete: there is nothing to resume",
-            remedy="`dyno run` starts a new one; --retry-errors repeats failed samples.",
-        )
-    kind, header = kind_named(header.kind), moved(header)
+    folder = run_folder(moved(store.runs.load(run_id, samples=False)).spec, run_id)
+    with closed_by_signals(), owned(folder, run_id, leased=store.leased):
+        # Read once it is ours: whoever had it may have closed it in the meantime.
+        header = store.runs.load(run_id, samples=False)
+        if header.status is RunStatus.COMPLETE and not retry_errors:
+            raise RunError(
+                f"run {run_id} is complete: there is nothing to resume",
+                remedy="`dyno run` starts a new one; --retry-errors repeats failed samples.",
+            )
+        return _resume_owned(moved(header), tools, retry_errors)
+
+
+def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunResult:
+    store, run_id, kind = tools.kept_in, header.run_id, kind_named(header.kind)
     if tools.choices.executor:
         header = replace(header, spec=replace(header.spec, executor=tools.choices.executor))
     with kind.prepare(kind.again(header, tools), tools) as prepared:
@@ -99,6 +110,17 @@ def resume(
                 done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
         return _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys()).execute(header, done)
+
+
+def _written(closed: RunResult, folder: Path) -> RunResult:
+    """Writes the result file. A run whose file cannot be written is closed in the store all the same, and says so."""
+    try:
+        write_result(closed, folder / "result.json")
+    except RunError as error:
+        message = f"{error.where}: {error.message}; the run is closed in the store"
+        remedy = f"Then write it anew: `dyno report {closed.run_id[:13]} --format json`."
+        return replace(closed, warnings=(*closed.warnings, RunWarning("no-result-file", message, remedy)))
+    return closed
 
 
 @contextmanager
@@ -166,6 +188,12 @@ class _Run(Generic[W]):
 
     def execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         """Performs the trials that are not ``done``, records each sample at once, closes."""
+        try:
+            return self._execute(header, done)
+        except StoreGone as gone:
+            raise keep_copy(self.tools.kept_in, self.place.folder, self.place.run_id, gone) from gone
+
+    def _execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         prepared, executor, store = self.prepared, self.executor, self.tools.kept_in
         with _closed_on_error(executor):
             ended = {trial.key for trial in prepared.plan.trials if trial.key in done} if done else set()
@@ -196,7 +224,7 @@ class _Run(Generic[W]):
         closed = self.kind.close(header, prepared, outcome)
         closed = normaliser.added_to(closed, whole=not done)
         closed = replace(closed, status=run_status(closed))
-        write_result(closed, self.place.folder / "result.json")
+        closed = _written(closed, self.place.folder)
         store.runs.finish(closed, folder=self.place.folder)
         learn_ways(store, closed)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)

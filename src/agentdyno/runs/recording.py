@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from agentdyno.errors import StoreError
+from agentdyno.errors import StoreError, StoreGone
 from agentdyno.model import Progress, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.runner.executor import TrialStep
 from agentdyno.runner.rules.budgets import spent_usd
 from agentdyno.runner.schedule import Schedule
+from agentdyno.runs.place import now_ms
 from agentdyno.store import Store
 
 log = logging.getLogger("agentdyno.run")
@@ -104,12 +108,15 @@ class Recording:
 
     def rescue(self) -> None:
         """Samples that could not be saved when they were measured."""
-        unsaved = self.folder / UNSAVED
-        if not unsaved.is_file():
+        files = [path for path in _unsaved_files(self.folder, self.run_id) if path.is_file()]
+        if not files:
             return
         recorded = self.store.runs.recorded(self.run_id)
-        for line in unsaved.read_text().splitlines():
-            step = _step(json.loads(line))
+        for line in chain.from_iterable(path.read_text("utf-8").splitlines() for path in files):
+            try:
+                step = _step(json.loads(line))
+            except ValueError:  # cut off where the disk was full: that trial is made again
+                continue
             key = _told(step).key
             if recorded.get(key) in (Status.OK, Status.FAILED):
                 continue
@@ -117,7 +124,8 @@ class Recording:
                 self.repeated.add(key)
             self._append(step)
         self.store.runs.commit()
-        unsaved.unlink()
+        for path in files:
+            path.unlink()
 
     def record(self, step: TrialStep) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
@@ -133,6 +141,8 @@ class Recording:
             else:
                 unsaved = self._writer.appended(at_once=sample is None or not is_quick(sample))
                 del self._uncommitted[: len(self._uncommitted) - unsaved]
+        except StoreGone:
+            raise  # all of it is written, where nobody finds it: see ``keep_copy``
         except StoreError as error:
             raise self._rescued(error) from error
 
@@ -151,21 +161,56 @@ class Recording:
         try:
             self._writer.close()
             self._uncommitted.clear()
+        except StoreGone:
+            raise
         except StoreError as error:
             raise self._rescued(error) from error
         finally:
             self._writer = None
 
     def _rescued(self, error: StoreError) -> StoreError:
-        """Puts what is not saved into a file beside the result, for the resume that follows."""
-        with (self.folder / UNSAVED).open("a") as unsaved:
-            unsaved.writelines(f"{encode(_plain(step))}\n" for step in self._uncommitted)
+        """Puts what is not saved into a file, for the resume that follows: beside the result, or, where that disk is
+        full as well, among the temporary ones."""
+        lines = [f"{encode(_plain(step))}\n" for step in self._uncommitted]
         self._uncommitted.clear()
+        kept = f"{len(lines):,} of the last trials could be kept nowhere and will be made again"
+        for path in _unsaved_files(self.folder, self.run_id):
+            try:
+                with path.open("a", encoding="utf-8") as unsaved:
+                    unsaved.writelines(lines)
+            except OSError:
+                continue
+            kept = f"what was measured is kept ({path})"
+            break
         return StoreError(
-            f"{error.message}; the run stops here, what was measured is kept",
+            f"{error.message}; the run stops here, {kept}",
             where=error.where,
             remedy=f"{error.remedy or 'Make the store writable.'} Then `dyno resume {self.run_id}`.",
         )
+
+
+def _unsaved_files(folder: Path, run_id: str) -> tuple[Path, Path]:
+    return folder / UNSAVED, Path(tempfile.gettempdir()) / f"dyno-{run_id}-{UNSAVED}"
+
+
+def keep_copy(store: Store, folder: Path, run_id: str, gone: StoreGone) -> StoreError:
+    """The store as it is open here, in the folder of the run: its own file has lost its name."""
+    copy = folder / f"store-{now_ms()}.db"
+    try:
+        with contextlib.suppress(StoreGone):
+            store.runs.commit()
+        store.copy_open(copy)
+    except (StoreError, OSError) as error:
+        return StoreError(
+            f"{gone.message}, and no copy of it can be made ({error})",
+            where=gone.where,
+            remedy="What was measured in this run is lost. Run it again.",
+        )
+    return StoreError(
+        f"{gone.message}; the run stops here, and everything in the store is kept in {copy}",
+        where=gone.where,
+        remedy=f"Put the copy in its place, or go on in it: `dyno resume {run_id[:13]} --store {copy}`.",
+    )
 
 
 def _told(step: TrialStep) -> Sample | Trial:

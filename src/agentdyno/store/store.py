@@ -29,6 +29,9 @@ class Store:
     ``StoreError``. A lost connection is one such error; the next call connects anew.
     """
 
+    leased = False
+    """Whether what is written belongs to a job: its lease then decides who may write."""
+
     def __init__(self, session: DatabaseSession, on_run: Callable[[str], None] = lambda _: None) -> None:
         """Use ``Store.open``. ``on_run`` is told the id of a run before the run is begun."""
         self.session = session
@@ -114,6 +117,11 @@ class Store:
             session.commit()
             session.backend.backup(path)
 
+    def copy_open(self, path: Path) -> None:
+        """As ``backup``, of what this connection has written, even where the store's file has lost its name."""
+        with self.session as session:
+            session.backend.copy_open(session.connection, path)
+
     def vacuum(self) -> tuple[int, int]:
         """Gives unused space back; bytes on disk before and after."""
         with self.session as session:
@@ -130,7 +138,11 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except StoreError:
+            if error is None:  # else the first error says what happened
+                raise
 
 
 def _missing(backend: Backend) -> StoreError:

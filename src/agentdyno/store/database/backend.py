@@ -50,6 +50,15 @@ class Backend(Protocol):
     def is_broken(self, connection: Connection) -> bool:
         """Whether the connection is gone for good, so that only a new one can help."""
 
+    def require_place(self, *, at_once: bool = False) -> None:
+        """Raises ``StoreGone`` where what is written goes into a file that has lost its name.
+
+        Cheap: it looks now and then, unless ``at_once``.
+        """
+
+    def copy_open(self, connection: Connection, path: Path) -> None:
+        """What an open connection sees, as a new file, even where the store itself has lost its name."""
+
     def has_failed(self, connection: Connection) -> bool:
         """Whether the open transaction can only be rolled back."""
 

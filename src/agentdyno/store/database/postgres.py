@@ -120,6 +120,12 @@ class PostgresBackend(Upserts):
     def is_broken(self, connection: Connection) -> bool:
         return connection.invalidated or _driver(connection).closed
 
+    def require_place(self, *, at_once: bool = False) -> None:
+        """A server knows where its files are."""
+
+    def copy_open(self, connection: Connection, path: Path) -> None:  # noqa: ARG002
+        self.backup(path)
+
     def has_failed(self, connection: Connection) -> bool:
         from psycopg.pq import TransactionStatus
 

@@ -162,6 +162,7 @@ class DatabaseSession:
             raise self._lost_group()
         self.connection.exec_driver_sql("COMMIT")
         self._group_open = False
+        self.backend.require_place()
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
@@ -188,6 +189,7 @@ class DatabaseSession:
             self.begin()
             yield
             self.commit()
+            self.backend.require_place(at_once=True)
         except BaseException:
             if self.in_transaction():
                 self.connection.exec_driver_sql("ROLLBACK")

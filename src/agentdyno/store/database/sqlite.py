@@ -13,13 +13,15 @@ from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, 
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
-from agentdyno.errors import StoreError
+from agentdyno.errors import StoreError, StoreGone
 from agentdyno.store.database.columns import Upserts
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
 
 _LOCK_RETRY_S = 0.005
 _BULK_CACHE_KIB = 64 * 1024
+_PLACE_EVERY_S = 0.5
+"""Seconds between two looks at whether the file still has its name."""
 
 _EXPLAINED = (
     (
@@ -87,6 +89,8 @@ class SqliteBackend(Upserts):
         self._url = url
         self.url = url.render_as_string(hide_password=True)
         self.where = str(self._path)
+        self._opened: tuple[int, int] | None = None
+        self._looked_at = 0.0
 
     def exists(self) -> bool:
         return self._path.exists()
@@ -112,7 +116,26 @@ class SqliteBackend(Upserts):
             connect_args={"timeout": busy_timeout_s, "check_same_thread": False},
         )
         event.listen(engine, "connect", _configure)
+        event.listen(engine, "connect", lambda *_: self._note_place())
         return engine
+
+    def _note_place(self) -> None:
+        self._opened, self._looked_at = _identity(self._path), time.monotonic()
+
+    def require_place(self, *, at_once: bool = False) -> None:
+        """SQLite goes on writing into a file that was deleted or replaced, where nobody will find it."""
+        now = time.monotonic()
+        if not at_once and now - self._looked_at < _PLACE_EVERY_S:
+            return
+        self._looked_at = now
+        if self._opened is not None and _identity(self._path) != self._opened:
+            raise StoreGone("the store was deleted or replaced while it was written to", where=self.where)
+
+    def copy_open(self, connection: Connection, path: Path) -> None:
+        from agentdyno.store.database.backups import claimed
+
+        with claimed(path), contextlib.closing(sqlite3.connect(path)) as target:
+            _driver(connection).backup(target)
 
     def prepare_new(self, connection: Connection, busy_timeout_s: float) -> None:
         """Switching to a write-ahead log fails at once, whatever the timeout, while someone else switches."""
@@ -193,6 +216,15 @@ class SqliteBackend(Upserts):
 
     def _size_bytes(self) -> int:
         return sum(part.stat().st_size for part in (self._path, Path(f"{self._path}-wal")) if part.exists())
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode; ``None`` where there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _configure(driver: sqlite3.Connection, _record: object) -> None:

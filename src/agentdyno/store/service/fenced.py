@@ -32,6 +32,8 @@ class Superseded(Exception):
 class FencedStore(Store):
     """A store for one attempt at a job."""
 
+    leased = True
+
     @classmethod
     def open_for(
         cls, url: str | Path, job_id: str, attempt: int, on_run: Callable[[str], None] = lambda _: None

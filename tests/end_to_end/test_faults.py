@@ -1,0 +1,161 @@
+"""When the disk, the store or the user gets in the way: closed properly, said clearly, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ..command import DYNO, Bench
+
+AGENT = """
+import os, pathlib, time
+
+answered = 0
+
+def slow(text):
+    global answered
+    while answered >= 5 and not pathlib.Path("go").exists():
+        time.sleep(0.01)
+    answered += 1
+    return text
+
+def big(text):
+    return text + os.urandom(40_000).hex()
+"""
+CASES = ", ".join(f'{{id: c{number}, input: "{number}", target: "{number}"}}' for number in range(40))
+SUITE = f"name: faults\nscorer: exact\nwarmup: 0\nepochs: 1\ndataset:\n  cases: [{CASES}]\n"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.write("agent.py", AGENT)
+    bench.write("suite.yaml", SUITE)
+    return bench
+
+
+def stored(folder: Path) -> int:
+    file = folder / ".dyno" / "dyno.db"
+    if not file.is_file():
+        return 0
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
+        try:
+            return int(store.execute("SELECT count(*) FROM samples").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+def started(bench: Bench) -> subprocess.Popen[str]:
+    """A run that has stored five samples and waits in the sixth case for a file ``go``."""
+    run = bench.start("run", "suite.yaml", "--agent", "agent.py@slow")
+    while stored(bench.folder) < 5:
+        assert run.poll() is None
+        time.sleep(0.01)
+    return run
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_closes_the_run_as_ctrl_c_does_and_a_second_does_not_disturb_it(bench: Bench, number: int) -> None:
+    run = started(bench)
+    run.send_signal(number)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=120)
+    assert run.returncode == 130, err
+    assert "Go on with: dyno resume" in err
+    (listed,) = bench.dyno("list", "runs", "--json").json
+    assert (listed["status"], listed["samples"]) == ("partial", 5)
+
+
+def test_a_run_that_is_alive_is_not_resumed_and_two_resumes_are_one(bench: Bench) -> None:
+    run = started(bench)
+    refused = bench.dyno("resume")
+    assert refused.code == 2
+    assert f"is being executed right now, by process {run.pid}, since 2" in refused.err
+    assert f"kill {run.pid}" in refused.err
+    run.kill()
+    run.communicate(timeout=120)
+    resumes = [bench.start("resume") for _ in range(2)]
+    while all(one.poll() is None for one in resumes):
+        time.sleep(0.01)
+    loser = resumes[0] if resumes[0].poll() is not None else resumes[1]
+    assert loser.returncode == 2
+    assert "is being executed right now" in loser.communicate()[1]
+    bench.write("go", "")
+    (winner,) = [one for one in resumes if one is not loser]
+    _, err = winner.communicate(timeout=120)
+    assert winner.returncode == 0, err
+    assert stored(bench.folder) == 40
+
+
+def test_a_store_that_is_deleted_during_a_run_is_kept_whole_and_the_run_goes_on_there(bench: Bench) -> None:
+    run = started(bench)
+    shutil.rmtree(bench.folder / ".dyno")
+    bench.write("go", "")
+    _, err = run.communicate(timeout=120)
+    assert run.returncode == 2
+    assert "the store was deleted or replaced while it was written to; the run stops here" in err
+    assert "Traceback" not in err
+    (copy,) = bench.folder.glob(".dyno/runs/*/store-*.db")
+    assert f"--store {copy}" in err
+    assert bench.dyno("resume", "--store", str(copy)).code == 0
+    (listed,) = bench.dyno("list", "runs", "--json", "--store", str(copy)).json
+    assert (listed["status"], listed["samples"]) == ("complete", 40)
+
+
+def on_a_small_disk(bench: Bench, script: str) -> subprocess.CompletedProcess[str]:
+    """``script`` in a shell that alone sees a file system of 2 MB at ``small``."""
+    (bench.folder / "small").mkdir()
+    for name in ("agent.py", "suite.yaml"):
+        (bench.folder / "small" / name).write_text((bench.folder / name).read_text())
+    lines = [
+        "mount -t tmpfs -o size=2m none small",
+        f'cp agent.py suite.yaml small; cd small; dyno() {{ {DYNO} "$@"; }}',
+        script,
+    ]
+    alone = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+    return subprocess.run(
+        [*alone, "sh", "-c", "set -e\n" + "\n".join(lines)],
+        cwd=bench.folder,
+        env={**bench.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_a_full_disk_is_said_in_one_message_and_the_run_goes_on_when_there_is_room(bench: Bench) -> None:
+    done = on_a_small_disk(
+        bench,
+        "if dyno run suite.yaml --agent agent.py@big; then exit 9; else echo code $?; fi\n"
+        "mount -o remount,size=64m none .\n"
+        "dyno resume > /dev/null\n"
+        "dyno list runs --json",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "code 2" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert "the disk is full; the run stops here, what was measured is kept" in done.stderr
+    assert "dyno resume " in done.stderr
+    assert '"status":"complete"' in done.stdout.replace(" ", "").replace("\n", "")
+    assert '"samples":40' in done.stdout.replace(" ", "").replace("\n", "")
+
+
+def test_a_run_whose_result_file_cannot_be_written_is_closed_in_the_store_and_says_so(bench: Bench) -> None:
+    run = started(bench)
+    (folder,) = (bench.folder / ".dyno" / "runs").iterdir()
+    (folder / "result.json").mkdir()  # what is in the way cannot be replaced by a file
+    bench.write("go", "")
+    out, err = run.communicate(timeout=120)
+    assert run.returncode == 0, err
+    assert "result.json: cannot write the file: Is a directory; the run is closed in the store" in " ".join(out.split())
+    assert "Traceback" not in err
+    assert [item["status"] for item in bench.dyno("list", "runs", "--json").json] == ["complete"]
