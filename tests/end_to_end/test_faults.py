@@ -156,6 +156,7 @@ def test_a_run_whose_result_file_cannot_be_written_is_closed_in_the_store_and_sa
     bench.write("go", "")
     out, err = run.communicate(timeout=120)
     assert run.returncode == 0, err
-    assert "result.json: cannot write the file: Is a directory; the run is closed in the store" in " ".join(out.split())
+    told = " ".join(out.split())
+    assert "result.json: cannot write the file: Is a directory; the run is closed in the store" in told
     assert "Traceback" not in err
     assert [item["status"] for item in bench.dyno("list", "runs", "--json").json] == ["complete"]
