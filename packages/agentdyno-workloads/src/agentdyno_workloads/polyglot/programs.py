@@ -52,8 +52,8 @@ def find_program(language: str, runtime: str, agents: int, folder: str = "") -> 
             f"the agent in Rust on {chosen} is not built: there is no {path}",
             where="params.language",
             remedy=(
-                "Rust comes with `apt-get install cargo` or from https://rustup.rs; then `scripts/rust_agents.sh` in a "
-                f"checkout, elsewhere `cargo build --release --features async-std-runtime,smol-runtime "
+                "Rust comes with `apt-get install cargo` or from https://rustup.rs; then `scripts/rust_agents.sh` in "
+                f"a checkout, elsewhere `cargo build --release --features async-std-runtime,smol-runtime "
                 f"--manifest-path {_SOURCES / 'Cargo.toml'} --target-dir {target.parent}`."
             ),
         )
