@@ -44,6 +44,10 @@ def test_a_difference_of_medians_has_an_interval_that_is_the_same_every_time() -
             "100 [-100, 300] ms. The client's part, measured without latency, is 20 [10, 30] ms: 1.0% of the time.",
         ),
         (
+            row("tokens_per_s", Verdict.INCONCLUSIVE, Difference(-9.0, -12.0, -6.0)),
+            "Tokens a second is undecided after so few runs: Python less Rust is -9 [-12, -6] /s.",
+        ),
+        (
             row("peak_rss_bytes", Verdict.BETTER, Difference(2**20, 2**20, 2**21)),
             "Rust is ahead in peak memory: Python less Rust is 1 [1, 2] MiB. All of it is the client's.",
         ),

@@ -74,7 +74,11 @@ def made_by(run: RunResult) -> str:
     names = {arm.arm_id: f"{arm.name}: " for arm in run.arms}
     warned = [f"- {names.get(warning.arm_id or '', '')}{warning.message}" for warning in run.warnings]
     noted = "\n".join(["The run warns:\n", *warned, ""]) if warned else ""
-    return f"Run `{run.run_id}`, {day}: `dyno run workload:polyglot/{run.name}`.\n\n{noted}"
+    phases = {arm.entry for arm in run.arms}
+    only = f" --only {phases.pop()}" if len(phases) == 1 else ""
+    most = max((len(arm.samples) for arm in run.arms), default=0)
+    command = f"dyno run workload:polyglot/{run.name}{only} --iterations {most}"
+    return f"Run `{run.run_id}`, {day}: `{command}`.\n\n{noted}"
 
 
 def runtime_lines(found: Sequence[Configuration]) -> Iterator[str]:

@@ -22,6 +22,8 @@ def sentence(row: LanguageRow) -> str:
     name, gap = NAMES[row.metric], f"Python less Rust is {between(row.metric, row.difference)}"
     if row.verdict is None:
         said = f"{name[0].upper()}{name[1:]} is not judged, for want of runs: {gap}."
+    elif row.verdict is Verdict.INCONCLUSIVE and row.difference.told_apart:
+        said = f"{name[0].upper()}{name[1:]} is undecided after so few runs: {gap}."
     elif not row.told_apart:
         said = f"In {name} Python and Rust cannot be told apart ({row.verdict}): {gap}."
     else:
