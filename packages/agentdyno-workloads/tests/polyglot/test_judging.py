@@ -66,6 +66,7 @@ def test_a_row_says_whether_languages_can_be_told_apart_and_whose_the_difference
 def test_published_figures_rank_the_other_way_round_by_tokens_over_wall_time() -> None:
     assert printed_efficiency("tokio-default") > printed_efficiency("async-std")
     assert tokens_per_s("async-std") > tokens_per_s("tokio-default")
-    assert round(tokens_per_s("async-std"), 1) == 95.2
-    assert round(tokens_per_s("tokio-default"), 1) == 81.9
-    assert {name: len(runs) for name, runs in PUBLISHED.items()} == {"tokio-default": 5, "async-std": 5}
+    assert (round(tokens_per_s("async-std"), 1), round(tokens_per_s("tokio-default"), 1)) == (94.0, 77.1)
+    printed = round(printed_efficiency("async-std"), 1), round(printed_efficiency("tokio-default"), 1)
+    assert printed == (50.0, 90.0), "as the report's own table has them"
+    assert {name: len(runs) for name, runs in PUBLISHED.items()} == {"tokio-default": 30, "async-std": 30}

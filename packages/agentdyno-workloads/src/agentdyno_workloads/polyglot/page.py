@@ -71,14 +71,21 @@ def page(runs: Mapping[str, RunResult]) -> Iterator[str]:
 
 def made_by(run: RunResult) -> str:
     day = datetime.fromtimestamp(run.started_at / 1000, UTC).date().isoformat()
-    names = {arm.arm_id: f"{arm.name}: " for arm in run.arms}
-    warned = [f"- {names.get(warning.arm_id or '', '')}{warning.message}" for warning in run.warnings]
-    noted = "\n".join(["The run warns:\n", *warned, ""]) if warned else ""
+    noted = "\n".join(["The run warns:\n", *warning_lines(run), ""]) if run.warnings else ""
     phases = {arm.entry for arm in run.arms}
     only = f" --only {phases.pop()}" if len(phases) == 1 else ""
     most = max((len(arm.samples) for arm in run.arms), default=0)
     command = f"dyno run workload:polyglot/{run.name}{only} --iterations {most}"
     return f"Run `{run.run_id}`, {day}: `{command}`.\n\n{noted}"
+
+
+def warning_lines(run: RunResult) -> Iterator[str]:
+    """One line for each kind of warning: the first of it, and how many other arms have it."""
+    names = {arm.arm_id: f"{arm.name}: " for arm in run.arms}
+    for code in dict.fromkeys(warning.code for warning in run.warnings):
+        first, *others = [warning for warning in run.warnings if warning.code == code]
+        more = f" (and {len(others)} other arms alike)" if others else ""
+        yield f"- {names.get(first.arm_id or '', '')}{first.message}{more}"
 
 
 def runtime_lines(found: Sequence[Configuration]) -> Iterator[str]:
@@ -95,7 +102,7 @@ def runtime_lines(found: Sequence[Configuration]) -> Iterator[str]:
                 for name, one in zip(OF_RUNTIMES, known, strict=True)
             ]
             rate = known[0].interval if known[0] is not None else None
-            ends = "-" if rate is None else f"{rate[0]:.4g} to {rate[1]:.4g}"
+            ends = "-" if rate is None else f"{shown(OF_RUNTIMES[0], rate[0])} to {shown(OF_RUNTIMES[0], rate[1])}"
             yield f"| {item.params['runtime']} | {' | '.join(cells)} | {ends} |"
         yield f"\n{_overlap(own)}\n"
 
@@ -115,8 +122,8 @@ def published_lines() -> Iterator[str]:
     yield "## Published figures, scored again\n"
     yield (
         "A published comparison of the same five runtimes (Chimeraforge, TR115) ranks them by parallel efficiency\n"
-        "and advises against async-std. Scored by tokens over wall time, its own files say the opposite; here are\n"
-        "those of one configuration (two agents alike, 80 GPU layers, a context of 512, five runs each):\n"
+        "and advises against async-std. Scored by tokens over wall time, its own files of thirty runs each invert\n"
+        "the ranking:\n"
     )
     yield "| runtime | printed efficiency | tokens a second |\n|---|---|---|"
     for runtime in PUBLISHED:

@@ -73,4 +73,4 @@ def unit(metric: str) -> str:
 
 def _number(metric: str, value: float) -> str:
     scale = {" µs": 1e6, " ms": 1e3, " MiB": 2.0**-20}.get(unit(metric), 1.0)
-    return f"{value * scale:.4g}"
+    return f"{value * scale:,.0f}" if abs(value * scale) >= 10_000 else f"{value * scale:.4g}"
