@@ -73,6 +73,7 @@ results:  ## Measure the workloads anew and write docs/results
 	@scripts/install.sh dev
 	@packages/agentdyno-workloads/scripts/simulation_results.sh
 	@packages/agentdyno-workloads/scripts/framework_results.sh
+	@packages/agentdyno-workloads/scripts/polyglot_results.sh
 	@packages/agentdyno-workloads/scripts/rl_results.sh
 
 clean:  ## Remove .venv and caches

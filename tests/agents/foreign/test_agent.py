@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentdyno.agents.foreign.agent import ForeignAgent, ProgramLimits, ProgramSetting
+from agentdyno.agents.foreign.agent import ForeignAgent, ProgramLimits, ProgramSetting, ProgramUse
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response, Usage
@@ -374,3 +374,21 @@ done
     script.chmod(0o755)
     assert ask(bare(place, "./agent.sh")).output == "from a shell"
     assert json.loads(json.dumps(ask(bare(place, "./agent.sh")).observed)) == {"command": ["./agent.sh"]}
+
+
+def test_what_a_program_has_used_is_known_once_it_has_greeted(place: Place) -> None:
+    agent = program(place, ECHO)
+    assert agent.used().start_s is None
+
+    async def work(started: ForeignAgent) -> ProgramUse:
+        await started.run(Case("c", "hi"))
+        return started.used()
+
+    used = using(agent, work)
+    assert isinstance(used, ProgramUse)
+    assert used.start_s is not None
+    assert used.start_s > 0
+    assert used.cpu_s is not None
+    assert used.cpu_s > 0
+    assert used.peak_rss_bytes is not None
+    assert used.peak_rss_bytes > 1_000_000

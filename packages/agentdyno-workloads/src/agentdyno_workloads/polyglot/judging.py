@@ -29,8 +29,8 @@ COMPARED = (
 """Figures of the table, where a run has them."""
 ADDITIVE = ("start_s", "ttft_s", "case_s", "cpu_per_token_s", "peak_rss_bytes")
 """Those of which a difference on a server without latency is a part of the difference on a model."""
-OF_THE_CLIENT = ("start_s", "peak_rss_bytes")
-"""What no server has a part in."""
+OF_THE_CLIENT = ("start_s", "cpu_per_token_s", "peak_rss_bytes")
+"""What the client's process alone uses, whatever its server does."""
 DRAWN = 2000
 LEVEL = 0.95
 PREFIX = "result."

@@ -52,9 +52,9 @@ def find_program(language: str, runtime: str, agents: int, folder: str = "") -> 
             f"the agent in Rust on {chosen} is not built: there is no {path}",
             where="params.language",
             remedy=(
-                f"`scripts/rust_agents.sh` builds it in a checkout. Elsewhere: `cargo build --release --features "
-                f"async-std-runtime,smol-runtime --manifest-path {_SOURCES / 'Cargo.toml'} --target-dir "
-                f"{target.parent}`. Rust 1.63 or newer comes with `apt-get install cargo` or from https://rustup.rs."
+                "Rust comes with `apt-get install cargo` or from https://rustup.rs; then `scripts/rust_agents.sh` in "
+                f"a checkout, elsewhere `cargo build --release --features async-std-runtime,smol-runtime "
+                f"--manifest-path {_SOURCES / 'Cargo.toml'} --target-dir {target.parent}`."
             ),
         )
     return Program(RUST, chosen, (str(path.absolute()), "--agents", str(agents)), path.parent.name)

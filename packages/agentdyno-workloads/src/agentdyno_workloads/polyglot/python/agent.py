@@ -68,8 +68,12 @@ class Task:
             os.environ.get("OPENAI_API_KEY", ""),
         )
 
-    def request(self, prompt: str) -> tuple[str, dict[str, Any]]:
-        """The path and the body of a question."""
+    def request(self, prompt: str) -> tuple[str, bytes]:
+        """The path and the body of a question, byte by byte what the programs in Rust send."""
+        path, body = self._question(prompt)
+        return path, json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+    def _question(self, prompt: str) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
@@ -110,11 +114,15 @@ class StreamsClient:
         parts = urlsplit(url)
         if parts.scheme != "http" or not parts.hostname:
             raise Problem(f"{url}: only http:// is spoken here")
-        self._host, self._port, self._netloc, self._base = parts.hostname, parts.port or 80, parts.netloc, parts.path
+        self._url, self._netloc, self._base = url, parts.netloc, parts.path
+        self._host, self._port = parts.hostname, parts.port or 80
 
-    async def lines(self, path: str, body: dict[str, Any], key: str) -> AsyncIterator[str]:
+    async def lines(self, path: str, body: bytes, key: str) -> AsyncIterator[str]:
         """The answer line by line; on a connection of its own, because some servers close it after a stream."""
-        reader, writer = await asyncio.open_connection(self._host, self._port, limit=LONGEST_LINE)
+        try:
+            reader, writer = await asyncio.open_connection(self._host, self._port, limit=LONGEST_LINE)
+        except OSError as error:
+            raise Problem(f"{self._url}: {error}") from None
         try:
             async for line in self._exchange(reader, writer, path, body, key):
                 yield line
@@ -126,14 +134,13 @@ class StreamsClient:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         path: str,
-        body: dict[str, Any],
+        body: bytes,
         key: str,
     ) -> AsyncIterator[str]:
-        data = json.dumps(body).encode()
         head = [f"POST {self._base}{path} HTTP/1.1", f"host: {self._netloc}", "content-type: application/json"]
         head += [f"authorization: Bearer {key}"] if key else []
-        head += [f"content-length: {len(data)}"]
-        writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + data)
+        head += [f"content-length: {len(body)}"]
+        writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         status = int((await reader.readline()).split()[1])
         headers = {}
         while (line := await reader.readline()).strip():
@@ -176,9 +183,9 @@ class HttpxClient:
     def __init__(self, client: Any, url: str) -> None:
         self._client, self._url = client, url
 
-    async def lines(self, path: str, body: dict[str, Any], key: str) -> AsyncIterator[str]:
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        async with self._client.stream("POST", self._url + path, json=body, headers=headers) as answer:
+    async def lines(self, path: str, body: bytes, key: str) -> AsyncIterator[str]:
+        headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {})
+        async with self._client.stream("POST", self._url + path, content=body, headers=headers) as answer:
             async for line in answer.aiter_lines():
                 _check(answer.status_code, line.encode())
                 yield line
