@@ -1,6 +1,6 @@
 """Two checkouts of this project in turns: is the other one, usually an older one, faster?
 
-    python benchmarks/before_after.py ../older-checkout --pairs 15
+    python benchmarks/before_after.py ../older-checkout --pairs 15 [--only store --only evaluate]
 
 Both need their .venv (``make test`` or ``scripts/install.sh dev``). Each pair runs every command once with either
 checkout, in an order that changes; the first pair fills the caches and does not count. A ratio above 1 is a slow-down
@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -83,8 +83,10 @@ class Checkout:
         return replace(cost, wall_s=cost.wall_s / count, cpu_s=cost.cpu_s / count)
 
 
-def measure(roots: dict[str, Path], pairs: int, work: Path) -> dict[str, dict[str, list[Cost]]]:
-    """Costs by command and checkout, pair by pair."""
+def measure(
+    roots: dict[str, Path], pairs: int, work: Path, only: Sequence[str] = ()
+) -> dict[str, dict[str, list[Cost]]]:
+    """Costs by command and checkout, pair by pair; of commands whose text has one of ``only`` in it, or of all."""
     checkouts = {name: Checkout(root, work / name) for name, root in roots.items()}
     for checkout in checkouts.values():
         write_project(checkout.work)
@@ -95,9 +97,10 @@ def measure(roots: dict[str, Path], pairs: int, work: Path) -> dict[str, dict[st
         jobs[text] = partial(Checkout.dyno, arguments=arguments)
     for text, (name, *rest) in TOOLS.items():
         jobs[text] = partial(Checkout.stored, name=name, arguments=tuple(rest))
-    found: dict[str, dict[str, list[Cost]]] = {text: {name: [] for name in roots} for text in (*jobs, LOAD)}
     with canned_server(0) as server:
         jobs[LOAD] = partial(Checkout.load, server=server)
+        jobs = {text: job for text, job in jobs.items() if not only or any(part in text for part in only)}
+        found: dict[str, dict[str, list[Cost]]] = {text: {name: [] for name in roots} for text in jobs}
         for number in range(pairs + 1):
             names = list(checkouts) if number % 2 else list(reversed(checkouts))
             for text, job in jobs.items():
@@ -120,10 +123,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, help="the other checkout")
     parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--only", action="append", default=[], help="a part of the name of a row; may be repeated")
     asked = parser.parse_args()
     print_heading()
     with tempfile.TemporaryDirectory(prefix="dyno-before-after-") as name:
-        found = measure({"before": asked.other.resolve(), "after": HERE}, asked.pairs, Path(name))
+        found = measure({"before": asked.other.resolve(), "after": HERE}, asked.pairs, Path(name), asked.only)
     rows: list[tuple[str, ...]] = []
     for text, costs in found.items():
         cpu = {side: [cost.cpu_s for cost in costs[side]] for side in costs}

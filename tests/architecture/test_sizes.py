@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 
 from .source import SOURCE, modules
 
 MOST_FILES = 20
 MOST_LINES = 400
+MOST_LINES_OF_A_FUNCTION = 60
 
 
 def test_no_folder_has_more_files_than_fit_on_a_screen() -> None:
@@ -19,6 +21,17 @@ def test_no_folder_has_more_files_than_fit_on_a_screen() -> None:
 def test_no_file_is_longer_than_can_be_read_in_one_go() -> None:
     sizes = {str(module): len(module.path.read_text().splitlines()) for module in modules()}
     long = {name: size for name, size in sizes.items() if size > MOST_LINES}
+    assert not long, long
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lines = {
+        f"{module}: {node.name}": node.end_lineno - node.lineno + 1
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno is not None
+    }
+    long = {name: count for name, count in lines.items() if count > MOST_LINES_OF_A_FUNCTION}
     assert not long, long
 
 

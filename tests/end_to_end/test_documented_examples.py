@@ -133,6 +133,11 @@ def my_custom_instrument(context: Dict[str, Any]):
 """
 
 
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    return loaded_bench
+
+
 def test_the_first_example_runs_from_its_spec_and_the_result_holds_everything_asked_for(bench: Bench) -> None:
     bench.write("my_new_benchmark.py", FIRST)
     bench.write("baseline.yaml", BASELINE)

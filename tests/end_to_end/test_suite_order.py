@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import pytest
+
 from ..chat_server import Asked, Reply, serving
 from ..command import Bench
 
@@ -29,6 +31,11 @@ def one(case): return log("one", case)
 def two(case): return log("two", case)
 def three(case): return log("three", case)
 """
+
+
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    return loaded_bench
 
 
 def test_a_sweep_makes_an_arm_of_each_combination(bench: Bench) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -71,8 +70,8 @@ benchmarks:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    made = Bench(tmp_path)
+def bench(loaded_bench: Bench) -> Bench:
+    made = loaded_bench
     made.write("agent.py", AGENT)
     made.write("suite.yaml", SUITE)
     return made

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ...command import Bench
+from ...loaded_commands import Commands, LoadedBench
 from ...servers.otlp.traces import request, span
 
 AGENT = """
@@ -34,8 +35,8 @@ benchmarks:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    made = Bench(tmp_path_factory.mktemp("traced"))
+def bench(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
+    made = LoadedBench(tmp_path_factory.mktemp("traced"), loaded_commands)
     made.write("agent.py", AGENT)
     made.write("suite.yaml", SUITE)
     done = made.dyno("run", "suite.yaml", "--agent", "agent.py@answer")

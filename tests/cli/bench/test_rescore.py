@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ...command import Bench
+from ...loaded_commands import Commands, LoadedBench
 
 AGENT = """
 from agentdyno import tool_call
@@ -34,8 +35,8 @@ dataset: {cases: [{id: refund-01, input: a, target: A}, {id: refund-04, input: b
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    bench = Bench(tmp_path_factory.mktemp("rescore"))
+def bench(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
+    bench = LoadedBench(tmp_path_factory.mktemp("rescore"), loaded_commands)
     bench.write("agent.py", AGENT)
     bench.write("evals/judge.py", JUDGE)
     bench.write("evals/suite.yaml", SUITE)

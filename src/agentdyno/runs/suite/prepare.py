@@ -170,14 +170,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         }
         agents = _Agents(replace(maker, recordings=recording.by_agent))
         paid = {entrant.label: agents.of(entrant, None).paid or has_price(entrant, prices) for entrant in entrants}
-        plan = plan_suite(
-            suite,
-            [(entrant.use, entrant.version.version) for entrant in entrants],
-            seed=settings.seed,
-            paid=paid,
-            by_case=settings.until_decided,
-        )
-        plan = _with_sides(plan, entrants)
+        plan = _planned(suite, entrants, settings, paid)
         by_label = {entrant.label: entrant for entrant in entrants}
         arms = {
             arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
@@ -188,14 +181,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         expected = expect(arms, paid, prices)
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
-        tracing, traced = None, dict[str, CaseJob]()
-        if settings.otel:
-            from agentdyno.runs.suite.tracing import TracingPass, traced_jobs, with_tracing
-
-            tracing = TracingPass(say, redactor.value)
-            stack.callback(tracing.close)
-            traced = traced_jobs({arm_id: entrant for arm_id, (_, _, entrant) in arms.items()}, jobs, maker, tracing)
-            plan = with_tracing(plan, frozenset(traced))
+        tracing = _tracing_pass(say, redactor.value, stack) if settings.otel else None
+        plan, traced = _with_traces(plan, arms, jobs, maker, tracing)
         if choices.cache is not None:
             choices.cache.prepare(_answered_by(arms), redactor.value)
         yield PreparedSuite(
@@ -218,6 +205,37 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             traced=traced,
             tracing=tracing,
         )
+
+
+def _planned(suite: Suite, entrants: Sequence[Entrant], settings: Spec, paid: Mapping[str, bool]) -> Plan:
+    """Every trial of the suite, its arms with their sides."""
+    versions = [(entrant.use, entrant.version.version) for entrant in entrants]
+    plan = plan_suite(suite, versions, seed=settings.seed, paid=paid, by_case=settings.until_decided)
+    return _with_sides(plan, entrants)
+
+
+def _tracing_pass(say: Say, redact: Callable[[object], object], stack: ExitStack) -> TracingPass:
+    from agentdyno.runs.suite.tracing import TracingPass
+
+    tracing = TracingPass(say, redact)
+    stack.callback(tracing.close)
+    return tracing
+
+
+def _with_traces(
+    plan: Plan,
+    arms: Mapping[str, tuple[Arm, Benchmark, Entrant]],
+    jobs: Mapping[str, CaseJob],
+    maker: Maker,
+    tracing: TracingPass | None,
+) -> tuple[Plan, Mapping[str, CaseJob]]:
+    """The plan with one more trial for each case that is traced, and what is done in these."""
+    if tracing is None:
+        return plan, {}
+    from agentdyno.runs.suite.tracing import traced_jobs, with_tracing
+
+    traced = traced_jobs({arm_id: entrant for arm_id, (_, _, entrant) in arms.items()}, jobs, maker, tracing)
+    return with_tracing(plan, frozenset(traced)), traced
 
 
 def _answered_by(arms: Mapping[str, tuple[Arm, Benchmark, Entrant]]) -> dict[str, str]:
@@ -244,38 +262,20 @@ def _case_jobs(
     prices: PriceBook,
     warmups: Mapping[str, int],
 ) -> dict[str, CaseJob]:
-    """What is done in each arm, by arm id."""
-    return {
-        arm_id: _case_job(
-            benchmark,
-            entrant,
-            agents.of(entrant, benchmark.constraints.memory_limit_bytes),
+    """What each agent does in each benchmark, by arm id."""
+    jobs = {}
+    for arm_id, (_, benchmark, entrant) in arms.items():
+        agent = agents.of(entrant, benchmark.constraints.memory_limit_bytes)
+        jobs[arm_id] = CaseJob(
+            agent,
+            {case.id: case for case in benchmark.cases},
             markings[benchmark.benchmark_id],
-            prices,
+            _pricing(prices, entrant, metered=not agent.paid),
+            benchmark.constraints,
+            benchmark.rubric.pass_threshold,
             warmups.get(arm_id, 0),
         )
-        for arm_id, (_, benchmark, entrant) in arms.items()
-    }
-
-
-def _case_job(
-    benchmark: Benchmark,
-    entrant: Entrant,
-    agent: Agent,
-    marking: Marking,
-    prices: PriceBook,
-    warmup: int,
-) -> CaseJob:
-    """What one agent does in one benchmark, ``warmup`` calls before the first that counts."""
-    return CaseJob(
-        agent,
-        {case.id: case for case in benchmark.cases},
-        marking,
-        _pricing(prices, entrant, metered=not agent.paid),
-        benchmark.constraints,
-        benchmark.rubric.pass_threshold,
-        warmup,
-    )
+    return jobs
 
 
 def candidates_of(suite: Suite, workspace: Workspace, choices: Choices) -> list[Entrant]:

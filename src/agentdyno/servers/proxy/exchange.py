@@ -46,29 +46,66 @@ def reset_connection(transport: asyncio.Transport) -> None:
     transport.abort()
 
 
-class ClientLink(Protocol):
-    """The client that a connection to the target belongs to."""
-
-    def answered(self, data: bytes) -> None: ...
-
-    def target_left(self, *, broken: bool) -> None: ...
+class Pausable(Protocol):
+    """What can be told to read nothing for a while."""
 
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
 
 
-class Upstream(asyncio.Protocol):
-    """The connection to the target that belongs to one client."""
+class ClientLink(Pausable, Protocol):
+    """The client that a connection to the target belongs to."""
 
-    def __init__(self, link: ClientLink) -> None:
-        self._link: ClientLink | None = link
+    def answered(self, data: bytes) -> None: ...
+
+    def target_left(self, *, broken: bool) -> None: ...
+
+
+class ProxyConnection(asyncio.Protocol):
+    """One of the two connections that a proxy hands bytes between: each is read only as fast as the other takes them.
+
+    ``_other_end`` is the one that its bytes go to, ``None`` where there is none.
+    """
+
+    def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
-        self._unsent: list[bytes] = []
+
+    def _other_end(self) -> Pausable | None:
+        raise NotImplementedError
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(HIGH_WATER_BYTES)
+
+    def pause_writing(self) -> None:
+        if (other := self._other_end()) is not None:
+            other.pause()
+
+    def resume_writing(self) -> None:
+        if (other := self._other_end()) is not None:
+            other.resume()
+
+    def pause(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+
+class Upstream(ProxyConnection):
+    """The connection to the target that belongs to one client."""
+
+    def __init__(self, link: ClientLink) -> None:
+        super().__init__()
+        self._link: ClientLink | None = link
+        self._unsent: list[bytes] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        assert self._transport is not None
         if self._link is None:
             self._transport.abort()
             return
@@ -88,27 +125,14 @@ class Upstream(asyncio.Protocol):
         if link is not None:
             link.target_left(broken=exc is not None)
 
-    def pause_writing(self) -> None:
-        if self._link is not None:
-            self._link.pause()
-
-    def resume_writing(self) -> None:
-        if self._link is not None:
-            self._link.resume()
+    def _other_end(self) -> Pausable | None:
+        return self._link
 
     def send(self, data: bytes) -> None:
         if self._transport is None:
             self._unsent.append(data)
         else:
             self._transport.write(data)
-
-    def pause(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
 
     def not_reached(self) -> None:
         """The target did not take the connection."""
@@ -121,12 +145,12 @@ class Upstream(asyncio.Protocol):
             self._transport.abort()
 
 
-class ProxyExchange(asyncio.Protocol):
+class ProxyExchange(ProxyConnection):
     """The connection of one client. Without a fault it hands on what comes, as it comes."""
 
     def __init__(self, hub: Hub) -> None:
+        super().__init__()
         self._hub = hub
-        self._transport: asyncio.Transport | None = None
         self._upstream: Upstream | None = None
         self._delayed: deque[tuple[int, bytes]] = deque()
         self._reader: RequestReader | None = None
@@ -134,8 +158,7 @@ class ProxyExchange(asyncio.Protocol):
         self._held = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(HIGH_WATER_BYTES)
+        super().connection_made(transport)
         self._hub.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -166,13 +189,8 @@ class ProxyExchange(asyncio.Protocol):
         else:
             self._ask(data)
 
-    def pause_writing(self) -> None:
-        if self._upstream is not None:
-            self._upstream.pause()
-
-    def resume_writing(self) -> None:
-        if self._upstream is not None:
-            self._upstream.resume()
+    def _other_end(self) -> Pausable | None:
+        return self._upstream
 
     def fire(self, due_ns: int) -> int:
         """What was held back until ``due_ns`` goes on; an entry of the timetable."""
@@ -207,14 +225,6 @@ class ProxyExchange(asyncio.Protocol):
             self.reset()
         else:
             self._transport.close()
-
-    def pause(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
 
     def reset(self) -> None:
         """Ends the client's connection as a crashed server would."""

@@ -6,10 +6,10 @@ import asyncio
 import json
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Protocol, cast
+from typing import Protocol
 
 from agentdyno.servers.http_message import REASONS
-from agentdyno.servers.proxy.exchange import HIGH_WATER_BYTES, Upstream, reset_connection
+from agentdyno.servers.proxy.exchange import Pausable, ProxyConnection, Upstream, reset_connection
 from agentdyno.servers.proxy.recorded import RecordedExchange
 from agentdyno.servers.proxy.request_stream import BodyPart, HeadTooLong, RequestEnd, RequestHead, RequestStream
 
@@ -62,7 +62,7 @@ class RelayUpstream(Upstream):
         self._relay.not_reached(self, problem)
 
 
-class Relay(asyncio.Protocol):
+class Relay(ProxyConnection):
     """The connection of one client. A request is for ``/case/ID/TARGET/...`` or ``/worker/ID/TARGET/...``: the first
     two say whose it is, the third where it goes; what follows is the target's path.
 
@@ -70,8 +70,8 @@ class Relay(asyncio.Protocol):
     """
 
     def __init__(self, hub: RecordingHub) -> None:
+        super().__init__()
         self._hub = hub
-        self._transport: asyncio.Transport | None = None
         self._requests = RequestStream()
         self._upstream: RelayUpstream | None = None
         self._target: RelayTarget | None = None
@@ -79,8 +79,7 @@ class Relay(asyncio.Protocol):
         self._asking = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(HIGH_WATER_BYTES)
+        super().connection_made(transport)
         self._hub.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -110,21 +109,8 @@ class Relay(asyncio.Protocol):
         except HeadTooLong:
             self.refuse(431, "the head of the request is too long for the recording proxy")
 
-    def pause_writing(self) -> None:
-        if self._upstream is not None:
-            self._upstream.pause()
-
-    def resume_writing(self) -> None:
-        if self._upstream is not None:
-            self._upstream.resume()
-
-    def pause(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
+    def _other_end(self) -> Pausable | None:
+        return self._upstream
 
     def connected(self, upstream: RelayUpstream) -> None:
         if upstream is not self._upstream or self._exchange is None:
