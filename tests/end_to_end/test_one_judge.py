@@ -134,6 +134,7 @@ def test_every_command_says_the_same_of_the_same_two_agents(
     assert seen.startswith(f"{broken} cases broke (right in every try before, wrong in every one now): ")
     shown = " ".join(found.shown.split())
     assert f"p = {p_value:.2g}, swap test exact" in shown
+    assert f"(p = {p_value:.2g})" in found.gate["reason"]
     if verdict == "inconclusive":
         needed = f"about {told['more_cases']} more cases would decide"
         assert needed in found.gate["reason"]

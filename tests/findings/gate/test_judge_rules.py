@@ -39,7 +39,7 @@ def test_a_critical_metric_that_is_worse_beyond_tolerance_and_chance_blocks() ->
     assert found.verdict is GateVerdict.BLOCK
     assert (found.exceeded, found.significant) == (True, True)
     assert found.p_worse == pytest.approx(0.0002)
-    assert found.reason == "worse by 10.0 points, 2.0 points are allowed, and beyond chance (p = 0.0002)"
+    assert found.reason == "worse by 10.0 points, 2.0 points are allowed, and beyond chance (p = 0.0004)"
 
 
 def test_a_supporting_metric_warns_and_an_advisory_one_does_not_count() -> None:
@@ -54,7 +54,7 @@ def test_worse_beyond_the_tolerance_that_may_be_chance_is_open_and_says_how_many
     found = judged(row(p_value=0.2, change=-0.05, verdict=Verdict.INCONCLUSIVE, more_cases=48))
     assert found.verdict is GateVerdict.INCONCLUSIVE
     assert (found.exceeded, found.significant) == (True, False)
-    doubt = "but it may be chance (p = 0.1); about 48 more cases would decide"
+    doubt = "but it may be chance (p = 0.2); about 48 more cases would decide"
     assert found.reason == f"worse by 5.0 points, 2.0 points are allowed, {doubt}"
 
 
@@ -63,8 +63,9 @@ def test_what_is_decided_at_five_per_cent_and_not_at_one_asks_how_many_cases_the
     rule = GateRule("accuracy", Tier.CRITICAL, 0.02)
     (found,) = judge_rows([(rule, worse)], ALPHA, "", needed_at)
     # Two rows share 1 %, so that each is asked about at half of it.
-    assert found.reason.endswith("may be chance (p = 0.02); about 200 more cases would decide")
-    assert judge_rows([(rule, worse)], ALPHA)[0].reason.endswith("may be chance (p = 0.02)")
+    told = "may be chance (p = 0.04 after correction over 2 rows)"
+    assert found.reason.endswith(f"{told}; about 200 more cases would decide")
+    assert judge_rows([(rule, worse)], ALPHA)[0].reason.endswith(told)
 
 
 def test_of_a_supporting_metric_the_same_passes_with_a_note() -> None:

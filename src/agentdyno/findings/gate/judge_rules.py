@@ -133,8 +133,8 @@ def _exceeding(
     if p_worse is None:
         return f"{told}; {row.reason or 'too few cases to tell it from chance'}"
     if significant:
-        return f"{told}, and beyond chance ({_p_text(p_worse)})"
-    told = f"{told}, but it may be chance ({_p_text(p_worse)})"
+        return f"{told}, and beyond chance ({_p_text(row)})"
+    told = f"{told}, but it may be chance ({_p_text(row)})"
     missing = more()
     if missing is None:
         return told
@@ -172,5 +172,8 @@ def visible_change(row: PairedRow, needed: float) -> float | None:
     return row.detectable * (normal_quantile(1 - needed) + _POWER_Z) / (_ROW_Z + _POWER_Z)
 
 
-def _p_text(p_value: float) -> str:
-    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"
+def _p_text(row: PairedRow) -> str:
+    """The row's own p, which every other command tells of the same two, and what it was corrected over."""
+    p_value = (row.p_value if row.adjusted_p is None else row.adjusted_p) or 0.0
+    told = "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"
+    return f"{told} after correction over {row.family} rows" if row.family > 1 else told
