@@ -17,7 +17,7 @@ from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, ProgramReply, h
 from agentdyno.agents.foreign.process import CaseInProgram, LineProcess
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, MAY_BLOCK_S, CaseFailed
 from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import to_plain
@@ -121,7 +121,7 @@ class ForeignAgent:
 
     async def run(self, case: Case) -> Response:
         number = next(self._numbers)
-        line = run_line(case, number)
+        line = run_line(case, number, CASE_ENVIRON.get())
         async with self._slots:
             process = await self._with_room()
             recording = self._recording
@@ -133,7 +133,7 @@ class ForeignAgent:
             except CaseFailed as failure:
                 raise await recording.failed(watch, failure) from None
             except BaseException:
-                recording.forget(process.scope)
+                recording.interrupted(watch)
                 raise
             return await recording.finish(watch, response)
 

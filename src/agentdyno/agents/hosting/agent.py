@@ -161,7 +161,7 @@ class HostedAgent:
         except CaseFailed as failure:
             raise await recording.failed(watch, failure) from None
         except BaseException:
-            recording.forget(process.scope)
+            recording.interrupted(watch)
             raise
         return await recording.finish(watch, response)
 
