@@ -22,6 +22,7 @@ from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import to_plain
 from agentdyno.model.sample import FailureKind, Status
+from agentdyno.sandbox.gpu import gpu_use
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.wire.timing import measure
 from agentdyno.workers.peer import PeerFlooded, PeerLost
@@ -139,7 +140,9 @@ class ForeignAgent:
 
     async def _ask(self, process: LineProcess, number: int, line: bytes) -> Response:
         try:
-            reply, exchange = await process.ask(number, line)
+            with gpu_use(process.pid) as gpu:
+                reply, exchange = await process.ask(number, line)
+                used = gpu()
         except PeerFlooded as flooded:
             self._discard(process)
             message = f"printed more than {flooded.limit_bytes / 2**20:g} MiB"
@@ -151,7 +154,8 @@ class ForeignAgent:
         except asyncio.CancelledError:
             self._give_up(process)
             raise
-        return self._answer(process, exchange, reply)
+        response = self._answer(process, exchange, reply)
+        return replace(response, readings={**response.readings, **used}) if used else response
 
     async def close(self) -> None:
         """Lets every process end by itself, then ends it and everything that it has started."""

@@ -6,6 +6,7 @@ Standard library only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from agentdyno.contracts import CaseFailed
 from agentdyno.model.sample import FailureKind, Status
@@ -58,6 +59,6 @@ def _status(error: BaseException) -> int | None:
 
 
 def _retry_after_s(error: BaseException) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None)
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
     told = str(headers.get("retry-after", "")) if hasattr(headers, "get") else ""
     return float(told) if told.isascii() and told.isdigit() else None
