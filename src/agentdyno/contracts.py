@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -136,6 +136,10 @@ CASE_FOLDER: ContextVar[Path | None] = ContextVar("agentdyno_case_folder", defau
 """A folder of the run for this try of this case, not made yet; the same one when the run is resumed."""
 CASE_ENVIRON: ContextVar[Mapping[str, str] | None] = ContextVar("agentdyno_case_environ", default=None)
 """Variables that the processes of an agent are to have for the case that is being run, beside their own."""
+CASE_LEFT: ContextVar[Callable[[Callable[[], Awaitable[Response]]], None] | None] = ContextVar(
+    "agentdyno_case_left", default=None
+)
+"""Takes from an agent that is cancelled a way to learn what it had done by then; asked after its time has stopped."""
 
 
 class CaseFailed(Exception):

@@ -57,6 +57,20 @@ def silent(text):
 if __name__ == "__main__":
     print(answer(sys.stdin.read().strip()))
 '''
+PROGRAM = """
+import json, os, sys
+import agent
+
+for line in sys.stdin:
+    told = json.loads(line)
+    if "hello" in told:
+        print(json.dumps({"ok": {"protocol": 1}}), flush=True)
+    elif "run" in told:
+        os.environ.update(told["run"].get("environ", {}))
+        print(json.dumps({"id": told["id"], "ok": {"output": agent.answer(told["run"]["input"])}}), flush=True)
+    else:
+        break
+"""
 SUITE = """
 suite_id: tiny
 epochs: 2
@@ -73,6 +87,7 @@ benchmarks:
 def bench(loaded_bench: Bench) -> Bench:
     made = loaded_bench
     made.write("agent.py", AGENT)
+    made.write("program.py", PROGRAM)
     made.write("suite.yaml", SUITE)
     return made
 
@@ -84,7 +99,7 @@ def result_of(done: Done) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("agent", ["agent.py@answer", "cmd:python3 agent.py"])
+@pytest.mark.parametrize("agent", ["agent.py@answer", "cmd:python3 agent.py", "stdio:python3 program.py"])
 def test_tracing_is_never_on_while_anything_is_timed(bench: Bench, agent: str) -> None:
     result_of(bench.dyno("run", "suite.yaml", "--agent", agent, "--otel", "--concurrency", "4", "--json"))
     lines = (bench.folder / "calls.txt").read_text().splitlines()

@@ -14,6 +14,7 @@ import pytest
 from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.contracts import CaseFailed
 from agentdyno.model.case import Case, Response
+from agentdyno.model.sample import FailureKind
 from agentdyno.model.suite import AgentUse
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.server import RunningServer, simulated_server
@@ -171,8 +172,9 @@ def test_what_the_model_s_server_refuses_fails_the_case_and_not_the_agent(given:
         async def asked() -> Response:
             await agent.start()
             try:
-                with pytest.raises(CaseFailed, match="no such thing"):
+                with pytest.raises(CaseFailed, match="no such thing") as refused:
                     await agent.run(Case("1", "a bad one"))
+                assert (refused.value.kind, refused.value.retryable) == (FailureKind.HTTP_ERROR, False)
                 return await agent.run(Case("2", "another"))
             finally:
                 await agent.close()

@@ -33,12 +33,28 @@ benchmarks:
     dataset: {cases: [{id: one, input: x, target: x}, {id: two, input: "key sk-abcdefghijklmnop1234", target: y}]}
 """
 
+SEVERAL = """
+suite_id: several  # two of them
+benchmarks:
+  - benchmark_id: b1
+    dataset:
+      # what people asked last week
+      - id: known
+        input: |
+          first line
+          second line
+      # nothing after this
+  - benchmark_id: b2
+    dataset: cases.csv
+"""
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Bench:
     made = LoadedBench(tmp_path_factory.mktemp("traced"), loaded_commands)
     made.write("agent.py", AGENT)
     made.write("suite.yaml", SUITE)
+    made.write("several.yaml", SEVERAL)
     done = made.dyno("run", "suite.yaml", "--agent", "agent.py@answer")
     assert done.code == 0, done.err
     return made
@@ -87,6 +103,19 @@ def test_a_case_of_a_run_is_added_to_a_suite_with_its_provenance_and_without_sec
     )
 
 
+def test_a_case_goes_into_the_list_of_a_suite_whose_comments_stay(bench: Bench) -> None:
+    done = bench.dyno("case", "add", "last", "--case", "one", "--to", "several.yaml", "--benchmark", "b1")
+    assert done.code == 0, done.err
+    text = (bench.folder / "several.yaml").read_text()
+    before, _, after = text.partition('      - id: "one"\n        input: "x"\n        target: "x"\n')
+    assert before == SEVERAL.partition("      # nothing after")[0]
+    assert '{"provenance": {"run": ' in after
+    assert after.endswith(SEVERAL.rpartition("second line\n")[2])
+    again = bench.dyno("case", "add", "last", "--case", "one", "--to", "several.yaml", "--benchmark", "b1")
+    assert "there is a case 'one' already" in again.err
+    bench.write("several.yaml", SEVERAL)
+
+
 def test_a_trace_of_production_becomes_a_case(bench: Bench) -> None:
     secret = "ghp_" + "a1" * 18
     document = request(span("1", 1, 2, trace="beef", input__value=f"deploy with {secret}", output__value="done"))
@@ -103,7 +132,13 @@ def test_a_trace_of_production_becomes_a_case(bench: Bench) -> None:
     ("arguments", "said"),
     [
         (("last", "--case", "three", "--to", "x.yaml"), "there is no case 'three' here"),
-        (("last", "--case", "one", "--to", "suite.yaml"), "its cases are not in a .jsonl file"),
+        (("last", "--case", "one", "--to", "suite.yaml"), "there is a case 'one' already"),
+        (
+            ("last", "--case", "one", "--to", "several.yaml"),
+            "it has 2 benchmarks Say which with --benchmark: b1, b2.",
+        ),
+        (("last", "--case", "one", "--to", "several.yaml", "--benchmark", "b3"), "there is no benchmark 'b3'"),
+        (("last", "--case", "one", "--to", "several.yaml", "--benchmark", "b2"), "neither a list in the suite nor"),
         (("agent.py", "--case", "one", "--to", "x.yaml"), "no OTLP traces"),
     ],
 )

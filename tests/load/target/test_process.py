@@ -16,14 +16,12 @@ import pytest
 from agentdyno.load.target.process import (
     NO_GPU,
     NOTHING,
-    GpuProbe,
-    GpuReading,
     TargetWatch,
     Use,
     is_loopback,
     listening_pid,
-    open_gpu_probe,
 )
+from agentdyno.sandbox.gpu import GpuProbe, GpuReading, GpuWatch, open_gpu_probe
 from agentdyno.servers.simulated.server import simulated_server
 
 OBEDIENT = """
@@ -233,6 +231,14 @@ def test_the_gpu_is_asked_for_the_target_s_processes_only() -> None:
     assert probe.read({7}) == GpuReading(1000, 0.25)
     assert probe.read({8}) == GpuReading(0, 0.25)
     assert probe.read({9}) is None
+
+
+def test_what_a_process_and_its_children_use_of_a_gpu_is_a_mean_over_a_case() -> None:
+    watch = GpuWatch(GpuProbe(Nvml()), members=lambda pid: {pid, 7} if pid == 70 else {pid})
+    with watch.used_by(70) as readings:
+        assert readings() == {"gpu_percent": 25, "gpu_memory_bytes": 1000}
+    with watch.used_by(9) as readings:
+        assert readings() == {}
 
 
 def test_without_a_gpu_or_its_driver_nothing_is_made_up() -> None:

@@ -63,12 +63,22 @@ def killing(case):
 def quiet(case):
     return case.target
 
+def lingering(case):
+    ask("about " + case.id)
+    if case.id == "b":
+        ask("without end", dyno={"fault": "timeout"})
+    return case.target
+
 def claiming(case):
     ask("about " + case.id)
     return {"output": case.target, "usage": {"input_tokens": 9000, "output_tokens": 1}, "api_calls": 8}
 
 if __name__ == "__main__":
-    print(often(sys.stdin.read()))
+    text = sys.stdin.read()
+    if "--linger" in sys.argv:
+        ask("about " + text)
+        ask("without end", dyno={"fault": "timeout"})
+    print(often(text))
 """
 SECRET = "sk-planted-fedcba9876543210"
 
@@ -195,6 +205,28 @@ def test_a_full_record_has_requests_and_answers_without_secrets(room: Room, monk
 def test_by_default_no_body_is_kept(room: Room) -> None:
     result = room.run(room.suite(), "asker.py@once")
     assert all(event["content"] is None for sample in samples(room, result) for event in read_events(sample))
+
+
+def test_what_a_case_had_asked_when_its_time_was_up_is_counted(room: Room) -> None:
+    rows = [{"id": "b", "input": "b", "target": "B"}]
+    suite = room.suite(dataset={"cases": rows}, max_failure_rate=1.0, case_constraints={"time_limit_ms": 5000})
+    (sample,) = samples(room, room.run(suite, "asker.py@lingering"))
+    assert sample.status is Status.TIMEOUT
+    assert sample.readings["api_calls"] == 2
+    assert sample.usage["output_tokens"] > 0
+    answered, left = read_events(sample)
+    assert (answered["details"]["ended"], left["details"]["status"]) == ("complete", None)  # type: ignore[index]
+
+
+def test_a_command_that_is_ended_has_its_calls_counted(room: Room) -> None:
+    agent = {"name": "command", "use": "cmd:python3 asker.py --linger", "env": ["OPENAI_BASE_URL"]}
+    rows = [{"id": "one", "input": "1", "target": "1"}]
+    suite = room.suite(
+        dataset={"cases": rows}, agents=[agent], max_failure_rate=1.0, case_constraints={"time_limit_ms": 5000}
+    )
+    (sample,) = samples(room, room.run(suite))
+    assert sample.status is Status.TIMEOUT
+    assert sample.readings["proxy.calls"] == 2
 
 
 def test_a_killed_proxy_fails_the_case_and_the_run_goes_on_with_another(

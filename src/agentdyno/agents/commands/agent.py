@@ -131,7 +131,7 @@ class CommandAgent:
         except CaseFailed as failure:
             raise await recording.failed(watch, failure) from None
         except BaseException:
-            recording.forget(scope)
+            recording.interrupted(watch)
             raise
         return await recording.finish(watch, response)
 

@@ -19,9 +19,9 @@ from agentdyno.wire.head import Headers
 from agentdyno.wire.openai import error_message
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
-_BUSY = frozenset({429, 503})
+BUSY = frozenset({429, 503})
 _SHOWN = 500
-_CONTEXT = re.compile(
+CONTEXT = re.compile(
     r"context[ _-]*(length|size|window)|maximum context|too many (input )?tokens|exceeds? .{0,40}context",
     re.IGNORECASE,
 )
@@ -90,12 +90,12 @@ def status_failure(
         )
     if status in RETRYABLE:
         return CaseFailed(
-            FailureKind.RATE_LIMITED if status in _BUSY else FailureKind.HTTP_ERROR,
+            FailureKind.RATE_LIMITED if status in BUSY else FailureKind.HTTP_ERROR,
             message,
             retryable=True,
             retry_after_s=retry_after_s(answer.headers, caller.now),
         )
-    if status in (400, 413, 422) and _CONTEXT.search(said):
+    if status in (400, 413, 422) and CONTEXT.search(said):
         return CaseFailed(FailureKind.TOKENS, message, status=Status.LIMIT)
     if 300 <= status < 400:
         where = (answer.headers.get("location") or "elsewhere").partition("?")[0]

@@ -17,11 +17,12 @@ from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, ProgramReply, h
 from agentdyno.agents.foreign.process import CaseInProgram, LineProcess
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import MAY_BLOCK_S, CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, MAY_BLOCK_S, CaseFailed
 from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import to_plain
 from agentdyno.model.sample import FailureKind, Status
+from agentdyno.sandbox.gpu import gpu_use
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.wire.timing import measure
 from agentdyno.workers.peer import PeerFlooded, PeerLost
@@ -131,7 +132,7 @@ class ForeignAgent:
 
     async def run(self, case: Case) -> Response:
         number = next(self._numbers)
-        line = run_line(case, number)
+        line = run_line(case, number, CASE_ENVIRON.get())
         async with self._slots:
             process = await self._with_room()
             recording = self._recording
@@ -143,13 +144,15 @@ class ForeignAgent:
             except CaseFailed as failure:
                 raise await recording.failed(watch, failure) from None
             except BaseException:
-                recording.forget(process.scope)
+                recording.interrupted(watch)
                 raise
             return await recording.finish(watch, response)
 
     async def _ask(self, process: LineProcess, number: int, line: bytes) -> Response:
         try:
-            reply, exchange = await process.ask(number, line)
+            with gpu_use(process.pid) as gpu:
+                reply, exchange = await process.ask(number, line)
+                used = gpu()
         except PeerFlooded as flooded:
             self._discard(process)
             message = f"printed more than {flooded.limit_bytes / 2**20:g} MiB"
@@ -161,7 +164,8 @@ class ForeignAgent:
         except asyncio.CancelledError:
             self._give_up(process)
             raise
-        return self._answer(process, exchange, reply)
+        response = self._answer(process, exchange, reply)
+        return replace(response, readings={**response.readings, **used}) if used else response
 
     async def close(self) -> None:
         """Lets every process end by itself, then ends it and everything that it has started."""

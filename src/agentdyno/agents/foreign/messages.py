@@ -55,11 +55,16 @@ def hello_line(agent: str, config: Mapping[str, object]) -> bytes:
     return _line({"hello": {"protocol": PROTOCOL, "agent": agent, "config": to_plain(config)}})
 
 
-def run_line(case: Case, number: int) -> bytes:
-    """A case without what it is judged by: neither its target nor its metadata leave the bench."""
+def run_line(case: Case, number: int, environ: Mapping[str, str] | None = None) -> bytes:
+    """A case without what it is judged by: neither its target nor its metadata leave the bench.
+
+    ``environ`` are variables for this case alone, as in a pass with tracing.
+    """
     told: dict[str, object] = {"id": case.id, "input": to_plain(case.input)}
     if case.turns:
         told["turns"] = list(case.turns)
+    if environ:
+        told["environ"] = dict(environ)
     return _line({"run": told, "id": number})
 
 

@@ -22,6 +22,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
+from agentdyno.sandbox.gpu import gpu_use
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.bootstrap import TOO_OLD
 from agentdyno.workers.frames import Message
@@ -161,14 +162,17 @@ class HostedAgent:
         except CaseFailed as failure:
             raise await recording.failed(watch, failure) from None
         except BaseException:
-            recording.forget(process.scope)
+            recording.interrupted(watch)
             raise
         return await recording.finish(watch, response)
 
     async def _answered(self, process: TimedPeer, message: Message) -> Response:
         try:
-            reply = await process.ask(message)
-            return marked(process.checked(_answer(reply, process.peer.tail())), self._simulated)
+            with gpu_use(process.peer.pid) as gpu:
+                reply = await process.ask(message)
+                used = gpu()
+            response = marked(process.checked(_answer(reply, process.peer.tail())), self._simulated)
+            return replace(response, readings={**response.readings, **used}) if used else response
         except PeerFlooded as flooded:
             raise _flooded(flooded) from None
         except PeerLost as lost:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentdyno.agents.frameworks.http_errors import model_failure
 from agentdyno.agents.hosting.answer import bounded, text_of
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError
@@ -38,6 +39,11 @@ def case_failed(error: BaseException, so_far: Response | None = None) -> CaseFai
     elif not isinstance(error, DynoError):
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
         trace = own_traceback(error)
+        if so_far is not None and "framework" in so_far.observed:
+            told = model_failure(error, message[:MESSAGE_CAP], trace)
+            if told is not None:
+                told.response = so_far
+                return told
     return CaseFailed(kind, message[:MESSAGE_CAP], status=status, response=so_far, traceback=trace)
 
 

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from agentdyno.agents.recording.redirects import Redirect, redirected
-from agentdyno.contracts import CaseFailed
+from agentdyno.contracts import CASE_LEFT, CaseFailed
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Response
 from agentdyno.model.sample import FailureKind
@@ -198,8 +198,13 @@ class AgentRecording:
             return lost
         return failure
 
-    def forget(self, scope: str) -> None:
-        self.run.forget(scope)
+    def interrupted(self, watch: CaseWatch) -> None:
+        """The case was cancelled: what its agent had asked is for whoever counts that, or for nobody."""
+        later = CASE_LEFT.get()
+        if later is None or not self.on:
+            self.run.forget(watch.scope)
+        else:
+            later(lambda: self.finish(watch, Response()))
 
 
 def told_cost(cost: OwnCost | None) -> str:

@@ -29,9 +29,10 @@ def command() -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="The suite; begun where it is not there.",
 )
+@click.option("--benchmark", metavar="ID", help="Which of the suite's benchmarks, where it has several.")
 @click.option("--as", "new_id", metavar="ID", help="The id of the new case. [default: as it was]")
 @store_option
-def add(source: str, case_id: str, suite: Path, new_id: str | None, store: str | None) -> int:
+def add(source: str, case_id: str, suite: Path, benchmark: str | None, new_id: str | None, store: str | None) -> int:
     """Add a case of a run, or a trace of production, to a suite, with where it comes from; secrets are hidden."""
     from agentdyno.cli.outcome import shown
     from agentdyno.workbench.traces.adding_cases import add_case, case_from_run, case_from_traces
@@ -41,7 +42,7 @@ def add(source: str, case_id: str, suite: Path, new_id: str | None, store: str |
     else:
         with open_store(store, must_exist=True) as opened:
             case = case_from_run(opened, source, case_id)
-    added = add_case(replace(case, id=new_id or case.id), suite)
+    added = add_case(replace(case, id=new_id or case.id), suite, benchmark)
     if added.made_suite:
         say(f"Wrote {shown(suite)}: choose how answers are judged there.")
     say(f"Added {added.case.id} to {shown(added.file)}")

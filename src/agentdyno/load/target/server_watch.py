@@ -8,8 +8,9 @@ from time import perf_counter_ns
 from types import TracebackType
 
 from agentdyno.load.driver import Driver
-from agentdyno.load.target.process import GpuProbe, TargetWatch, listening_pid, open_gpu_probe
+from agentdyno.load.target.process import TargetWatch, listening_pid
 from agentdyno.model.load import Step, Window
+from agentdyno.sandbox.gpu import GpuProbe, open_gpu_probe
 
 
 class ServerWatch:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from agentdyno.contracts import CASE_FOLDER, MAY_BLOCK_S, Agent, CaseFailed
+from agentdyno.contracts import CASE_FOLDER, CASE_LEFT, MAY_BLOCK_S, Agent, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.identity import digest
@@ -24,6 +24,8 @@ from agentdyno.settings.judging import PASS_THRESHOLD
 from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
 
 TRACEBACK_CHARACTERS = 8_000
+LEFT_OVER_S = 15.0
+"""How long it may take to learn what an agent had done when its time was up."""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,8 @@ async def _attempt(
         job.server.enter(token)
     started = clock_ns()
     deadline = asyncio.timeout(limit_s)
+    left: list[Callable[[], Awaitable[Response]]] = []
+    noting = CASE_LEFT.set(left.append)
     try:
         async with deadline:
             call.response = await job.agent.run(case)
@@ -124,11 +128,25 @@ async def _attempt(
         # The clock first: what follows is ours.
         call.duration_s = (clock_ns() - started) / 1e9
         call.server_cpu_s = job.server.leave(token) if job.server is not None else None
+        CASE_LEFT.reset(noting)
+    if failed is not None and failed.response is None and left:
+        failed.response = await _left_over(left[-1])
     if failed is not None and failed.response is not None:
         call.response = failed.response
     if call.response is not None:
         call.response, call.dropped = credible(call.response)
     return failed
+
+
+async def _left_over(known: Callable[[], Awaitable[Response]]) -> Response | None:
+    """What an agent whose time was up had done; ``None`` where that is not known."""
+    try:
+        async with asyncio.timeout(LEFT_OVER_S):
+            return await known()
+    except TimeoutError:
+        return None
+    except CaseFailed as unknown:
+        return unknown.response
 
 
 def _raised(error: BaseException) -> CaseFailed:

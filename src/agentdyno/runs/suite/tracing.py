@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from agentdyno.agents.commands.agent import CommandAgent
+from agentdyno.agents.foreign.agent import ForeignAgent
 from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.contracts import CASE_ENVIRON, Agent, CaseFailed
 from agentdyno.errors import SpecError
@@ -199,7 +200,7 @@ def traced_jobs(
     found = {}
     for arm_id, entrant in entrants.items():
         job = jobs[arm_id]
-        if not isinstance(job.agent, CommandAgent | HostedAgent):
+        if not isinstance(job.agent, CommandAgent | HostedAgent | ForeignAgent):
             continue
 
         def make(environ: Mapping[str, str], entrant: Entrant = entrant, job: CaseJob = job) -> Agent:
@@ -212,7 +213,7 @@ def traced_jobs(
         raise SpecError(
             "none of the agents can be traced",
             where=OTEL.option,
-            remedy="Commands and Python agents in files can; endpoints have their model calls recorded without it.",
+            remedy="Commands, stdio programs and Python agents in files can; endpoints are recorded without it.",
         )
     return found
 

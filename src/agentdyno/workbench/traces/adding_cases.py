@@ -15,8 +15,8 @@ from agentdyno.model.codec import to_plain
 from agentdyno.servers.otlp.document import read_documents
 from agentdyno.servers.otlp.protobuf import BadTrace
 from agentdyno.servers.otlp.secrets import hide_secrets
-from agentdyno.specs.files.read import read_document
 from agentdyno.store import Store
+from agentdyno.workbench.traces.cases_place import CasesPlace, find_cases
 
 _SUITE = "name: {name}\ndataset: {cases}\nscoring_rubric: exact\n"
 
@@ -64,53 +64,22 @@ def case_from_traces(file: Path, case_id: str) -> Case:
     return case_of(found[0], traces[found[0]], printable(file.name))
 
 
-def add_case(case: Case, suite: Path) -> AddedCase:
-    """Appends a case to the data set of a suite; a suite that is not there yet is begun, with a file of cases."""
+def add_case(case: Case, suite: Path, benchmark: str | None = None) -> AddedCase:
+    """Appends a case to the data set of a suite, or of one of its benchmarks: to the list in the suite's own file, or
+    to the file of cases that it names. A suite that is not there yet is begun, with a file of cases."""
     made = not suite.exists()
-    cases = suite.with_name(f"{suite.stem}-cases.jsonl") if made else _data_file(suite)
-    known = _known_ids(cases)
-    if case.id in known:
+    place = CasesPlace(suite.with_name(f"{suite.stem}-cases.jsonl")) if made else find_cases(suite, benchmark)
+    if case.id in place.known_ids():
         raise SpecError(
-            f"there is a case {case.id!r} already", where=str(cases), remedy="Give it another id with --as."
+            f"there is a case {case.id!r} already", where=str(place.file), remedy="Give it another id with --as."
         )
     row = {"id": case.id, "input": case.input, "target": case.target, "metadata": case.metadata, "group": case.group}
     kept = {name: value for name, value in row.items() if value not in (None, {}, "") or name in ("id", "input")}
     if made:
-        suite.write_text(_SUITE.format(name=json.dumps(suite.stem), cases=json.dumps(cases.name)), encoding="utf-8")
-    before = cases.read_text(encoding="utf-8") if cases.exists() else ""
-    gap = "" if not before or before.endswith("\n") else "\n"
-    with cases.open("a", encoding="utf-8") as stream:
-        stream.write(gap + json.dumps(to_plain(kept), ensure_ascii=False) + "\n")
-    return AddedCase(case, cases, made)
-
-
-def _data_file(suite: Path) -> Path:
-    document = read_document(suite)
-    dataset = document.get("dataset") if isinstance(document, dict) else None
-    path = dataset.get("path") if isinstance(dataset, dict) else dataset
-    if isinstance(path, str) and path.endswith(".jsonl"):
-        return suite.parent / path
-    raise SpecError(
-        "its cases are not in a .jsonl file of its own, so none can be added without rewriting it",
-        where=f"{suite}: dataset",
-        remedy="Put the cases into cases.jsonl, one on each line, and write `dataset: cases.jsonl`.",
-    )
-
-
-def _known_ids(cases: Path) -> set[str]:
-    if not cases.exists():
-        return set()
-    found = set()
-    for number, line in enumerate(cases.read_text(encoding="utf-8").splitlines(), start=1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                raise SpecError(
-                    "is no JSON", where=f"{cases}: line {number}", remedy="Mend that line first."
-                ) from None
-            found.add(str(row.get("id")) if isinstance(row, dict) else "")
-    return found
+        text = _SUITE.format(name=json.dumps(suite.stem), cases=json.dumps(place.file.name))
+        suite.write_text(text, encoding="utf-8")
+    place.append(_object(to_plain(kept)))
+    return AddedCase(case, place.file, made)
 
 
 def _object(value: object) -> dict[str, object]:
