@@ -3,6 +3,7 @@
 What stands behind the name of a spec or an experiment and is no option of ours is taken for one of its parameters. A
 flag without a value is true. Several words are several values, to be run through; ``--algorithms grpo ppo`` says so
 of the parameter ``algorithm`` where the file has that and no ``algorithms``, and ``all`` leaves the file's values.
+``--report html|json|both`` is another way to say ``--format``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from difflib import get_close_matches
 import click
 
 EVERYTHING = "all"
+REPORTS = {"html": "results_html", "json": "results_json", "both": "results_html,results_json"}
 _AS_IF_MISTYPED = 0.8
 
 
@@ -31,6 +33,16 @@ def take_params(extra: list[str], known: Collection[str]) -> dict[str, object]:
         values = [parse_param(f"{name}={word}")[1] for word in words]
         found[name] = True if not values else values[0] if len(values) == 1 else values
     return found
+
+
+def take_report(params: dict[str, object]) -> str | None:
+    """The formats of ``--report``, taken out of ``params``; ``None`` where it was not given."""
+    if "report" not in params:
+        return None
+    word = params.pop("report")
+    if word not in REPORTS:
+        raise click.UsageError(f"--report is {' or '.join(REPORTS)}, not {word}; --format knows the others")
+    return REPORTS[str(word)]
 
 
 def in_singular(params: Mapping[str, object], document: object) -> dict[str, object]:

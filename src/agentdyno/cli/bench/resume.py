@@ -18,7 +18,7 @@ from agentdyno.settings.setting import RESUME
 @json_option
 def command(run: str, retry_errors: bool, max_cost: float | None, store: str | None, as_json: bool) -> int:
     """Go on with RUN after an interruption or a crash; nothing that is done is repeated."""
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Choices, Tools
     from agentdyno.runs.pipeline import resume
@@ -34,5 +34,5 @@ def command(run: str, retry_errors: bool, max_cost: float | None, store: str | N
                 choices=Choices(max_cost_usd=max_cost),
             )
             result = resume(run, tools, retry_errors=retry_errors)
-        findings = finish(result, opened, (), TOLERANCE.default, as_json=as_json)
+        findings = finish(result, opened, ReportsAsked(), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
