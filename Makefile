@@ -28,7 +28,7 @@ test:  ## Install and run every test
 test-frameworks:  ## Agents of every framework, as `make test` tries those that are small (installs 2 GB)
 	@scripts/for_tests.sh
 	@scripts/frameworks.sh core more crewai
-	@DYNO_FRAMEWORKS=all $(RUN)/python -m pytest tests/agents/frameworks
+	@DYNO_FRAMEWORKS=all $(RUN)/python -m pytest tests/agents/frameworks packages/agentdyno-workloads/tests/frameworks
 
 test-busy:  ## Every test, beside two processes that burn a core each
 	@scripts/for_tests.sh

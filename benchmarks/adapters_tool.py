@@ -19,7 +19,8 @@ from typing import Any
 def main(name: str, tasks: int) -> None:
     from agentdyno.agents.frameworks.detect import adapted
     from agentdyno.agents.hosting.recorder import recording
-    from agentdyno_workloads.frameworks.subjects import SUBJECTS, Subject
+    from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
+    from agentdyno_workloads.frameworks.subjects.task import Subject
 
     subject: Subject = SUBJECTS[name].make()
     adapter: Any = adapted(subject.agent)

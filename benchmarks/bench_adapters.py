@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno.servers.simulated.server import simulated_server
-from agentdyno_workloads.frameworks.subjects import SUBJECTS
+from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / "benchmarks" / "adapters_tool.py"

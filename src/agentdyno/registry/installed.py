@@ -22,7 +22,8 @@ IN_WORKLOADS_PACKAGE = {
     "agents": ("workflow-reference", "workflow-smollm2", "workflow-template"),
     "datasets": ("workflows",),
     "experiments": (
-        *("database_profiler", "framework_overhead", "llm_multi_agent", "llm_single_agent", "memory_db"),
+        *("database_profiler", "framework_faults", "framework_overhead", "framework_suite"),
+        *("llm_multi_agent", "llm_single_agent", "memory_db"),
         *("observation_flow", "observation_profiler", "perception_metrics", "pragma_profile", "redis_memory"),
         *("rl_algorithm", "rl_framework", "spatial_comprehensive", "spatial_index_profiler"),
         *("spatial_memory_profiler", "spatial_performance_analyzer", "system_profiler"),

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from time import perf_counter_ns
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -171,6 +172,45 @@ def test_a_big_chunk_is_one_token_and_the_answer_ends_properly(server: RunningSe
     assert data.endswith(b"\r\n0\r\n\r\n")
     (served,) = server.log()
     assert (served.outcome, len(served.token_ns), served.output_tokens) == ("ok", 1, 1)
+
+
+def asked(server: RunningServer, **body: Any) -> bytes:
+    with connect(server.host, server.port) as link:
+        link.sendall(encoded(chat(**body), "/v1/chat/completions", "connection: close"))
+        return read_to_end(link)
+
+
+def test_an_answer_without_a_finish_reason_is_whole_and_ends_properly(server: RunningServer) -> None:
+    server.reset()
+    settings = {"fault": "no_finish", "answers": {"": "all of it"}}
+    streamed = asked(server, stream=True, dyno=settings)
+    assert b'"content":" of"' in streamed
+    assert b"[DONE]" not in streamed
+    assert b'"finish_reason":"' not in streamed
+    assert streamed.endswith(b"\r\n0\r\n\r\n")
+    whole = json.loads(asked(server, stream=False, dyno=settings).partition(b"\r\n\r\n")[2])
+    assert whole["choices"][0]["finish_reason"] is None
+    assert whole["choices"][0]["message"]["content"] == "all of it"
+    assert server.stats().outcomes == {"ok": 2}
+
+
+@pytest.mark.parametrize(
+    ("fault", "arguments"),
+    [("malformed_arguments", '{"a": 3,'), ("wrong_arguments", '{"a": "no number", "b": "no number"}')],
+)
+def test_arguments_of_a_tool_call_can_be_broken_or_of_wrong_types(
+    server: RunningServer, fault: str, arguments: str
+) -> None:
+    server.reset()
+    properties = {"a": {"type": "integer"}, "b": {"type": "integer"}}
+    parameters = {"type": "object", "properties": properties, "required": ["a", "b"]}
+    tool = {"type": "function", "function": {"name": "add", "parameters": parameters}}
+    said = [{"role": "user", "content": "add 3 and 4"}]
+    answer = asked(server, stream=False, messages=said, tools=[tool], dyno={"fault": fault})
+    message = json.loads(answer.partition(b"\r\n\r\n")[2])["choices"][0]["message"]
+    assert message["tool_calls"][0]["function"] == {"name": "add", "arguments": arguments}
+    (served,) = server.log()
+    assert served.input_bytes > 200
 
 
 def test_the_head_can_be_kept_back(server: RunningServer) -> None:

@@ -11,8 +11,8 @@ from tests.command import Bench
 
 from agentdyno import SpecError
 from agentdyno_workloads.frameworks.overhead import FrameworkOverhead
-from agentdyno_workloads.frameworks.page import beyond
-from agentdyno_workloads.frameworks.subjects import SUBJECTS
+from agentdyno_workloads.frameworks.readings import beyond
+from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
 
 ROOT = Path(__file__).parents[4]
 

@@ -99,6 +99,8 @@ class OpenAIFrames:
         return self._before + quoted(self._script.tokens[index]) + self._after
 
     def ending(self, record: RequestRecord) -> bytes:
+        if not self._script.finish:
+            return b""
         usage = b',"usage":null' if self._request.include_usage else b""
         choice = dump({"index": 0, "delta": {}, "finish_reason": self._script.finish})
         text = self._chunk + b',"choices":[' + choice + b"]" + usage + b"}\n\n"
@@ -116,7 +118,7 @@ class OpenAIFrames:
             function = {"name": self._script.tool_call.name, "arguments": text}
             call = {"id": self._call_id, "type": "function", "function": function}
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "message": message, "finish_reason": self._script.finish}
+        choice = {"index": 0, "message": message, "finish_reason": self._script.finish or None}
         return dump({"object": "chat.completion", **self._base, "choices": [choice], "usage": _usage(record)})
 
 
@@ -145,6 +147,8 @@ class OllamaFrames:
         return self._before + quoted(self._script.tokens[index]) + b'},"done":false}\n'
 
     def ending(self, record: RequestRecord) -> bytes:
+        if not self._script.finish:
+            return b""
         return self._final({"role": "assistant", "content": ""}, record) + b"\n"
 
     def error(self, message: str) -> bytes:

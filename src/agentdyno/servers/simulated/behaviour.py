@@ -47,7 +47,9 @@ class Behaviour:
     ``faults`` gives exact numbers instead: ``http_error:3,timeout:2`` strikes five of the ``fault_span`` requests
     (ten times their number where not said) that follow the first ``fault_start``, at places drawn from ``seed``.
     Besides the four above there are ``rate_limited`` (429), ``timeout`` (no answer at all), ``endless`` (a stream
-    without content or end), ``html`` (a page instead of JSON) and ``big_chunk`` (one token of ``big_chunk_bytes``).
+    without content or end), ``html`` (a page instead of JSON) and ``big_chunk`` (one token of ``big_chunk_bytes``);
+    of what the model says, ``no_finish`` (the answer ends properly, without a finish reason), ``malformed_arguments``
+    (those of a tool call are cut off) and ``wrong_arguments`` (of types that the tool does not take).
     ``fault`` is the one that every request meets, or one request that sets it. Such a fault needs no slot unless it
     strikes in the middle of an answer.
 

@@ -21,8 +21,13 @@ class Fault(StrEnum):
     ENDLESS = "endless"
     HTML = "html"
     BIG_CHUNK = "big_chunk"
+    NO_FINISH = "no_finish"
+    MALFORMED_ARGUMENTS = "malformed_arguments"
+    WRONG_ARGUMENTS = "wrong_arguments"
 
 
+ANSWERED = frozenset({Fault.BIG_CHUNK, Fault.NO_FINISH, Fault.MALFORMED_ARGUMENTS, Fault.WRONG_ARGUMENTS})
+"""Faults of what the model says: the exchange itself succeeds, and its outcome is ``ok``."""
 OTHER_NAMES = {"http_error": Fault.ERROR}
 """What a client calls it."""
 SPREAD = 10

@@ -145,6 +145,7 @@ class Desk:
 
     def _chat(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)
+        record.input_bytes = len(request.body)
         try:
             self._door.let_in(request)
             chat, behaviour = self._read(request, record)

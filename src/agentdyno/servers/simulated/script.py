@@ -6,13 +6,13 @@ import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.chat_request import ReceivedChat, Tool
-from agentdyno.servers.simulated.fault_plan import Fault
+from agentdyno.servers.simulated.fault_plan import ANSWERED, Fault
 
 TEXT = (
     "the bench turns slowly while each wheel keeps its own time and every gauge reports what it sees before "
@@ -38,7 +38,8 @@ class Script:
     """``tokens`` are sent ``first_ns`` after the request and then ``gaps_ns`` apart (one value: all alike).
 
     With a fault that strikes in the middle, only ``fault_at`` of them are sent before it. ``finish`` is ``stop``,
-    ``length`` or ``tool_calls``; the tokens of a tool call are the pieces of its arguments.
+    ``length``, ``tool_calls``, or "" where the end is not told; the tokens of a tool call are the pieces of its
+    arguments.
     """
 
     tokens: tuple[str, ...]
@@ -61,17 +62,24 @@ def write_script(
 ) -> Script:
     """The same request, behaviour and occurrence (how often the request came before) give the same script.
 
-    A ``planned`` fault takes the place of one by rate. The big chunk is the answer's only token, and no failure.
+    A ``planned`` fault takes the place of one by rate. Faults of what is said (``ANSWERED``) change the answer; the
+    exchange is none that failed.
     """
     draw = random.Random(_number(behaviour.seed, request.model, request.text, occurrence))
     by_rate = _fault(behaviour, draw.random(), request.stream)  # drawn in any case: the rest depends on it
     fault = planned or by_rate
     call = _tool_call(request, behaviour)
+    if call and fault is Fault.WRONG_ARGUMENTS:
+        call = replace(call, arguments={name: _of_another_type(value) for name, value in call.arguments.items()})
     text = json.dumps(call.arguments) if call else _answer(request, behaviour, draw)
+    if call and fault is Fault.MALFORMED_ARGUMENTS:
+        text = text[: -(-len(text) // 2)]
     tokens = tuple(PIECE.findall(text))
     if fault is Fault.BIG_CHUNK:
-        call, tokens, fault = None, ("x" * behaviour.big_chunk_bytes,), None
-    finish = "tool_calls" if call else "stop"
+        call, tokens = None, ("x" * behaviour.big_chunk_bytes,)
+    finish = "" if fault is Fault.NO_FINISH else "tool_calls" if call else "stop"
+    if fault in ANSWERED:
+        fault = None
     if request.max_tokens is not None and len(tokens) > request.max_tokens and call is None:
         tokens, finish = tokens[: request.max_tokens], "length"
     ttft_s = behaviour.ttft_s + _jitter(draw, behaviour.ttft_jitter_s)
@@ -90,7 +98,7 @@ def write_script(
 def write_plain_script(behaviour: Behaviour, planned: Fault | None = None) -> Script:
     """What a request that is no chat gets: nothing but time passes. Faults by rate are for chats."""
     service_s = max(behaviour.service_s, behaviour.head_delay_s)
-    fault = None if planned is Fault.BIG_CHUNK else planned
+    fault = None if planned in ANSWERED else planned
     return Script((), None, "stop", round(service_s * NANOSECONDS), (0,), fault, 0)
 
 
@@ -161,13 +169,22 @@ def _final_answer(request: ReceivedChat, result: str) -> ScriptedToolCall | None
     return ScriptedToolCall(tool.name, {name: result})
 
 
+def _of_another_type(value: object) -> object:
+    return [value] if isinstance(value, str) else "no number"
+
+
 def _chosen_tool(request: ReceivedChat, mode: str) -> Tool | None:
-    if request.forced_tool is not None:
+    if request.forced_tool:
         return next((tool for tool in request.tools if tool.name == request.forced_tool), request.tools[0])
-    if mode == "always":
+    if request.forced_tool is None and mode == "always":
         return request.tools[0]
-    if mode == "never":
+    if request.forced_tool is None and mode == "never":
         return None
+    named = _named_tool(request)
+    return request.tools[0] if named is None and request.forced_tool is not None else named
+
+
+def _named_tool(request: ReceivedChat) -> Tool | None:
     prompt = request.prompt.lower()
     return next((tool for tool in request.tools if tool.name.lower().replace("_", " ") in prompt), None) or next(
         (tool for tool in request.tools if tool.name.lower() in prompt), None

@@ -22,7 +22,7 @@ class ServedRequest:
     ``outcome``: ok, error, reset, truncated, stream_error, rate_limited, context, unauthorised, refused (a request
     that cannot be understood), not_found, overloaded (no place in the queue), timeout (never answered, on purpose),
     endless, html, disconnected (the client left), open (not finished yet). ``started_ns``: when a slot was due to be
-    free for it; null while it waits, and where it needed none.
+    free for it; null while it waits, and where it needed none. ``input_bytes``: length of the request's body.
     """
 
     request_id: str
@@ -37,6 +37,7 @@ class ServedRequest:
     token_ns: tuple[int, ...]
     end_ns: int | None
     started_ns: int | None = None
+    input_bytes: int = 0
 
     @property
     def ttft_s(self) -> float | None:
@@ -75,6 +76,7 @@ class RequestRecord:
 
     __slots__ = (
         "end_ns",
+        "input_bytes",
         "input_tokens",
         "model",
         "outcome",
@@ -92,7 +94,7 @@ class RequestRecord:
         self.request_id, self.path, self.received_ns = request_id, path, received_ns
         self.model, self.outcome = "", "open"
         self.stream = False
-        self.status = self.input_tokens = self.output_tokens = 0
+        self.status = self.input_tokens = self.output_tokens = self.input_bytes = 0
         self.token_ns = array("q")
         self.end_ns: int | None = None
         self.started_ns: int | None = None

@@ -1,4 +1,4 @@
-"""``python -m agentdyno_workloads.llm.two_servers URL URL``: are these two model servers, or one behind two addresses?
+"""``python -m agentdyno_workloads.llm.two_servers URL URL``: two model servers, or one behind two addresses?
 
 What several agents gain is known only where each has a server of its own. Three things are looked at: the addresses,
 the processes that listen there (on this machine), and, of Ollama, whether a model that one drops stays loaded in the

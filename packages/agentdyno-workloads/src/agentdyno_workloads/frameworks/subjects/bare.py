@@ -1,0 +1,64 @@
+"""A loop on httpx: as little as the tasks need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, SCHEMA, Subject, add, base_url
+
+SYSTEM = {"role": "system", "content": INSTRUCTIONS}
+TOOL = {"type": "function", "function": {"name": "add", "description": "Adds two numbers.", "parameters": SCHEMA}}
+
+
+def make(tool: Callable[..., Any] = add) -> Subject:
+    client: Any = import_module("httpx").AsyncClient(base_url=base_url() + "/", timeout=60)
+
+    async def asked(messages: list[Any], **more: object) -> Any:
+        answer = await client.post("chat/completions", json={"model": MODEL, "messages": messages, **more})
+        answer.raise_for_status()
+        return answer.json()["choices"][0]["message"]
+
+    async def answered(messages: list[Any]) -> str:
+        while True:
+            message = await asked(messages, tools=[TOOL])
+            messages.append(message)
+            if not message.get("tool_calls"):
+                return str(message["content"])
+            for wanted in message["tool_calls"]:
+                result = str(tool(**json.loads(wanted["function"]["arguments"])))
+                messages.append({"role": "tool", "tool_call_id": wanted["id"], "content": result})
+
+    async def call(text: str) -> str:
+        return await answered([SYSTEM, {"role": "user", "content": text}])
+
+    async def converse(texts: list[str]) -> str:
+        messages: list[Any] = [SYSTEM]
+        answer = ""
+        for text in texts:
+            messages.append({"role": "user", "content": text})
+            answer = await answered(messages)
+        return answer
+
+    async def stream(text: str, delta: Callable[[], None]) -> str:
+        body = {"model": MODEL, "messages": [SYSTEM, {"role": "user", "content": text}], "stream": True}
+        pieces = []
+        async with client.stream("POST", "chat/completions", json=body) as answer:
+            answer.raise_for_status()
+            async for line in answer.aiter_lines():
+                if line.startswith("data: {"):
+                    for choice in json.loads(line[6:])["choices"]:
+                        if choice["delta"].get("content"):
+                            delta()
+                            pieces.append(choice["delta"]["content"])
+        return "".join(pieces)
+
+    async def structured(text: str) -> dict[str, int]:
+        form = {"type": "json_schema", "json_schema": {"name": "Sum", "schema": SCHEMA}}
+        message = await asked([SYSTEM, {"role": "user", "content": text}], response_format=form)
+        found: dict[str, int] = json.loads(message["content"])
+        return found
+
+    return Subject(None, call, stream, converse, structured)

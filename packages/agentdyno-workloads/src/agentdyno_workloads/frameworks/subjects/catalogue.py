@@ -1,0 +1,43 @@
+"""Which subjects there are, and where each can live. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from agentdyno_workloads.frameworks.subjects.task import Subject, add
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """``environment`` is a folder of scripts/frameworks.sh, ``package`` what pip calls it, ``module`` its file here.
+
+    ``shares`` says whether one agent may answer several tasks at the same time; others remember what they were told,
+    and are made once for each.
+    """
+
+    module: str
+    environment: str
+    package: str
+    shares: bool = True
+
+    def make(self, tool: Callable[..., Any] = add) -> Subject:
+        """Imports the framework and builds its agent; raises whatever the framework does about a wrong ``tool``."""
+        folder = __name__.rpartition(".")[0]
+        made: Subject = import_module(f"{folder}.{self.module}").make(tool)
+        return made
+
+
+SUBJECTS = {
+    "bare": Listed("bare", "core", "httpx"),
+    "openai-sdk": Listed("openai_sdk", "core", "openai"),
+    "langgraph": Listed("langgraph", "core", "langgraph"),
+    "openai-agents": Listed("openai_agents", "core", "openai-agents"),
+    "pydantic-ai": Listed("pydantic_ai", "core", "pydantic-ai-slim"),
+    "autogen": Listed("autogen", "more", "autogen-agentchat", shares=False),
+    "smolagents": Listed("smolagents", "more", "smolagents", shares=False),
+    "google-adk": Listed("google_adk", "more", "google-adk"),
+    "crewai": Listed("crewai", "crewai", "crewai", shares=False),
+}
