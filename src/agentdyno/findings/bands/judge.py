@@ -86,7 +86,7 @@ _OF_LOADS = (
     ),
 )
 _OF_ANSWERS = ("latency_p95", "latency_p99", "throughput")
-_LATENCY = ("result.answer_s", "duration_s")
+_LATENCY = ("result.latency_s", "result.answer_s", "duration_s")
 _STABILITY = (
     BandStep(settings.CV_EXCELLENT, "excellent", GOOD),
     BandStep(settings.CV_GOOD, "good", GOOD),
