@@ -365,3 +365,22 @@ def test_bands_say_what_figures_mean_in_the_console_and_in_reports(measured: Ben
     bands = json.loads((folder / "report.json").read_text())["findings"]["bands"]
     latency = next(item for item in bands if item["band"] == "latency_p95")
     assert (latency["level"], latency["label"], latency["threshold"]) == ("good", "real time", 0.2)
+
+
+def test_report_and_output_write_the_files_that_other_benchmarks_write(measured: Bench) -> None:
+    assert measured.dyno("run", "spec.yaml", "--quick", "--report", "json").code == 0
+    assert [path.name for path in (measured.folder / "benchmark_results").iterdir()] == ["benchmark_results.json"]
+    done = measured.dyno("run", "spec.yaml", "--quick", "--report", "both", "--format", "csv", "--output", "mine")
+    assert done.code == 0, done.err
+    written = {path.name for path in (measured.folder / "mine").iterdir()}
+    assert written == {"benchmark_results.html", "benchmark_results.json", "summary.csv", "samples.csv"}
+    (result,) = json.loads((measured.folder / "mine" / "benchmark_results.json").read_text())["results"]
+    assert result["run_id"] in done.err
+    refused = measured.dyno("run", "spec.yaml", "--report", "pdf")
+    assert (refused.code, "html or json or both" in refused.err) == (2, True)
+
+
+def test_a_folder_for_reports_without_a_report_gets_both(measured: Bench) -> None:
+    assert measured.dyno("run", "spec.yaml", "--quick", "--output", "both").code == 0
+    names = sorted(path.name for path in (measured.folder / "both").iterdir())
+    assert names == ["benchmark_results.html", "benchmark_results.json"]

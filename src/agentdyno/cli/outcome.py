@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +20,25 @@ DECIDED = "decided:"
 """How the reason begins for which a run with ``--until-decided`` ends."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReportsAsked:
+    """Reports by name; ``folder`` is where they go, the run's own where it is ``None``.
+
+    Who names a folder and no report gets ``benchmark_results.html`` and ``.json``.
+    """
+
+    formats: tuple[str, ...] = ()
+    folder: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.folder is not None and not self.formats:
+            object.__setattr__(self, "formats", ("results_html", "results_json"))
+
+
 def finish(
     result: RunResult,
     store: Store | None,
-    formats: Sequence[str],
+    asked: ReportsAsked,
     tolerance: float,
     *,
     as_json: bool,
@@ -45,16 +59,16 @@ def finish(
         shared.print_json(result)
     else:
         shared.print_tables(report)
-    if formats:
+    if asked.formats:
         from agentdyno.findings.profile.ask import with_profiles
         from agentdyno.workbench.reporting import write_reports
 
         report = Report((result,), with_profiles(findings, result, store))
-        for path in write_reports(report, formats, folder):
+        for path in write_reports(report, asked.formats, folder if asked.folder is None else Path(asked.folder)):
             shared.say(f"Wrote {shown(path)}")
     if not any(warning.code == "no-result-file" for warning in result.warnings):
         shared.say(f"Result: {shown(folder / 'result.json')}")
-    if not as_json and not formats:
+    if not as_json and not asked.formats:
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
     if result.stopped_because and result.stopped_because.startswith(DECIDED):
         shared.say(f"{result.stopped_because[0].upper()}{result.stopped_because[1:]}.")

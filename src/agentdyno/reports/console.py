@@ -7,7 +7,6 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
-from agentdyno.findings.bands.tables import bands_table
 from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS
@@ -89,8 +88,10 @@ def _print_report(console: Console, report: Report) -> None:
         )
     for result in report.results:
         _print_result(console, result, standing_in(report, result))
-    if not sections(report.findings):
+    if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
+        from agentdyno.findings.bands.tables import bands_table
+
         _print_tables(console, (bands_table(report.findings.bands),))
 
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from agentdyno.settings.run import EVERY_CHOICE
-from agentdyno.settings.setting import LOAD_COMMAND, LOAD_FILE, SPEC, SUITE, Setting, Wording
+from agentdyno.settings.setting import (
+    LOAD_COMMAND,
+    LOAD_FILE,
+    SPEC,
+    SPEC_CHOICE,
+    SUITE,
+    SUITE_CHOICE,
+    Setting,
+    Wording,
+)
 
 # What is kept with the result.
 NAME = Setting(
@@ -88,3 +97,16 @@ FORMATS = Setting(
     worded={"load command": Wording(help="Reports to write: md,html,csv,json,png,prometheus.")},
     scopes=EVERY_CHOICE | LOAD_COMMAND,
 )
+OUTPUT = Setting(
+    "output",
+    ("string", "null"),
+    default=None,
+    option="--output",
+    metavar="DIR",
+    description="Folder for the reports themselves, in place of the run's own",
+    help="Where reports go.",
+    shown_default="the run's folder; with --report `./benchmark_results`",
+    scopes=SPEC_CHOICE | SUITE_CHOICE,
+)
+RESULTS_FOLDER = "benchmark_results"
+"""Where ``--report`` writes, where nobody says."""

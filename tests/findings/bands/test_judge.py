@@ -90,6 +90,9 @@ def test_convergence_is_the_median_over_trainings(episodes: float, label: str) -
     )
     item = found(result(arm_of(taken)), "convergence")
     assert (item.value, item.label, item.n) == (episodes, label, 3)
+    assert not {"latency_p95", "throughput", "stability"} & {
+        other.band for other in judge_bands(result(arm_of(taken)))
+    }, "the time of a training is no latency"
 
 
 def test_trainings_that_never_got_there_are_a_red_flag() -> None:

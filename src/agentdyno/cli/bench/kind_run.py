@@ -18,7 +18,7 @@ _SETTINGS = ("seed", "warmup", "timeout_s", "time_budget_s", "notes", "output_di
 def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
     """From the file to the exit code."""
     from agentdyno.cli.bench.suite_run import confirm
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Source, Tools
     from agentdyno.runs.kinds import kind_named
@@ -43,7 +43,9 @@ def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
                 say(prepared.announced.line)
             confirm(prepared.announced, yes=bool(options.get("yes")))
             result = start(kind, prepared, tools)
-        findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
+        findings = finish(
+            result, opened, ReportsAsked(formats), options.get("tolerance", TOLERANCE.default), as_json=as_json
+        )
     return exit_code(result, findings, gate=False, strict=False)
 
 

@@ -102,7 +102,7 @@ def run_load_file(path: Path, options: dict[str, Any]) -> int:
 
 def run_load(request: RunRequest, options: dict[str, Any]) -> int:
     """From the plan to the exit code."""
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.runs.kind import Tools
     from agentdyno.runs.kinds import kind_named
     from agentdyno.specs import load_workspace
@@ -116,7 +116,7 @@ def run_load(request: RunRequest, options: dict[str, Any]) -> int:
             return _show_plan(prepared.work, as_json)
     with open_store(store) as opened:
         result = measure(request, workspace, opened, options)
-        findings = finish(result, opened, formats, TOLERANCE.default, as_json=as_json)
+        findings = finish(result, opened, ReportsAsked(formats), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 

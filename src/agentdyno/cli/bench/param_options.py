@@ -14,7 +14,7 @@ from difflib import get_close_matches
 import click
 
 EVERYTHING = "all"
-REPORTS = {"html": "html", "json": "json", "both": "html,json"}
+REPORTS = {"html": "results_html", "json": "results_json", "both": "results_html,results_json"}
 _AS_IF_MISTYPED = 0.8
 
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 @json_option
 def command(run: str, scorers: tuple[str, ...], tolerance: float, store: str | None, as_json: bool) -> int:
     """Judge the stored answers of RUN again. No agent is called; the result is a new run, the old one stays."""
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.specs import load_workspace
     from agentdyno.workbench.rescore import rescore
 
     uses = tuple(parse_scorer(item) for item in scorers)
     with open_store(store, must_exist=True) as opened:
         done = rescore(opened, opened.runs.find(run), load_workspace(Path.cwd()), uses, say)
-        findings = finish(done.result, opened, (), tolerance, as_json=False) if not as_json else None
+        findings = finish(done.result, opened, ReportsAsked(), tolerance, as_json=False) if not as_json else None
     if as_json:
         counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}
         print_json({**counts, "result": done.result})

@@ -25,7 +25,7 @@ def command(
     run: str, retry_errors: bool, max_cost: float | None, executor: str | None, store: str | None, as_json: bool
 ) -> int:
     """Go on with RUN (the last one) after an interruption or a crash; nothing that is done is repeated."""
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Choices, Tools
     from agentdyno.runs.pipeline import resume
@@ -41,7 +41,7 @@ def command(
                 choices=Choices(max_cost_usd=max_cost, executor=executor or ""),
             )
             result = resume(run, tools, retry_errors=retry_errors)
-        findings = finish(result, opened, _reports_of(result), TOLERANCE.default, as_json=as_json)
+        findings = finish(result, opened, ReportsAsked(_reports_of(result)), TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 

@@ -19,6 +19,7 @@ from agentdyno.cli.shared import (
     store_url,
 )
 from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.result import RESULTS_FOLDER
 
 if TYPE_CHECKING:
     from agentdyno.runs.experiment.prepare import PreparedExperiment
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _ORDER = (
     "params only iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record "
     "max_cost cache yes quick against until_decided otel bands dry_run instruments imports seed isolation order "
-    "processes parallelism executor timeout_s time_budget_s tags notes output_dir formats tolerance strict gate "
+    "processes parallelism executor timeout_s time_budget_s tags notes output_dir output formats tolerance strict gate "
     "fail_under"
 )
 
@@ -65,7 +66,10 @@ def command(what: str | None, **options: Any) -> int:
 
         known = [spelled for item in context.command.params for spelled in item.opts]
         options["own_params"] = take_params(context.args, known)
-        options["formats"] = ",".join(filter(None, (options.get("formats"), take_report(options["own_params"]))))
+        report = take_report(options["own_params"])
+        if report is not None:
+            options["formats"] = ",".join(filter(None, (options.get("formats"), report)))
+            options["output"] = options.get("output") or RESULTS_FOLDER
     return run(what, options)
 
 
@@ -127,7 +131,7 @@ def find_kinds(what: str | None) -> list[tuple[str, Path | None]]:
 
 
 def run_experiment(what: str, options: dict[str, Any]) -> int:
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.experiment.resolve import import_paths
     from agentdyno.runs.kind import Tools
@@ -151,7 +155,8 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
             with ProgressLine() as progress:
                 tools = Tools(opened, output_root(store_url(store)), say=say, on_progress=progress)
                 result = start(kind, prepared, tools)
-            findings = finish(result, opened, formats, options.get("tolerance", TOLERANCE.default), as_json=as_json)
+            asked = ReportsAsked(formats, options.get("output"))
+            findings = finish(result, opened, asked, options.get("tolerance", TOLERANCE.default), as_json=as_json)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 
 

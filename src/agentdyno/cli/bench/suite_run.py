@@ -26,7 +26,7 @@ ASK_ABOVE_USD = 1.0
 
 def run_suite(path: Path, options: dict[str, Any]) -> int:
     """One suite file from its plan to its exit code."""
-    from agentdyno.cli.outcome import exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
     from agentdyno.runs.kind import Source, Tools
     from agentdyno.runs.kinds import kind_named
@@ -54,7 +54,9 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
             result = start(kind, prepared, replace(tools, on_progress=progress))
         held = _quarantined(workspace, prepared.work.suite)
         tolerance = options.get("tolerance", TOLERANCE.default)
-        findings = finish(result, opened, formats, tolerance, as_json=as_json, held=held)
+        findings = finish(
+            result, opened, ReportsAsked(formats, options.get("output")), tolerance, as_json=as_json, held=held
+        )
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)

@@ -85,7 +85,8 @@ _OF_LOADS = (
         ("slow", FAIR),
     ),
 )
-_LATENCY = ("result.answer_s", "duration_s")
+_OF_ANSWERS = ("latency_p95", "latency_p99", "throughput")
+_LATENCY = ("result.latency_s", "result.answer_s", "duration_s")
 _STABILITY = (
     BandStep(settings.CV_EXCELLENT, "excellent", GOOD),
     BandStep(settings.CV_GOOD, "good", GOOD),
@@ -189,8 +190,16 @@ def judge_bands(result: RunResult, thresholds: Mapping[str, float] | None = None
     bands: tuple[Band, ...] = _OF_LOADS if result.kind == LOAD_KIND else _OF_OTHERS
     if result.suite is not None:
         bands = tuple(band for band in bands if band.name not in ("stability", "convergence", "throughput"))
-    found = [_judged(band, arm, given) for arm in result.arms for band in bands]
+    found = [_judged(band, arm, given) for arm in result.arms for band in bands if _fits(band, arm)]
     return tuple(item for item in found if item is not None)
+
+
+def _fits(band: Band, arm: ArmResult) -> bool:
+    """The time of a whole training, or of several agents at work, is no latency of an answer."""
+    is_training = episodes_to_target(arm) is not None
+    if is_training and band.name == "stability":
+        return "result.variation" in arm.metrics
+    return band.name not in _OF_ANSWERS or not (is_training or "result.speedup" in arm.metrics)
 
 
 def _judged(band: Band, arm: ArmResult, given: Mapping[str, float]) -> BandFinding | None:

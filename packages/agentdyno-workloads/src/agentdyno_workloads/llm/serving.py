@@ -134,6 +134,11 @@ class Serving:
                 remedy="Use ollama:NAME or local, or leave cold out.",
             )
 
+    def is_loaded(self) -> bool | None:
+        """Whether Ollama has the model in memory; ``None`` where the server does not say."""
+        row = self._loaded_row()
+        return None if row is None else bool(row)
+
     def observed(self) -> dict[str, object]:
         """What the server says of itself: the context it has, where it runs. Nothing where it does not say."""
         if self.choice.protocol == "ollama":
