@@ -8,10 +8,11 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from agentdyno.findings.board.ask import ALL_SUITES
-from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
+from agentdyno.findings.board.model import Coverage, Matrix
 from agentdyno.model.job import Scope
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.web.auth import require
+from agentdyno.web.document_shapes import LeaderboardAnswer, leaderboard_answer
 from agentdyno.web.lookups import find_stored_suite
 from agentdyno.web.replies import DAY_MS, NOT_MODIFIED, answer, kept_answer, tag_of, tagged
 from agentdyno.web.state import Services, services
@@ -26,7 +27,7 @@ SuiteId = Annotated[str | None, Query(max_length=500)]
 Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
 
 
-@router.get("/benchmarks/leaderboard", response_model=Leaderboard, responses=NOT_MODIFIED)
+@router.get("/benchmarks/leaderboard", response_model=LeaderboardAnswer, responses=NOT_MODIFIED)
 def leaderboard(
     request: Request,
     category: CategoryName = "overall",
@@ -47,10 +48,11 @@ def leaderboard(
     digest = _digest(services, suite_id)
     tag = _tag(services, "leaderboard", category, metric, limit, days, digest, include_partial)
 
-    def make() -> Leaderboard:
-        return boards.leaderboard(
+    def make() -> LeaderboardAnswer:
+        board = boards.leaderboard(
             category=category, metric=metric, limit=limit, days=days, suite=digest, partial=include_partial
         )
+        return leaderboard_answer(board)
 
     return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
 
