@@ -73,7 +73,7 @@ ASYNC = {"async_execution": True}
 )
 def test_what_is_wrong_with_parameters_is_named(bench: Bench, query: Json, body: object, field: str) -> None:
     with bench.client(bench.key(Scope.RUN, f"key-{field}-{len(query)}")) as client:
-        answer = client.post("/benchmarks/run", params=query, **({} if body is None else {"json": body}))
+        answer = client.post("/benchmarks/run", params=query, json=body)
         assert answer.status_code == 422, answer.text
         assert field in [item["field"] for item in answer.json()["errors"]]
 
@@ -123,7 +123,7 @@ def test_the_leaderboard_has_scores_and_ranks_by_dimension(seeded: Seeded) -> No
 
 
 def compared(client: Client, body: object = None, **query: object) -> Json:
-    answer = client.send("POST", "/benchmarks/compare", params=query, **({} if body is None else {"json": body}))
+    answer = client.send("POST", "/benchmarks/compare", params=query, json=body)
     assert answer.status_code == 200, answer.text
     plain: Json = answer.json()
     return plain
