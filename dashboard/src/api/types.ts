@@ -2621,6 +2621,33 @@ export interface components {
             simulated: boolean;
         };
         /**
+         * @description ``value`` is a share (0..1; a reduction may be negative), ``None`` where nothing can be said, and ``note`` says
+         *     why. ``met`` is whether it reaches ``goal``. ``interval`` is 95 %, of shares of independent cases. ``counts`` are
+         *     the numbers that it is made of, and ``counted`` how, in a sentence.
+         */
+        SuccessMetric: {
+            counted: string;
+            counts: {
+                [key: string]: number;
+            };
+            goal: number;
+            interval: [
+                number,
+                number
+            ] | null;
+            met: boolean | null;
+            name: string;
+            /** @default  */
+            note: string;
+            value: number | null;
+        };
+        /** @description Of the ``days`` days up to ``until`` (UTC milliseconds). */
+        SuccessReport: {
+            days: number;
+            metrics: components["schemas"]["SuccessMetric"][];
+            until: number;
+        };
+        /**
          * @description Many benchmarks for agents; its id follows from its name unless given.
          *
          *     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
@@ -2966,6 +2993,8 @@ export type Status = components['schemas']['Status'];
 export type Strategy = components['schemas']['Strategy'];
 export type StressItems = components['schemas']['StressItems'];
 export type StressReport = components['schemas']['StressReport'];
+export type SuccessMetric = components['schemas']['SuccessMetric'];
+export type SuccessReport = components['schemas']['SuccessReport'];
 export type Suite = components['schemas']['Suite'];
 export type SuiteItems = components['schemas']['SuiteItems'];
 export type SuiteRun = components['schemas']['SuiteRun'];
