@@ -9,9 +9,9 @@ export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
-  Job, JobPage, KeyItems, Leaderboard, LeaderboardEntry, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
+  Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
   Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
-  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
+  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
 
 export type {
@@ -22,6 +22,8 @@ export type {
   Compared as CompareAnswer,
   DivergenceView as Divergence,
   Event as TrajectoryEvent,
+  LeaderboardAnswer as Leaderboard,
+  LeaderboardItem as LeaderboardEntry,
   NewKey as CreatedKey,
   RunView as RunPage,
   Status as SampleStatus,

@@ -4,9 +4,10 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description ``url`` is where the job's progress is. */
+        /** @description ``url`` is where the job's progress is; ``job_id`` is the job's. */
         Accepted: {
             job: components["schemas"]["Job"];
+            job_id: string;
             url: string;
         };
         AcknowledgeBody: {
@@ -411,13 +412,19 @@ export interface components {
             test_type: components["schemas"]["TestType"];
             warmup: number | null;
         };
+        /** @description ``metrics_measured`` is as written, empty where nothing was named; ``dimensions`` are those that are scored. */
         BenchmarkView: {
             benchmark_id: string;
             cases: number;
             category: string;
             complexity: string;
+            constraints: components["schemas"]["LimitsView"];
+            dataset: components["schemas"]["DatasetView"];
             description: string;
+            dimensions: string[];
+            metrics_measured: string[];
             name: string;
+            scoring_rubric: components["schemas"]["Rubric"];
             test_type: string;
         };
         /**
@@ -630,13 +637,30 @@ export interface components {
             agent_ids: string[];
             /** @default head_to_head */
             comparison_type?: components["schemas"]["ComparisonType"];
+            /** @default null */
             suite_id?: string | null;
         };
-        /** @description One of ``duel`` and ``tournament`` is there. ``simulated`` lists agents whose answers were simulated. */
+        /**
+         * @description One of ``duel`` and ``tournament`` is there. ``simulated`` lists agents whose answers were simulated.
+         *
+         *     Of a duel ``detailed_metrics`` has the five dimensions, ``statistical_significance`` their p-values after
+         *     correction (``None`` where there is no test), and ``category_winners`` who is better in benchmarks of a category.
+         */
         Compared: {
+            category_winners: {
+                [key: string]: string | null;
+            };
+            /** @default [] */
+            detailed_metrics: components["schemas"]["DimensionComparison"][];
             duel: components["schemas"]["Duel"] | null;
+            overall_winner: string | null;
+            /** @default [] */
+            recommendations: string[];
             /** @default [] */
             simulated: string[];
+            statistical_significance: {
+                [key: string]: number | null;
+            };
             tournament: components["schemas"]["AllAgainstAll"] | null;
             type: components["schemas"]["ComparisonType"];
         };
@@ -755,6 +779,11 @@ export interface components {
             ttft_p50_s: number | null;
             ttft_p95_s: number | null;
         };
+        DatasetView: {
+            complexity: string;
+            data_source: string;
+            size: number;
+        };
         /** @description A number that ``execute_once`` returns, given a unit and a direction so that it can be judged. */
         DeclaredMetric: {
             /** @default unknown */
@@ -767,6 +796,19 @@ export interface components {
          * @enum {string}
          */
         Detector: "version" | "history" | "pattern";
+        /**
+         * @description One dimension of agent A (the baseline) and B: scores are in 0..1, ``None`` where there is none.
+         *
+         *     ``winner`` is ``None`` where the difference may be chance: a larger number alone makes no winner.
+         */
+        DimensionComparison: {
+            agent_a_score: number | null;
+            agent_b_score: number | null;
+            difference: number | null;
+            metric: string;
+            percentage_difference: number | null;
+            winner: string | null;
+        };
         /**
          * @description Which way is better. A metric whose direction is unknown is shown and never judged.
          * @enum {string}
@@ -972,6 +1014,82 @@ export interface components {
             /** @default default */
             workspace: string;
         };
+        /** @description The columns of the view ``benchmark_executions``, but for the two that compare with others. */
+        ExecutionItem: {
+            accuracy: number | null;
+            accuracy_error: number | null;
+            accuracy_score: number | null;
+            agent: string;
+            /** @default  */
+            agent_id: string;
+            agent_version: string;
+            api_calls: number | null;
+            api_calls_made: number | null;
+            /** @default  */
+            arm_id: string;
+            attempts: number | null;
+            benchmark: string;
+            /** @default  */
+            benchmark_id: string;
+            case_mean: number | null;
+            case_variance: number | null;
+            cases: number | null;
+            /** @default  */
+            category: string;
+            completeness: number | null;
+            correctness: number | null;
+            cost: number | null;
+            cost_error: number | null;
+            cost_score: number | null;
+            cost_usd: number | null;
+            cpu_s: number | null;
+            cpu_usage_percent: number | null;
+            created_at: number;
+            duration_s: number | null;
+            efficiency: number | null;
+            efficiency_error: number | null;
+            efficiency_score: number | null;
+            end_time: string | null;
+            error_details: string | null;
+            finished_at: number | null;
+            /** @default unknown */
+            form: string;
+            /** @default  */
+            id: string;
+            memory_peak_bytes: number | null;
+            memory_peak_mb: number | null;
+            output_completeness: number | null;
+            output_correctness: number | null;
+            output_relevance: number | null;
+            overall: number | null;
+            passed: number | null;
+            relevance: number | null;
+            reliability: number | null;
+            reliability_error: number | null;
+            reliability_score: number | null;
+            /** @default  */
+            run_id: string;
+            samples: number | null;
+            scored: number | null;
+            /** @default false */
+            simulated: boolean;
+            speed: number | null;
+            speed_error: number | null;
+            speed_score: number | null;
+            start_time: string | null;
+            started_at: number | null;
+            /** @default success */
+            status: string;
+            suite: string;
+            /** @default  */
+            suite_id: string;
+            tokens_used: number | null;
+            total_duration_ms: number | null;
+            /** @default  */
+            uid: string;
+            /** @default default */
+            workspace: string;
+        };
         /** @description Milliseconds are means per execution. ``critical_ms`` is the part on the critical path. */
         ExecutionPhase: {
             busy_ms: number;
@@ -1014,10 +1132,16 @@ export interface components {
             field: string;
             message: string;
         };
-        /** @description ``result`` is the run without its samples, ``None`` where the job ended before it began. */
+        /**
+         * @description ``result`` is the run without its samples, ``None`` where the job ended before it began.
+         *
+         *     ``job_id`` and ``run_id`` ("" without a run) are the job's.
+         */
         Finished: {
             job: components["schemas"]["Job"];
+            job_id: string;
             result: components["schemas"]["RunResult"] | null;
+            run_id: string;
         };
         /**
          * @description Amdahl's law or the universal scalability law, fitted. ``contention`` (sigma, the serial share) and
@@ -1345,15 +1469,11 @@ export interface components {
         KeyItems: {
             items: components["schemas"]["ApiKey"][];
         };
-        /**
-         * @description ``entries`` are at most the asked number, by ``metric``; ``total`` counts all. Simulated results are not in it.
-         *
-         *     ``until`` is the end of the window of ``days`` days.
-         */
-        Leaderboard: {
+        /** @description The entries under both sets of names. */
+        LeaderboardAnswer: {
             category: string;
             days: number;
-            entries: components["schemas"]["LeaderboardEntry"][];
+            entries: components["schemas"]["LeaderboardItem"][];
             metric: string;
             scope: components["schemas"]["BoardScope"];
             total: number;
@@ -1362,15 +1482,16 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /**
-         * @description One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
-         *     that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
-         *     ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short. In its last success in each
-         *     benchmark ``scored`` of the ``cases`` were scored, which accuracy is of; 0 where that is not known.
-         */
-        LeaderboardEntry: {
+        /** @description ``scores_and_ranks`` has the five dimensions; ``last_benchmark_date`` is ISO 8601, UTC. */
+        LeaderboardItem: {
             agent: string;
+            /** @default  */
+            agent_id: string;
+            /** @default  */
+            agent_name: string;
             attempts: number;
+            /** @default  */
+            benchmark_category: string;
             benchmarks_completed: number;
             best_ranking: number | null;
             /** @default 0 */
@@ -1379,14 +1500,19 @@ export interface components {
             cost_usd: number | null;
             executions: number;
             last_benchmark_at: number | null;
+            last_benchmark_date: string | null;
             /** @default [] */
             missing: string[];
             name: string;
             /** @default 0 */
             not_whole: number;
+            overall_score: number | null;
             /** @default 0 */
             scored: number;
             scores: {
+                [key: string]: components["schemas"]["RankedScore"];
+            };
+            scores_and_ranks: {
                 [key: string]: components["schemas"]["RankedScore"];
             };
             trend: {
@@ -1406,6 +1532,13 @@ export interface components {
             /** @default 16777216 */
             output_bytes: number;
             timeout_s: number | null;
+        };
+        /** @description What one case may use; ``None`` is no limit. */
+        LimitsView: {
+            cost_limit_usd: number | null;
+            memory_limit_mb: number | null;
+            time_limit_ms: number | null;
+            token_limit: number | null;
         };
         /** @description Every agent × every dimension, by overall rank. ``suite`` is "" over all suites. */
         Matrix: {
@@ -1562,8 +1695,11 @@ export interface components {
         };
         /** @description What of the suite is run, and what it may cost; left out: as the suite says. */
         Options: {
+            /** @default null */
             epochs?: number | null;
+            /** @default null */
             limit?: number | null;
+            /** @default null */
             max_cost_usd?: number | null;
             /**
              * @description What the suite says under `quick`.
@@ -1846,24 +1982,73 @@ export interface components {
             /** @default  */
             version: string;
         };
-        /**
-         * @description An agent's regressions, the worst first. ``health`` is 0..100 and ``action`` what to do, by written rules;
-         *     it is ``None`` where nothing could be judged.
-         *
-         *     ``baseline`` and ``current`` are labels of what was set against each other, "" where only history was looked at.
-         */
-        RegressionReport: {
+        /** @description ``overall_health`` is ``health`` and ``recommended_action`` is ``action``; improvements stand apart. */
+        RegressionAnswer: {
             action: string;
             agent: string;
+            /** @default  */
+            agent_id: string;
             baseline: string;
             current: string;
+            /** @default false */
+            has_regressions: boolean;
             health: number | null;
             improvements: components["schemas"]["Regression"][];
-            regressions: components["schemas"]["Regression"][];
+            overall_health: number | null;
+            /** @default  */
+            recommended_action: string;
+            regressions: components["schemas"]["RegressionItem"][];
             /** @default  */
             suite: string;
             /** @default [] */
             warnings: components["schemas"]["RunWarning"][];
+        };
+        /**
+         * @description ``regression_percentage`` is in per cent of the baseline, ``None`` for what has no percentage (from zero, or of
+         *     a rate); ``amount`` has it in parts. ``impact_analysis`` is a sentence.
+         */
+        RegressionItem: {
+            amount: number;
+            baseline: number;
+            /** @default 0 */
+            baseline_value: number;
+            /** @default  */
+            benchmark: string;
+            /** @default  */
+            benchmark_id: string;
+            /** @default  */
+            category: string;
+            /** @default true */
+            confirmed: boolean;
+            current: number;
+            /** @default 0 */
+            current_value: number;
+            detector: components["schemas"]["Detector"];
+            explanation: string;
+            /**
+             * @default {
+             *       "cases": [],
+             *       "text": ""
+             *     }
+             */
+            impact: components["schemas"]["Impact"];
+            /** @default  */
+            impact_analysis: string;
+            /** @default false */
+            improvement: boolean;
+            kind: string;
+            metric: string;
+            p_value: number | null;
+            regression_percentage: number | null;
+            relative: boolean;
+            severity: components["schemas"]["Severity"];
+            since: number | null;
+            threshold: number;
+            undone_at: number | null;
+            /** @default  */
+            unit: string;
+            /** @default  */
+            version: string;
         };
         /**
          * @description One agent over a suite, or in one ``benchmark``.
@@ -1926,8 +2111,9 @@ export interface components {
             read_bytes: number | null;
             write_bytes: number | null;
         };
+        /** @description Newest first; ``next`` is the cursor of the page behind it. */
         ResultPage: {
-            items: components["schemas"]["Execution"][];
+            items: components["schemas"]["ExecutionItem"][];
             next: string | null;
         };
         /**
@@ -1977,6 +2163,9 @@ export interface components {
             };
             /**
              * @default {
+             *       "epochs": null,
+             *       "limit": null,
+             *       "max_cost_usd": null,
              *       "quick": false
              *     }
              */
@@ -2467,6 +2656,33 @@ export interface components {
             simulated: boolean;
         };
         /**
+         * @description ``value`` is a share (0..1; a reduction may be negative), ``None`` where nothing can be said, and ``note`` says
+         *     why. ``met`` is whether it reaches ``goal``. ``interval`` is 95 %, of shares of independent cases. ``counts`` are
+         *     the numbers that it is made of, and ``counted`` how, in a sentence.
+         */
+        SuccessMetric: {
+            counted: string;
+            counts: {
+                [key: string]: number;
+            };
+            goal: number;
+            interval: [
+                number,
+                number
+            ] | null;
+            met: boolean | null;
+            name: string;
+            /** @default  */
+            note: string;
+            value: number | null;
+        };
+        /** @description Of the ``days`` days up to ``until`` (UTC milliseconds). */
+        SuccessReport: {
+            days: number;
+            metrics: components["schemas"]["SuccessMetric"][];
+            until: number;
+        };
+        /**
          * @description Many benchmarks for agents; its id follows from its name unless given.
          *
          *     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
@@ -2559,10 +2775,22 @@ export interface components {
             uid: string;
             version: string;
         };
-        /** @description ``versions`` are those that have been run, the newest first. */
+        /**
+         * @description ``versions`` are those that have been run, the newest first. ``constraints`` are of a whole run.
+         *
+         *     ``baseline_scores`` are what the suite says that agents are known to have. ``created_at`` is as the suite says,
+         *     else when this version was first run (ISO 8601), "" where it never was.
+         */
         SuiteView: {
+            baseline_scores: components["schemas"]["BaselineScores"][];
             benchmarks: components["schemas"]["BenchmarkView"][];
+            category: string;
+            constraints: components["schemas"]["LimitsView"];
+            created_at: string;
             suite: components["schemas"]["SuiteSummary"];
+            suite_id: string;
+            suite_name: string;
+            version: string;
             versions: components["schemas"]["SuiteVersion"][];
         };
         /** @enum {string} */
@@ -2689,8 +2917,10 @@ export type CostReport = components['schemas']['CostReport'];
 export type CostRow = components['schemas']['CostRow'];
 export type Coverage = components['schemas']['Coverage'];
 export type CurvePoint = components['schemas']['CurvePoint'];
+export type DatasetView = components['schemas']['DatasetView'];
 export type DeclaredMetric = components['schemas']['DeclaredMetric'];
 export type Detector = components['schemas']['Detector'];
+export type DimensionComparison = components['schemas']['DimensionComparison'];
 export type Direction = components['schemas']['Direction'];
 export type DivergenceView = components['schemas']['DivergenceView'];
 export type Duel = components['schemas']['Duel'];
@@ -2700,6 +2930,7 @@ export type Environment = components['schemas']['Environment'];
 export type ErrorClass = components['schemas']['ErrorClass'];
 export type Event = components['schemas']['Event'];
 export type Execution = components['schemas']['Execution'];
+export type ExecutionItem = components['schemas']['ExecutionItem'];
 export type ExecutionPhase = components['schemas']['ExecutionPhase'];
 export type FailedCase = components['schemas']['FailedCase'];
 export type Failure = components['schemas']['Failure'];
@@ -2727,10 +2958,11 @@ export type JobPage = components['schemas']['JobPage'];
 export type JobStatus = components['schemas']['JobStatus'];
 export type KeyBody = components['schemas']['KeyBody'];
 export type KeyItems = components['schemas']['KeyItems'];
-export type Leaderboard = components['schemas']['Leaderboard'];
-export type LeaderboardEntry = components['schemas']['LeaderboardEntry'];
+export type LeaderboardAnswer = components['schemas']['LeaderboardAnswer'];
+export type LeaderboardItem = components['schemas']['LeaderboardItem'];
 export type LimitedBy = components['schemas']['LimitedBy'];
 export type Limits = components['schemas']['Limits'];
+export type LimitsView = components['schemas']['LimitsView'];
 export type Matrix = components['schemas']['Matrix'];
 export type MatrixEntry = components['schemas']['MatrixEntry'];
 export type Metric = components['schemas']['Metric'];
@@ -2759,7 +2991,8 @@ export type RankedScore = components['schemas']['RankedScore'];
 export type Recommendation = components['schemas']['Recommendation'];
 export type Reducer = components['schemas']['Reducer'];
 export type Regression = components['schemas']['Regression'];
-export type RegressionReport = components['schemas']['RegressionReport'];
+export type RegressionAnswer = components['schemas']['RegressionAnswer'];
+export type RegressionItem = components['schemas']['RegressionItem'];
 export type Reliability = components['schemas']['Reliability'];
 export type ReliabilityItems = components['schemas']['ReliabilityItems'];
 export type ReportFormat = components['schemas']['ReportFormat'];
@@ -2797,6 +3030,8 @@ export type Status = components['schemas']['Status'];
 export type Strategy = components['schemas']['Strategy'];
 export type StressItems = components['schemas']['StressItems'];
 export type StressReport = components['schemas']['StressReport'];
+export type SuccessMetric = components['schemas']['SuccessMetric'];
+export type SuccessReport = components['schemas']['SuccessReport'];
 export type Suite = components['schemas']['Suite'];
 export type SuiteItems = components['schemas']['SuiteItems'];
 export type SuiteRun = components['schemas']['SuiteRun'];

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SLICES = {
     "gate": ("gates",),
     "board": ("leaderboards", "matrices", "coverages"),
+    "success": ("successes",),
     "duel": ("duels", "tournaments"),
     "history": ("regressions", "histories"),
     "cost": ("costs",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
 from agentdyno.findings.cost.model import CostReport
@@ -13,8 +13,10 @@ from agentdyno.findings.history.model_regression import RegressionReport
 from agentdyno.findings.profile.model import PerformanceProfile, ProfileComparison
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.stress.model import StressReport
+from agentdyno.findings.success.model import SuccessReport
 from agentdyno.model.findings import Findings
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.sample import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,4 @@ class Conclusions(Findings):
     gates: tuple[GateReport, ...] = ()
     stress: tuple[StressReport, ...] = ()
     records: tuple[AgentRecord, ...] = ()
+    successes: tuple[SuccessReport, ...] = field(default=(), metadata=LEFT_OUT)

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from agentdyno.findings.standing.model import AgentStanding
 from agentdyno.model import AgentUse, ArmResult, Entry, Environment, Sample, Spec, Suite
 from agentdyno.model.codec import left_out
+from agentdyno.web.asked import BODIES
 from agentdyno.web.problems import MEDIA_TYPE, Problem
 from agentdyno.web.security import OPEN
 
@@ -55,6 +56,10 @@ def _document(app: FastAPI) -> dict[str, Any]:
     problem = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs", {}))
     schemas["Problem"] = problem
+    for body in BODIES:
+        shape = body.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(shape.pop("$defs", {}))
+        schemas[body.__name__] = shape
     document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     for path, operations in document["paths"].items():
         for operation in operations.values():

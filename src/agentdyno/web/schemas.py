@@ -13,12 +13,12 @@ from pydantic import Field as Limits
 from agentdyno.findings.board.model import MatrixEntry
 from agentdyno.findings.case.ask import Answer, SampleRow
 from agentdyno.findings.change.model import Alert
-from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
 from agentdyno.model.findings import BandFinding, Comparison
 from agentdyno.model.result import Artifact, RunResult
+from agentdyno.model.suite import BaselineScores, Rubric
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
 
@@ -77,12 +77,6 @@ class AcknowledgeBody(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage:
-    items: tuple[Execution, ...]
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RunRowPage:
     items: tuple[RunRow, ...]
     next: str | None
@@ -102,16 +96,6 @@ class RunView:
     standing: SuiteStanding | None
     comparison: Comparison | None
     bands: tuple[BandFinding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One of ``duel`` and ``tournament`` is there. ``simulated`` lists agents whose answers were simulated."""
-
-    type: ComparisonType
-    duel: Duel | None
-    tournament: AllAgainstAll | None
-    simulated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +180,26 @@ class SuiteItems:
 
 
 @dataclass(frozen=True, slots=True)
+class DatasetView:
+    size: int
+    complexity: str
+    data_source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsView:
+    """What one case may use; ``None`` is no limit."""
+
+    time_limit_ms: float | None = None
+    memory_limit_mb: float | None = None
+    token_limit: int | None = None
+    cost_limit_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkView:
+    """``metrics_measured`` is as written, empty where nothing was named; ``dimensions`` are those that are scored."""
+
     benchmark_id: str
     name: str
     category: str
@@ -204,6 +207,11 @@ class BenchmarkView:
     complexity: str
     test_type: str
     description: str
+    metrics_measured: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    dataset: DatasetView
+    constraints: LimitsView
+    scoring_rubric: Rubric
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +224,22 @@ class SuiteVersion:
 
 @dataclass(frozen=True, slots=True)
 class SuiteView:
-    """``versions`` are those that have been run, the newest first."""
+    """``versions`` are those that have been run, the newest first. ``constraints`` are of a whole run.
+
+    ``baseline_scores`` are what the suite says that agents are known to have. ``created_at`` is as the suite says,
+    else when this version was first run (ISO 8601), "" where it never was.
+    """
 
     suite: SuiteSummary
     benchmarks: tuple[BenchmarkView, ...]
     versions: tuple[SuiteVersion, ...]
+    suite_id: str
+    suite_name: str
+    category: str
+    version: str
+    created_at: str
+    constraints: LimitsView
+    baseline_scores: tuple[BaselineScores, ...]
 
 
 @dataclass(frozen=True, slots=True)

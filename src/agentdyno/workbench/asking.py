@@ -106,12 +106,15 @@ def regressions(
     agent: str,
     *,
     baseline: str | None = None,
-    threshold: float = THRESHOLD,
+    threshold: Mapping[str, float] | float = THRESHOLD,
     suite: str | None = None,
     workspace: str = "default",
     store: Where = None,
 ) -> RegressionReport:
-    """What became worse: against a baseline, over time, and in patterns of small signs."""
+    """What became worse: against a baseline, over time, and in patterns of small signs.
+
+    ``threshold`` is one number, or one by metric: ``{"": 0.1, "accuracy": 0.05}``.
+    """
     with _opened(store) as opened:
         asked = Histories(opened, workspace=workspace, policy=load_workspace(Path.cwd()).gate)
         return asked.regressions(agent, baseline=baseline, threshold=threshold, suite=suite)

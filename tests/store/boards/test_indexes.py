@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import event
@@ -44,7 +45,7 @@ def filled(store: Store) -> Store:
     return store
 
 
-def plan_of(store: Store, statement: str, parameters: object = ()) -> str:
+def plan_of(store: Store, statement: str, parameters: Any = ()) -> str:
     """What the database says it will do; of the table of executions alone."""
     with store.session as session:
         sqlite = session.connection.dialect.name == "sqlite"
@@ -53,14 +54,14 @@ def plan_of(store: Store, statement: str, parameters: object = ()) -> str:
     return "\n".join(str(row[-1]) for row in rows)
 
 
-def uses(store: Store, statement: str, index: str, parameters: object = ()) -> None:
+def uses(store: Store, statement: str, index: str, parameters: Any = ()) -> None:
     plan = plan_of(store, statement, parameters)
     assert index in plan, plan
     assert "SCAN e\n" not in f"{plan}\n", plan
     assert "Seq Scan on executions" not in plan, plan
 
 
-def reads_one_benchmark(store: Store, statement: str, parameters: object = ()) -> None:
+def reads_one_benchmark(store: Store, statement: str, parameters: Any = ()) -> None:
     """SQLite may go from agent to agent where those are few; it reads no row of another benchmark either."""
     plan = plan_of(store, statement, parameters)
     searched = re.search(r"SEARCH (e|executions) USING INDEX ix_executions_\w+ \(.*benchmark=\?", plan)
@@ -91,12 +92,12 @@ def test_a_question_by_suite_and_benchmark_uses_the_index_of_benchmarks(filled: 
 
 
 def test_the_executions_of_a_benchmark_are_listed_by_its_index(filled: Store) -> None:
-    seen: list[tuple[str, object]] = []
+    seen: list[tuple[str, Any]] = []
     with filled.session as session:
         connection = session.connection
 
         @event.listens_for(connection, "before_cursor_execute")
-        def note(_c: object, _k: object, statement: str, parameters: object, _x: object, _many: bool) -> None:
+        def note(_c: object, _k: object, statement: str, parameters: Any, _x: object, _many: bool) -> None:
             seen.append((statement, parameters))
 
         found = filled.boards.executions(ExecutionFilter(benchmark="part-7"))

@@ -5,6 +5,7 @@ import type { Column } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
+import { SuccessFigures } from "./Success";
 
 export const title = "Coverage";
 
@@ -85,6 +86,8 @@ export default function CoveragePage(): ReactElement {
           )
         }
       </Show>
+      <h2>How benchmarking itself does</h2>
+      <SuccessFigures days={days} />
     </>
   );
 }

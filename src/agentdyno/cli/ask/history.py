@@ -13,7 +13,7 @@ from agentdyno.settings.judging import INCLUDE_PARTIAL
 @click.command(
     epilog="\b\nExamples:\n"
     "  dyno history my-agent --metric speed\n"
-    "  dyno history my-agent --regressions --baseline 1.4.0 --threshold 0.1\n"
+    "  dyno history my-agent --regressions --baseline 1.4.0 --threshold 0.1 --threshold accuracy=0.05\n"
     "  dyno history my-agent --metric accuracy --benchmark arithmetic --format html,png\n"
     "  dyno history retrieval --metric duration_s        an experiment, imported ones too"
 )
@@ -26,10 +26,12 @@ from agentdyno.settings.judging import INCLUDE_PARTIAL
 @click.option("--baseline", metavar="VERSION", help="The version to hold against.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(min=0, min_open=True, max=10),
-    default=0.1,
+    "thresholds",
+    metavar="X|METRIC=X",
+    multiple=True,
+    default=("0.1",),
     show_default=True,
-    help="With --regressions: a change that counts, in parts of the value before.",
+    help="With --regressions: a change that counts, in parts of the value before; repeated for single metrics.",
 )
 @setting_option(INCLUDE_PARTIAL)
 @click.option("--gate", is_flag=True, help="With --regressions: exit 1 when there are any.")
@@ -44,7 +46,7 @@ def command(
     days: int | None,
     regressions: bool,
     baseline: str | None,
-    threshold: float,
+    thresholds: tuple[str, ...],
     include_partial: bool,
     gate: bool,
     formats: str | None,
@@ -55,6 +57,7 @@ def command(
     """How a metric went over time, with the changes that are more than noise."""
     from agentdyno.findings.conclusions import Conclusions
     from agentdyno.findings.history.ask import Histories
+    from agentdyno.findings.history.judge_thresholds import thresholds_from
     from agentdyno.findings.history.model import History
 
     if gate and not regressions:
@@ -68,7 +71,8 @@ def command(
             series = asked.of(subject, metric, suite=suite, benchmark=benchmark, days=days, baseline=baseline)
             show(Conclusions(histories=(series,)), formats, output_dir, as_json=as_json, shown=series)
             return 0
-        report = asked.regressions(subject, baseline=baseline, threshold=threshold, suite=suite, days=days)
+        given = thresholds_from(thresholds)
+        report = asked.regressions(subject, baseline=baseline, threshold=given, suite=suite, days=days)
         histories: tuple[History, ...] = ()
         if metric is not None or formats:
             histories = (asked.of(subject, metric, suite=suite, days=days, baseline=baseline),)

@@ -19,7 +19,7 @@ from agentdyno.cli.shared import json_option, open_store, print_json, print_tabl
 @store_option
 @json_option
 def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bool) -> None:
-    """Say what makes measurements here unreliable and what to do about it.
+    """Say what makes measurements here unreliable, what shipped specs lack, and what to do about it.
 
     --calibrate compares two equal arms many times, about a second each: the noise floor (how large a change this
     machine shows when nothing changed) and the false-alarm rate are stored, and `dyno compare` uses the floor from
@@ -30,6 +30,7 @@ def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bo
     from agentdyno.runs.host_state import read_state
     from agentdyno.runs.normalising import interpreter_key
     from agentdyno.workbench.doctor import examine
+    from agentdyno.workbench.needs.shipped_specs import lacking_specs
 
     url = store_url(store)
     with open_store(store) as opened:
@@ -43,7 +44,7 @@ def command(do_calibrate: bool, comparisons: int, store: str | None, as_json: bo
             made.keep()
         known = opened.runs.latest_calibration(capture_environment().machine_id)
     file = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
-    checks = examine(file, known)
+    checks = [*examine(file, known), *lacking_specs()]
     if as_json:
         print_json({"checks": checks, "calibration": known})
         return

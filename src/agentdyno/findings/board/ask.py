@@ -22,6 +22,8 @@ DAY_MS = 86_400_000
 WINDOW_DAYS = 30
 SHOWN = 20
 OVERALL = "overall"
+EACH = "each"
+"""In place of a category: every one that has results, one after the other."""
 ALL_SUITES = "all"
 """In place of a suite: agents that share suites, over the shared ones."""
 
@@ -109,6 +111,23 @@ class Boards:
             )
 
         return replace(self.leaderboards.get(self.store.boards.generation(), question, make), until=now)
+
+    def by_category(
+        self, *, metric: str = "all", days: int = WINDOW_DAYS, limit: int | None = SHOWN, partial: bool = False
+    ) -> list[Leaderboard]:
+        """One leaderboard for each category that suites or their benchmarks with results have, ranks within it.
+
+        Each is of the suite of that category that was run last, else of one with a benchmark of it: like is compared
+        with like.
+        """
+        held = self.store.boards.categories()
+        boards = []
+        for name in (name for name in Category if name in held):
+            suite = self.store.boards.last_suite(category=name, partial=partial, own_first=True)
+            boards.append(
+                self.leaderboard(category=name, metric=metric, days=days, limit=limit, suite=suite, partial=partial)
+            )
+        return [board for board in boards if board.entries]
 
     def _rows(
         self, reading: _Reading, suite: str | None
@@ -224,6 +243,15 @@ class Boards:
             ]
         others = dict.fromkeys(row.suite_id for row in known if row.suite_id not in suites)
         return rows, BoardScope(suites, tuple(others), left, partial)
+
+    def together(self, boards: Sequence[Leaderboard], *, metric: str, days: int) -> Leaderboard:
+        """The boards of ``by_category`` as one, by category; each entry says its own."""
+        entries = tuple(entry for board in boards for entry in board.entries)
+        suites = dict.fromkeys(suite for board in boards for suite in board.scope.suites)
+        scope = BoardScope(suites=tuple(suites), includes_partial=any(b.scope.includes_partial for b in boards))
+        told = boards[0].metric if boards else metric
+        total = sum(board.total for board in boards)
+        return Leaderboard(EACH, told, days, self._now(), self._weights(), entries, total, scope)
 
     def coverage(self, *, days: int = WINDOW_DAYS, all_versions: bool = False) -> Coverage:
         """Which agents were benchmarked within ``days`` days, and which were not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -169,13 +169,13 @@ class _Watch(Histories):
         """The run of the newest version and that of its baseline, once they were compared."""
 
     def _by_version(
-        self, agent: tuple[str, str | None], baseline: str | None, threshold: float, suite: str | None
+        self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None
     ) -> Checked:
         def make() -> Watched:
             checked = super(_Watch, self)._by_version(agent, baseline, threshold, suite)
             return Watched(checked, self.runs)
 
-        question = (agent, self.sides.agent, self.sides.baseline, threshold, suite, self._policy.rules)
+        question = (agent, self.sides.agent, self.sides.baseline, tuple(threshold.items()), suite, self._policy.rules)
         found = self._memo.watched.get(finished(self._results(suite)), question, make)
         self.runs = found.runs
         return found.checked

@@ -32,6 +32,8 @@ from agentdyno.model.metric import format_value
 from agentdyno.model.record import AgentRecord, CaseRecord
 
 DEFAULT_THRESHOLD = 0.10
+ANY_METRIC = ""
+"""Among thresholds by metric, that of every metric without one of its own."""
 FAILING = frozenset({"error_rate", "failure_rate"})
 """Rates of which less is better; their changes are plain differences."""
 RANKS: Mapping[Severity, int] = {severity: rank for rank, severity in enumerate(Severity)}
@@ -84,9 +86,13 @@ def dimension_of(metric: str) -> str:
 
 
 def threshold_of(thresholds: Mapping[str, float] | float, *names: str) -> float:
-    """The threshold of the first name that has one, else 10 %. Raises ``ValueError`` for one that is no share."""
+    """The threshold of the first name that has one, or whose dimension has; else that of any metric, else 10 %.
+
+    Raises ``ValueError`` for one that is no share.
+    """
     if isinstance(thresholds, Mapping):
-        found = next((thresholds[name] for name in names if name in thresholds), DEFAULT_THRESHOLD)
+        asked = (*names, *map(dimension_of, names), ANY_METRIC)
+        found = next((thresholds[name] for name in asked if name in thresholds), DEFAULT_THRESHOLD)
     else:
         found = thresholds
     if not (math.isfinite(found) and found >= 0.0):

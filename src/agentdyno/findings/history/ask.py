@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -20,6 +20,7 @@ from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
 from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
 from agentdyno.findings.history.judge_small_drops import several_small_drops
+from agentdyno.findings.history.judge_thresholds import known_thresholds
 from agentdyno.findings.history.judge_versions import judge_rows, not_comparable, version_rows
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
@@ -104,11 +105,15 @@ class Histories:
         agent: str,
         *,
         baseline: str | None = None,
-        threshold: float = THRESHOLD,
+        threshold: Mapping[str, float] | float = THRESHOLD,
         suite: str | None = None,
         days: int | None = None,
     ) -> RegressionReport:
-        """The newest version against the baseline, and every watched metric over time."""
+        """The newest version against the baseline, and every watched metric over time.
+
+        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others).
+        """
+        threshold = known_thresholds(threshold)
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
@@ -127,7 +132,7 @@ class Histories:
         )
 
     def _by_version(
-        self, agent: tuple[str, str | None], baseline: str | None, threshold: float, suite: str | None
+        self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None
     ) -> tuple[list[Regression], list[Regression], list[RunWarning], tuple[str, str]]:
         """The detector that sets the newest version against the baseline, where both have cases here."""
         name, version = agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -79,7 +79,7 @@ def history(
 
 
 def history_regressions(
-    histories: Iterable[History], *, threshold: float = DEFAULT_THRESHOLD
+    histories: Iterable[History], *, threshold: Mapping[str, float] | float = DEFAULT_THRESHOLD
 ) -> tuple[list[Regression], list[Regression]]:
     """Regressions and improvements: the comparable changes of more than ``threshold`` (a share of the level before,
     points for rates of failing), in the order of the histories.

@@ -9,7 +9,7 @@ noise).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,7 +50,7 @@ class _Sign:
 
 
 def history_patterns(
-    histories: Iterable[History], *, threshold: float = DEFAULT_THRESHOLD
+    histories: Iterable[History], *, threshold: Mapping[str, float] | float = DEFAULT_THRESHOLD
 ) -> tuple[list[Regression], list[Regression]]:
     """Drifts, rising variance and error creep for the worse; and drifts for the better.
 

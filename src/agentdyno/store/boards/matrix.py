@@ -45,18 +45,22 @@ def list_suites(session: DatabaseSession) -> list[SuiteRow]:
     return [SuiteRow(*[uid_text(row[0]), *row[1:6], row[7], int(row[8]), row[9], row[6] or ""]) for row in rows]
 
 
-def last_suite(session: DatabaseSession, *, category: str | None = None, partial: bool = False) -> str | None:
+def last_suite(
+    session: DatabaseSession, *, category: str | None = None, partial: bool = False, own_first: bool = False
+) -> str | None:
     """The digest of the version of a suite that was completed last, else tried last; ``None`` where there is none.
 
-    Of a part of a version (``--limit``) it is that version. ``category`` is that of the suite or of a benchmark.
+    Of a part of a version (``--limit``) it is that version. ``category`` is that of the suite or of a benchmark; with
+    ``own_first`` suites of that category come before those that have a benchmark of it.
     """
     digest = func.coalesce(func.nullif(suites.c.part_of, ""), suites.c.digest)
+    own = [case((suites.c.category == category, 0), else_=1)] if own_first and category is not None else []
     asked = (
         select(digest)
         .select_from(latest)
         .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
         .join(suites, suites.c.id == benchmarks.c.suite)
-        .order_by(func.coalesce(latest.c.success_at, 0).desc(), latest.c.attempt_at.desc(), suites.c.id.desc())
+        .order_by(*own, func.coalesce(latest.c.success_at, 0).desc(), latest.c.attempt_at.desc(), suites.c.id.desc())
         .limit(1)
     )
     if not partial:
@@ -65,6 +69,18 @@ def last_suite(session: DatabaseSession, *, category: str | None = None, partial
         asked = asked.where(or_(latest.c.category == category, suites.c.category == category))
     found = session.execute(asked).scalar()
     return None if found is None else str(found)
+
+
+def list_categories(session: DatabaseSession) -> set[str]:
+    """The categories of suites with results, and of their benchmarks."""
+    own = select(latest.c.category).distinct()
+    whole = (
+        select(suites.c.category)
+        .join(benchmarks, benchmarks.c.suite == suites.c.id)
+        .join(latest, latest.c.benchmark == benchmarks.c.id)
+        .distinct()
+    )
+    return {str(name) for asked in (own, whole) for name in session.execute(asked).scalars()}
 
 
 def load_suite(session: DatabaseSession, reference: str) -> Suite:

@@ -46,6 +46,7 @@ class BoardRepository(Repository):
 
     agents = in_snapshot(matrix.list_agents)
     suites = in_snapshot(matrix.list_suites)
+    categories = directly(matrix.list_categories)
     load_suite = in_snapshot(matrix.load_suite)
     last_suite = directly(matrix.last_suite)
     matrix_rows = directly(matrix.matrix_rows)

@@ -10,12 +10,13 @@ from starlette.responses import Response
 from agentdyno.errors import SpecError
 from agentdyno.findings.history.ask import POINTS, THRESHOLD, Histories
 from agentdyno.findings.history.judge_series import SERIES_METRICS, series_metric
+from agentdyno.findings.history.judge_thresholds import thresholds_from
 from agentdyno.findings.history.model import History
-from agentdyno.findings.history.model_regression import RegressionReport
 from agentdyno.findings.record.ask_names import UnknownName, agent_named
 from agentdyno.model.job import Scope
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.web.auth import require
+from agentdyno.web.document_shapes import RegressionAnswer, regression_answer
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.problems import FieldProblem, RefusedRequest, near
 from agentdyno.web.replies import about, answer, kept_answer
@@ -30,29 +31,45 @@ Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
 _FIELDS = {"--metric": "query.metric", "history": "query.subject"}
 
 
-@router.get("/benchmarks/agents/{agent_id:path}/regressions", response_model=RegressionReport)
+@router.get("/benchmarks/agents/{agent_id:path}/regressions", response_model=RegressionAnswer)
 def regressions(
     agent_id: Annotated[str, Path(max_length=LONGEST_NAME)],
     baseline_version: Text = None,
     threshold: Annotated[float, Query(gt=0, le=10)] = THRESHOLD,
     suite_id: Text = None,
+    thresholds: Annotated[
+        list[str] | None, Query(max_length=20, description="For metrics of their own: `accuracy=0.05`, repeated.")
+    ] = None,
     *,
     services: Given,
 ) -> Response:
     """What became worse: against a baseline, over time, and in patterns of small signs."""
     store, workspace, policy = services.store, services.workspace.name, services.workspace.gate
 
-    def make() -> RegressionReport:
+    with about("query.thresholds"):
+        limits = thresholds_from([str(threshold), *(thresholds or ())], "thresholds")
+
+    def make() -> RegressionAnswer:
         agent = find_agent(services, agent_id)
         suite = find_stored_suite(services, suite_id)
         if baseline_version is not None:
             named = baseline_version if "@" in baseline_version else f"{agent.name}@{baseline_version}"
             find_agent(services, named, "baseline_version")
         asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms(), policy=policy)
-        return asked.regressions(agent.label, baseline=baseline_version or None, threshold=threshold, suite=suite)
+        found = asked.regressions(agent.label, baseline=baseline_version or None, threshold=limits, suite=suite)
+        return regression_answer(found)
 
     chosen = tuple((row.agent, row.suite_id, row.version, row.set_at) for row in store.boards.baselines(workspace))
-    question = ("regressions", agent_id, baseline_version, threshold, suite_id, workspace, chosen, policy.rules)
+    question = (
+        "regressions",
+        agent_id,
+        baseline_version,
+        tuple(limits.items()),
+        suite_id,
+        workspace,
+        chosen,
+        policy.rules,
+    )
     return kept_answer(services, question, make)
 
 

@@ -12,11 +12,13 @@ from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.model.job import Scope
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
+from agentdyno.web.asked import comparison_asked, described
 from agentdyno.web.auth import require
+from agentdyno.web.document_shapes import Compared, ResultPage, duel_answer, execution_item, tournament_answer
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
 from agentdyno.web.problems import FieldProblem, RefusedRequest, finding
 from agentdyno.web.replies import DAY_MS, Lasting, answer, kept_answer
-from agentdyno.web.schemas import CompareBody, Compared, ComparisonType, ResultPage, Timeframe
+from agentdyno.web.schemas import CompareBody, ComparisonType, Timeframe
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["results"], dependencies=[Depends(require(Scope.READ))])
@@ -52,7 +54,9 @@ def results(
             found = services.store.boards.execution_page(wanted, after, limit=limit + 1)
         # Rows are added only with a new generation; what time does is that the last one leaves the window.
         until = found[-1].created_at + window_ms if window_ms is not None and found else inf
-        return Lasting(ResultPage(tuple(found[:limit]), _next(found, limit)), until)
+        ids = {row.digest: row.suite_id for row in services.store.boards.suites()}
+        items = tuple(execution_item(row, ids.get(row.suite, row.suite)) for row in found[:limit])
+        return Lasting(ResultPage(items, _next(found, limit)), until)
 
     return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
 
@@ -63,15 +67,16 @@ def _next(found: list[Execution], limit: int) -> str | None:
     return cursor_after(found[limit - 1].created_at, found[limit - 1].uid)
 
 
-@router.post("/benchmarks/compare", response_model=Compared)
-def compare(body: CompareBody, services: Given) -> Response:
+@router.post("/benchmarks/compare", response_model=Compared, openapi_extra=described(CompareBody, list[str]))
+def compare(asked: Annotated[CompareBody, Depends(comparison_asked)], services: Given) -> Response:
     """Two agents head to head on the cases both answered, or every agent against every other.
 
+    Asked for in a JSON object; or the agents as a list, the body or `agent_ids`, and the rest as parameters.
     409 where they have no cases in common.
     """
-    kind = body.comparison_type
-    if kind is ComparisonType.HEAD_TO_HEAD and len(body.agent_ids) != 2:
-        message = f"head_to_head takes 2 agents, got {len(body.agent_ids)}"
+    kind = asked.comparison_type
+    if kind is ComparisonType.HEAD_TO_HEAD and len(asked.agent_ids) != 2:
+        message = f"head_to_head takes 2 agents, got {len(asked.agent_ids)}"
         errors = (FieldProblem("body.agent_ids", message),)
         raise RefusedRequest(422, message, 'Give "comparison_type": "matrix" for more.', errors=errors)
 
@@ -81,15 +86,15 @@ def compare(body: CompareBody, services: Given) -> Response:
         from agentdyno.findings.duel.ask import duel_of, tournament_of
         from agentdyno.findings.record.ask import Records
 
-        labels = [find_agent(services, name, "body.agent_ids").label for name in body.agent_ids]
-        suite = find_stored_suite(services, body.suite_id, "body.suite_id")
+        labels = [find_agent(services, name, "body.agent_ids").label for name in asked.agent_ids]
+        suite = find_stored_suite(services, asked.suite_id, "body.suite_id")
         records = Records(services.store).together(labels, suite)
         simulated = tuple(record.agent for record in records if record.simulated)
         if kind is ComparisonType.HEAD_TO_HEAD:
-            return Compared(kind, duel_of(records, services.store, policy), None, simulated)
-        return Compared(kind, None, tournament_of(records, services.store, policy), simulated)
+            return duel_answer(duel_of(records, services.store, policy), simulated)
+        return tournament_answer(tournament_of(records, services.store, policy), simulated)
 
-    return kept_answer(services, ("compare", kind, tuple(body.agent_ids), body.suite_id, policy.rules), make)
+    return kept_answer(services, ("compare", kind, tuple(asked.agent_ids), asked.suite_id, policy.rules), make)
 
 
 @router.get("/api/profiles", response_model=ProfileReport)

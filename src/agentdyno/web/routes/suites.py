@@ -8,16 +8,27 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
+from agentdyno.findings.figures.dimensions import measured_dimensions
 from agentdyno.findings.record.ask_names import versions_of_suite
 from agentdyno.jobs.catalogue import RegisteredSuite
 from agentdyno.model import Suite
 from agentdyno.model.job import Scope
+from agentdyno.model.suite import Benchmark, Constraints
 from agentdyno.store.rows import SuiteRow
 from agentdyno.web.auth import require
+from agentdyno.web.document_shapes import MIB, iso_time
 from agentdyno.web.lookups import LONGEST_NAME, find_suite
 from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import answer
-from agentdyno.web.schemas import BenchmarkView, SuiteItems, SuiteSummary, SuiteVersion, SuiteView
+from agentdyno.web.schemas import (
+    BenchmarkView,
+    DatasetView,
+    LimitsView,
+    SuiteItems,
+    SuiteSummary,
+    SuiteVersion,
+    SuiteView,
+)
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["suites"], dependencies=[Depends(require(Scope.READ))])
@@ -51,23 +62,46 @@ def suite(suite_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
     else:
         whole = store.boards.load_suite(reference)
     summary = _summary(registered if asked is None else None, asked or (versions[0] if versions else None))
+    first = versions[-1].created_at if versions else None
     return answer(
         SuiteView(
             suite=replace(summary, registered=registered is not None, description=whole.description),
-            benchmarks=tuple(
-                BenchmarkView(
-                    benchmark_id=item.benchmark_id,
-                    name=item.name,
-                    category=item.category.value,
-                    cases=len(item.cases),
-                    complexity=item.complexity.value,
-                    test_type=item.test_type.value,
-                    description=item.description,
-                )
-                for item in whole.benchmarks
-            ),
+            benchmarks=tuple(map(_benchmark, whole.benchmarks)),
             versions=tuple(SuiteVersion(row.digest, row.uid, row.version, row.created_at) for row in versions),
+            suite_id=summary.suite_id,
+            suite_name=summary.name,
+            category=whole.category.value,
+            version=whole.version,
+            created_at=whole.created_at or iso_time(first) or "",
+            constraints=_limits(whole.constraints),
+            baseline_scores=whole.baseline_scores,
         )
+    )
+
+
+def _benchmark(item: Benchmark) -> BenchmarkView:
+    return BenchmarkView(
+        benchmark_id=item.benchmark_id,
+        name=item.name,
+        category=item.category.value,
+        cases=len(item.cases),
+        complexity=item.complexity.value,
+        test_type=item.test_type.value,
+        description=item.description,
+        metrics_measured=item.metrics_measured,
+        dimensions=measured_dimensions(item.metrics_measured),
+        dataset=DatasetView(len(item.cases), item.complexity.value, item.data_source),
+        constraints=_limits(item.constraints),
+        scoring_rubric=item.rubric,
+    )
+
+
+def _limits(given: Constraints) -> LimitsView:
+    return LimitsView(
+        time_limit_ms=None if given.time_limit_s is None else 1000.0 * given.time_limit_s,
+        memory_limit_mb=None if given.memory_limit_bytes is None else given.memory_limit_bytes / MIB,
+        token_limit=given.token_limit,
+        cost_limit_usd=given.cost_limit_usd,
     )
 
 

@@ -30,6 +30,32 @@ const BENCHMARKS: readonly Column<BenchmarkRow>[] = [
   { key: "cases", label: "Cases", align: "right", value: (row) => row.cases, render: (row) => count(row.cases) },
 ];
 
+/** What one case may use, in words; empty where nothing is limited. */
+function limitsOf(limits: SuitePage["constraints"]): string {
+  const told = [
+    limits.time_limit_ms != null && `${count(limits.time_limit_ms)} ms`,
+    limits.memory_limit_mb != null && `${count(limits.memory_limit_mb)} MiB`,
+    limits.token_limit != null && `${count(limits.token_limit)} tokens`,
+    limits.cost_limit_usd != null && `$${limits.cost_limit_usd}`,
+  ];
+  return told.filter(Boolean).join(", ");
+}
+
+/** `duration_s 0.5 to 10`: the values at which a quantity scores 1 and 0. */
+function boundsOf(rubric: BenchmarkRow["scoring_rubric"]): string {
+  const names = Object.keys({ ...rubric.targets, ...rubric.limits });
+  return names.map((name) => `${name} ${rubric.targets?.[name] ?? "—"} to ${rubric.limits?.[name] ?? "—"}`).join(", ");
+}
+
+const RULES: readonly Column<BenchmarkRow>[] = [
+  { key: "name", label: "Benchmark", value: (row) => row.name, render: (row) => row.name },
+  { key: "scorer", label: "Judged by", render: (row) => (row.scoring_rubric.scorers ?? []).map((item) => item.name).join(", ") },
+  { key: "pass", label: "Passes from", align: "right", render: (row) => String(row.scoring_rubric.pass_threshold) },
+  { key: "bounds", label: "Full score to none", render: (row) => boundsOf(row.scoring_rubric) || <span className="muted">from the baseline agent</span> },
+  { key: "scored", label: "Scored in", render: (row) => row.dimensions.join(", ") },
+  { key: "limits", label: "A case may use", render: (row) => limitsOf(row.constraints) || <span className="muted">no limit</span> },
+];
+
 function agentColumns(suiteId: string, benchmarks: number): Column<MatrixEntry>[] {
   return [
     { key: "agent", label: "Agent", value: (row) => row.agent, render: (row) => <Link to={agentAddress(row.agent)}>{row.agent}</Link> },
@@ -112,6 +138,16 @@ function Body({ page }: { page: SuitePage }): ReactElement {
       </nav>
       <h2>Benchmarks</h2>
       <Table caption="Benchmarks" columns={BENCHMARKS} rows={benchmarks} rowKey={(row) => row.benchmark_id} />
+      <h2>How it is judged</h2>
+      <Table caption="How benchmarks are judged" columns={RULES} rows={benchmarks} rowKey={(row) => row.benchmark_id} sortParam="rules" />
+      {page.baseline_scores.length > 0 && (
+        <p>
+          Baseline scores of the suite:{" "}
+          {page.baseline_scores
+            .map((item) => `${item.agent_id} (${Object.entries(item.scores ?? {}).map(([name, value]) => `${name} ${value}`).join(", ")})`)
+            .join("; ")}
+        </p>
+      )}
       <h2>Who has run it</h2>
       {versions.length > 0 ? (
         <WhoRanIt suiteId={suite.suite_id} registered={suite.registered} />

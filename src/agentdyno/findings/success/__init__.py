@@ -1,0 +1,1 @@
+"""How well benchmarking itself does: four figures against their goals."""

@@ -1,0 +1,1 @@
+"""What has to be on a machine for what is shipped to run."""

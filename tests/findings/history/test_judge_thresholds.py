@@ -1,0 +1,56 @@
+"""Thresholds by metric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentdyno.errors import SpecError
+from agentdyno.findings.engine.severity import ANY_METRIC, threshold_of
+from agentdyno.findings.history.ask import Histories
+from agentdyno.findings.history.judge_thresholds import known_thresholds, thresholds_from
+from agentdyno.store import Store
+from tests.suites import Room
+from tests.web.routes.asking import client_of, fields
+from tests.workbench.answering import Answerer, ids, run
+
+
+def test_a_number_is_for_every_metric_and_a_name_for_its_own() -> None:
+    found = thresholds_from(["0.2", "accuracy=0.05", "cost_usd = 1"])
+    assert found == {ANY_METRIC: 0.2, "accuracy": 0.05, "cost_usd": 1.0}
+    assert threshold_of(found, "speed") == 0.2
+    assert threshold_of(found, "pass_rate") == 0.05, "it tells about accuracy"
+    assert threshold_of(found, "cost", "cost_usd") == 1.0
+    assert thresholds_from([]) == known_thresholds(0.1) == {ANY_METRIC: 0.1}
+    assert known_thresholds({"accuracy": 0.05}) == {ANY_METRIC: 0.1, "accuracy": 0.05}
+
+
+@pytest.mark.parametrize("text", ["acuracy=0.1", "accuracy=", "accuracy=x", "0", "-1", "nan", "accuracy=11", "=0.1"])
+def test_what_is_no_threshold_is_refused(text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        thresholds_from([text])
+    assert caught.value.remedy
+
+
+def test_a_drop_within_its_own_threshold_is_no_regression(tmp_path: Path) -> None:
+    room = Room(tmp_path, Store.open(tmp_path / "dyno.db"))
+    run(room, Answerer("a", "1.0"), count=24)
+    run(room, Answerer("a", "1.1", wrong=ids(0, 10)), count=24)
+    asked = Histories(room.store)
+
+    def accuracy(threshold: dict[str, float] | float) -> list[float]:
+        report = asked.regressions("a", threshold=threshold)
+        return [item.threshold for item in report.regressions if item.metric == "accuracy" and not item.benchmark]
+
+    assert accuracy(0.1) == [0.1]
+    assert accuracy({"accuracy": 0.05}) == [0.05]
+    assert accuracy({"accuracy": 0.5}) == []
+    client = client_of(room)
+    path = "/benchmarks/agents/a/regressions"
+    told = client.ok(path, thresholds=["accuracy=0.5", "reliability=0.05"])
+    assert "accuracy" not in [item["metric"] for item in told["regressions"]]
+    assert "near" in client.problem(path, 422, thresholds=["acuracy=0.5"])
+    assert fields(client.problem(path, 422, thresholds=["acuracy=0.5"])) == ["query.thresholds"]
+    client.app.state.services.close()
+    room.store.close()
