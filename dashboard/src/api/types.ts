@@ -2326,7 +2326,7 @@ export interface components {
          *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
          *     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
          *     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-         *     ``reports`` are written with every run.
+         *     ``executor`` is where trials run. ``reports`` are written with every run.
          */
         Spec: {
             /** @default auto */
@@ -2335,6 +2335,8 @@ export interface components {
             /** @default . */
             base_dir: string;
             entries: components["schemas"]["Entry"][];
+            /** @default local */
+            executor?: string;
             /** @default normal */
             gc: components["schemas"]["GcPolicy"];
             /** @default [] */

@@ -49,8 +49,8 @@ class TwoNodes:
     def close(self) -> None:
         import ray
 
-        ray.shutdown()  # type: ignore[no-untyped-call]
-        self._cluster.shutdown()
+        ray.shutdown()
+        self._cluster.shutdown()  # type: ignore[no-untyped-call]
 
     def _given(self) -> dict[str, Any]:
         self._count += 1
