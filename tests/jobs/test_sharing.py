@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
+from agentdyno.cli.service.worker import command as worker_command
 from agentdyno.jobs import sharing
 from agentdyno.model import RunStatus
 from agentdyno.model.job import Job, JobStatus
@@ -129,3 +131,53 @@ def test_a_worker_that_does_not_share_leaves_batches_alone(service: Service) -> 
     assert batch.created_by == f"batch:{job.job_id}:1"
     service.store.service.drop_batches(leased)
     assert service.store.service.batches(leased) == []
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "cluster.md").read_text()
+
+
+def block(name: str) -> str:
+    """The block of the page that is to be saved under this name."""
+    return PAGE.split(f"Save this as `{name}`:")[1].split("```")[1].partition("\n")[2]
+
+
+def test_the_documented_slurm_job_starts_workers_that_share_a_run(service: Service) -> None:
+    """``srun`` is a script that starts as many processes as there are tasks, on this machine."""
+    stub = service.folder / "bin" / "srun"
+    stub.parent.mkdir()
+    stub.write_text(
+        "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\n"
+        "for _ in 1 2; do \"$@\" --lease 1 & done\ntrap 'kill $(jobs -p); wait' TERM\nwait; wait\n"
+    )
+    stub.chmod(0o700)
+    (service.folder / "workers.sh").write_text(block("workers.sh"))
+    job = service.submit()
+    environ = {
+        **os.environ,
+        "PATH": f"{stub.parent}:{Path(DYNO).parent}:{os.environ['PATH']}",
+        "DYNO_STORE": str(service.folder / "dyno.db"),
+        "SLURM_SUBMIT_DIR": str(service.folder),
+    }
+    batch = subprocess.Popen(["bash", "workers.sh"], cwd=service.folder, env=environ, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: service.store.service.job(job.job_id).status.ended)
+    finally:
+        batch.terminate()
+        batch.wait(60)
+    assert whole(service.store, job)
+    assert len(owners(service.folder)) == 2
+
+
+def test_the_documented_deployment_is_one_and_its_command_is_ours() -> None:
+    manifest = yaml.safe_load(block("workers.yaml"))
+    assert (manifest["apiVersion"], manifest["kind"]) == ("apps/v1", "Deployment")
+    template = manifest["spec"]["template"]
+    assert manifest["spec"]["selector"]["matchLabels"] == template["metadata"]["labels"]
+    (container,) = template["spec"]["containers"]
+    volumes = {volume["name"] for volume in template["spec"]["volumes"]}
+    assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
+    dyno, name, *options = container["command"]
+    assert (dyno, name) == ("dyno", "worker")
+    known = {spelled for item in worker_command.params for spelled in item.opts}
+    assert set(options) <= known
+    assert all(("value" in item) != ("valueFrom" in item) for item in container["env"])

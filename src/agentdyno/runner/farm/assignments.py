@@ -85,14 +85,16 @@ class Assignments:
         else:
             self._unplaced.setdefault(group, deque()).append(trial)
 
-    def take(self, name: str) -> list[Trial]:
+    def take(self, name: str, *, ahead: bool = True) -> list[Trial]:
         """What the station is to do next, as far as it has room: its own groups first, then groups that are nobody's.
 
-        It is the station's from now on.
+        It is the station's from now on. Without ``ahead`` only what it does at once: so that no group waits at one
+        station while another has nothing to do.
         """
         station = self._stations[name]
         taken: list[Trial] = []
-        while len(station.doing) < station.capacity:
+        most = station.capacity if ahead else station.slots
+        while len(station.doing) < most:
             if not station.waiting:
                 group = next(iter(self._unplaced), None)
                 if group is None:

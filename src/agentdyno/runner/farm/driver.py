@@ -142,7 +142,9 @@ class FarmDriver:
 
     def _send(self) -> None:
         with self._lock:
-            orders = {name: self._assigned.take(name) for name in self._assigned.stations}
+            orders = {name: self._assigned.take(name, ahead=False) for name in self._assigned.stations}
+            for name, trials in orders.items():
+                trials += self._assigned.take(name)
         for name, trials in orders.items():
             if trials:
                 self._farm.send(name, trials)
