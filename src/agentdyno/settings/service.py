@@ -53,7 +53,7 @@ LEASE = Setting(
     scopes=SERVE | WORKER,
 )
 SHARE = Setting(
-    "share",
+    "share_cases",
     ("boolean",),
     default=False,
     option="--share",

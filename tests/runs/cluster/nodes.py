@@ -51,7 +51,7 @@ class TwoNodes:
         import ray
 
         ray.shutdown()
-        self._cluster.shutdown()  # type: ignore[no-untyped-call]
+        self._cluster.shutdown()
 
     def _given(self) -> dict[str, Any]:
         self._count += 1

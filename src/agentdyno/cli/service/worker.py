@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="End when no job is left.")
 @store_option
 @json_option
-def command(name: str | None, lease_s: float, share: bool, once: bool, store: str | None, as_json: bool) -> int:
+def command(name: str | None, lease_s: float, share_cases: bool, once: bool, store: str | None, as_json: bool) -> int:
     """Run the jobs that a service has queued, until Ctrl-C.
 
     Only jobs whose agent and suite are registered here too, with the same content, are taken. A job of a worker that
@@ -48,7 +48,7 @@ def command(name: str | None, lease_s: float, share: bool, once: bool, store: st
         name=name or worker_name(),
         lease_ms=round(lease_s * 1000),
         on_job=tell,
-        share=share,
+        share=share_cases,
     )
     stop = stop_on_signals()
     say(f"{worker.name} waits for jobs." + ("" if once else " Ctrl-C stops it; a run goes on elsewhere then."))

@@ -93,7 +93,7 @@ def compare(
 def _on_hosts(
     judging: SampleJudging, first: tuple[ArmResult, RunResult], second: tuple[ArmResult, RunResult]
 ) -> tuple[SampleJudging, bool]:
-    """How two arms are judged, where a run's arms may be of several hosts; and whether one is not of its run's own."""
+    """How two arms are judged, where runs may have several hosts; and whether one is not of its run's own."""
     own = [result.environment.host_id for _, result in (first, second)]
     hosts = [str(arm.observed.get("host_id", result.environment.host_id)) for arm, result in (first, second)]
     if hosts == own:
