@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 
-from agentdyno.errors import LeaseLost, StoreError
+from agentdyno.errors import LeaseLost, StoreError, Unknown
 from agentdyno.model import Progress
 from agentdyno.model.job import Job, JobStatus
 from agentdyno.store import Store
@@ -99,6 +99,17 @@ class Heartbeat:
         mine = (self._job.job_id, self._job.attempt, status)
         self._last(lambda store: store.service.finish_job(*mine, now_ms=now_ms(), error=error, final=final))
 
+    def deliver(self, content: Mapping[str, object]) -> None:
+        """Ends a batch as succeeded, with what came of it. Raises as ``finish`` does."""
+        mine = (self._job.job_id, self._job.attempt)
+
+        def write(store: Store) -> object:
+            service, now = store.service, now_ms()
+            service.heartbeat_job(*mine, now_ms=now, lease_ms=self._lease_ms, progress=content)
+            return service.finish_job(*mine, JobStatus.SUCCEEDED, now_ms=now)
+
+        self._last(write)
+
     def _last(self, write: Callable[[Store], object]) -> None:
         with suppress(StoreError):
             self._beat()  # the last word on its progress
@@ -109,7 +120,7 @@ class Heartbeat:
                 with self._lock:
                     write(self._opened())
                 return
-            except LeaseLost:
+            except (LeaseLost, Unknown):
                 raise
             except StoreError:
                 self._let_go()
@@ -133,7 +144,7 @@ class Heartbeat:
         try:
             if self._beat() and self.why is None:
                 self.why = StopReason.CANCELLED
-        except LeaseLost as error:
+        except (LeaseLost, Unknown) as error:
             log.warning("%s", error.message)
             self.why = StopReason.LOST
         except StoreError as error:

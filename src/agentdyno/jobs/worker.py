@@ -14,13 +14,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
-from agentdyno.errors import DynoError, LeaseLost, StoreError
+from agentdyno.errors import DynoError, LeaseLost, StoreError, Unknown
 from agentdyno.jobs.catalogue import Catalogue
 from agentdyno.jobs.heartbeat import Heartbeat, StopReason, now_ms
+from agentdyno.jobs.helping import Helper
+from agentdyno.jobs.sharing import WorkersFarm
 from agentdyno.jobs.submitting import RunOptions
 from agentdyno.model import AgentUse, Progress, RunResult, RunStatus, Status
 from agentdyno.model.form import INTERRUPTED
-from agentdyno.model.job import Job, JobStatus
+from agentdyno.model.job import BATCH, Job, JobStatus
+from agentdyno.runs.cluster.order import WorkOrder
 from agentdyno.runs.kind import Choices, Tools
 from agentdyno.runs.kinds import SUITE, kind_named
 from agentdyno.runs.pipeline import resume, start
@@ -63,12 +66,15 @@ class Worker:
     poll_s: float = POLL_S
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     on_job: Callable[[Job, str], None] = lambda _job, _what: None
+    share: bool = False
+    """Whether the cases of a run are shared with the other workers that do so."""
     _catalogue: Catalogue | None = None
     _loaded_at: float = 0.0
     _told: tuple[set[str], set[str]] | None = None
     _told_at: float = 0.0
     _store: Store | None = None
     _attempt: _Attempt | None = None
+    _helper: Helper | None = None
 
     def work(self, stop: threading.Event, once: bool = False) -> int:
         """Runs jobs until ``stop`` is set, or with ``once`` until none is left for it; how many attempts it made.
@@ -91,6 +97,7 @@ class Worker:
                     else:
                         stop.wait(self.poll_s)
             finally:
+                self._keep_helper(None)
                 if self._store is not None:
                     with suppress(StoreError):
                         self._store.service.forget_worker(self.name)
@@ -107,7 +114,7 @@ class Worker:
             assert self._catalogue is not None, "loaded before the first job"
             self._tell(self._store, self._catalogue)
             return self._store.service.lease_job(
-                self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms
+                self.name, self._catalogue.offers, now_ms=now_ms(), lease_ms=self.lease_ms, batches=self.share
             )
         except StoreError as error:
             log.warning("no job: %s", error)
@@ -134,6 +141,9 @@ class Worker:
     def _run(self, job: Job, stop: threading.Event) -> bool:
         """Whether the attempt came to an end; else the job is another's, or the store does not answer."""
         assert self._catalogue is not None, "the job was leased with it"
+        if job.created_by.startswith(BATCH):
+            return self._help(job, self._catalogue, stop)
+        self._keep_helper(None)
         self.on_job(job, "begins")
         attempt = self._attempt = _Attempt(self, self._catalogue, job, stop)
         try:
@@ -142,6 +152,37 @@ class Worker:
             self._attempt = None
         self.on_job(job, attempt.outcome)
         return attempt.ended
+
+    def _help(self, batch: Job, catalogue: Catalogue, stop: threading.Event) -> bool:
+        """Does some cases of another's run; whether they were done."""
+        heartbeat = Heartbeat(self.store_url, batch, self.lease_ms, stop, lambda: None)
+        heartbeat.start()
+        try:
+            if self._helper is None or self._helper.owner != batch.created_by:
+                self._keep_helper(None)
+                self._keep_helper(Helper.for_batch(batch, catalogue, self.environ))
+            assert self._helper is not None, "made just now"
+            items = self._helper.perform(batch, lambda: heartbeat.why is not None)
+            if items is not None:
+                heartbeat.deliver({"items": items})
+                return True
+            self._keep_helper(None)  # it is still at it
+            heartbeat.release()
+        except (LeaseLost, Unknown):
+            log.info("batch %s is nobody's any more", batch.job_id)
+        except StoreError as error:
+            log.warning("batch %s: %s", batch.job_id, error)
+            heartbeat.hand_back()
+        except DynoError as error:
+            heartbeat.finish(JobStatus.FAILED, str(error), final=True)
+        finally:
+            heartbeat.close()
+        return False
+
+    def _keep_helper(self, helper: Helper | None) -> None:
+        before, self._helper = self._helper, helper
+        if before is not None:
+            before.close()
 
     def _let_go(self) -> None:
         store, self._store = self._store, None
@@ -242,7 +283,7 @@ class _Attempt:
             workspace=replace(self._catalogue.workspace, name=job.workspace),
             environ=worker.environ,
             on_progress=self._on_progress,
-            choices=Choices((use,), chosen.max_cost_usd),
+            choices=Choices((use,), chosen.max_cost_usd, share=self._farm if worker.share else None),
         )
         with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heartbeat.name_run) as store:
             tools = replace(tools, store=store)
@@ -250,11 +291,15 @@ class _Attempt:
                 header = store.runs.load(job.run_id, samples=False)
                 if header.status is RunStatus.COMPLETE:
                     return header
-                tools = replace(tools, choices=Choices(max_cost_usd=chosen.max_cost_usd))
+                tools = replace(tools, choices=replace(tools.choices, agents=()))
                 return resume(job.run_id, tools, moved=lambda header: _here(header, loaded, use, root))
             kind = kind_named(SUITE)
             with kind.prepare(suite_request(loaded), tools) as prepared:
                 return start(kind, prepared, tools)
+
+    def _farm(self, order: WorkOrder) -> WorkersFarm:
+        worker = self._worker
+        return WorkersFarm(worker.store_url, self._job, order, worker.name, worker.lease_ms)
 
     def _on_progress(self, progress: Progress) -> None:
         """Between two samples, in the thread of the run. The first call comes before anything can be stopped."""

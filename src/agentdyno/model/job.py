@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+BATCH = "batch:"
+"""How ``created_by`` of a job begins that is some cases of another job's run, done by another worker."""
+
 
 class JobStatus(StrEnum):
     QUEUED = "queued"

@@ -16,7 +16,8 @@ class TrialStep:
     """Something that a trial gave: a sample, its end, or both at once, as trials of a single sample do.
 
     ``sample`` is a window, an evaluation, a step; ``None`` where a trial ends without another one, and ``trial`` then
-    says which trial that was. Only what has ``ended`` is no longer in flight.
+    says which trial that was. Only what has ``ended`` is no longer in flight. Where neither is there, nothing was
+    given: an ``ElasticExecutor`` has room for more.
     """
 
     sample: Sample | None

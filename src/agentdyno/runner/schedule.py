@@ -54,6 +54,8 @@ class Schedule:
                 if not in_flight:
                     return
                 step = self.executor.wait()
+                if step.sample is None and step.trial is None:  # there is room for more now
+                    continue
                 in_flight -= step.ended
                 if step.sample is not None:
                     for rule in self.rules:

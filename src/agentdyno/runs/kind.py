@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
     from agentdyno.model.record import AgentRecord
     from agentdyno.runner.executor import Executor, Facts
+    from agentdyno.runner.farm.driver import Farm
+    from agentdyno.runs.cluster.order import WorkOrder
     from agentdyno.runs.lineup import Named
     from agentdyno.runs.place import Place
     from agentdyno.store import Store
@@ -90,7 +92,7 @@ class Choices:
 
     ``agents`` go before those of the suite and of dyno.yaml; one of the suite's may be named by its name there.
     ``python`` is the interpreter of Python agents that have none of their own. ``executor`` is where a resumed run
-    goes on, "" for where it began.
+    goes on, "" for where it began. ``share`` gives the others with whom the cases of a suite are shared.
     ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
     earlier than its own rules do.
     """
@@ -103,6 +105,7 @@ class Choices:
     rules: tuple[StopRule, ...] = ()
     python: str = ""
     executor: str = ""
+    share: Callable[[WorkOrder], Farm] | None = None
 
 
 @dataclass(frozen=True, slots=True)

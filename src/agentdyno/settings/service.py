@@ -52,6 +52,14 @@ LEASE = Setting(
     shows_maximum=True,
     scopes=SERVE | WORKER,
 )
+SHARE = Setting(
+    "share_cases",
+    ("boolean",),
+    default=False,
+    option="--share",
+    description="Share the cases of a run with the other workers that were started so",
+    scopes=WORKER,
+)
 QUEUE_LIMIT = Setting(
     "queue_limit",
     ("integer",),

@@ -197,6 +197,17 @@ def test_different_machines_and_pythons_are_flagged() -> None:
     assert any("3.11.7 and 3.13.1" in item.message for item in found.warnings)
 
 
+def test_arms_of_one_run_that_were_measured_on_different_hosts_are_not_judged() -> None:
+    first, second = operand("old", named()), operand("new", named())
+    elsewhere = tuple(replace(arm, observed={"host_id": "another"}) for arm in second.arms)
+    found = compare(first, replace(second, arms=elsewhere), SampleJudging())
+    assert {row.reason for item in found.arms for row in item.metrics} == {"not judged: different machines"}
+    both = tuple(replace(arm, observed={"host_id": "another"}) for arm in first.arms)
+    together = replace(second, result=first.result, arms=elsewhere)
+    found = compare(replace(first, arms=both), together, SampleJudging())
+    assert "not judged: different machines" not in {row.reason for item in found.arms for row in item.metrics}
+
+
 def test_a_machine_whose_noise_is_unknown_is_flagged() -> None:
     found = compare(operand("old", named()), operand("new", named()), SampleJudging())
     assert codes(found) == {"unpaired", "not-calibrated"}

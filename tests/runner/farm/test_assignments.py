@@ -30,6 +30,16 @@ def test_all_arms_of_a_block_go_to_one_station_even_when_they_come_apart() -> No
     assert [item.arm_id for item in assigned.take("one")] == ["b"]
 
 
+def test_groups_are_divided_before_anybody_has_two() -> None:
+    assigned = Assignments(by_case, 1)
+    for name in ("one", "two"):
+        assigned.join(name)
+    for case in (1, 2):
+        assigned.submit(trial("a", case))
+    assert [item.case_id for item in assigned.take("one", ahead=False)] == ["c1"]
+    assert [item.case_id for item in assigned.take("two", ahead=False)] == ["c2"]
+
+
 def test_what_a_lost_station_says_later_does_not_count() -> None:
     assigned = Assignments(by_case, 1)
     assigned.join("one")

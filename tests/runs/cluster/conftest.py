@@ -17,7 +17,7 @@ from .nodes import TwoNodes
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoNodes]:
     """Two nodes, each with a host id of its own, as two machines have."""
     before = dict(os.environ)
-    os.environ.update(ALWAYS, RAY_raylet_start_wait_time_s="120")
+    os.environ.update(ALWAYS)
     os.environ[TOKEN] = secrets.token_hex(32)
     cluster = TwoNodes(tmp_path_factory.mktemp("hosts"))
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,7 @@ class TwoNodes:
             from ray.cluster_utils import Cluster
 
         self._folder, self._count = folder, 0
-        self._started: set[int] = set()
-        self._cluster = Cluster(initialize_head=True, head_node_args=self._given())
+        self._cluster = _patiently(lambda: Cluster(initialize_head=True, head_node_args=self._given()))
         self.others: list[Any] = []
         self.add()
 
@@ -30,7 +31,7 @@ class TwoNodes:
         return str(self._cluster.address)
 
     def add(self) -> Any:
-        node = self._cluster.add_node(**self._given())
+        node = _patiently(lambda: self._cluster.add_node(**self._given()))
         self.others.append(node)
         return node
 
@@ -49,10 +50,27 @@ class TwoNodes:
     def close(self) -> None:
         import ray
 
-        ray.shutdown()  # type: ignore[no-untyped-call]
+        ray.shutdown()
         self._cluster.shutdown()
 
     def _given(self) -> dict[str, Any]:
         self._count += 1
         host = {"DYNO_STATE": str(self._folder / f"host{self._count}")}
         return {"num_cpus": 2, "include_dashboard": False, "object_store_memory": MEMORY_BYTES, "env_vars": host}
+
+
+def _patiently(make: Callable[[], Any]) -> Any:
+    """Ray waits 30 s for a node, which a busy machine may not keep: what it has started then is ended, and it tries
+    again."""
+    here = psutil.Process(os.getpid())
+    for left in (3, 2, 1, 0):
+        before = {child.pid for child in here.children(recursive=True)}
+        try:
+            return make()
+        except Exception as error:  # Ray raises no other
+            for child in here.children(recursive=True):
+                if child.pid not in before:
+                    child.kill()
+            if not left or "timed out during startup" not in str(error):
+                raise
+    raise AssertionError("tried and raised")

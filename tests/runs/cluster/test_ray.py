@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sqlite3
@@ -15,10 +16,12 @@ import pytest
 
 from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.runs.kind import Choices, Source, Tools
-from agentdyno.runs.kinds import SUITE, kind_named
+from agentdyno.runs.kinds import EXPERIMENT, SUITE, kind_named
 from agentdyno.runs.pipeline import start
 from agentdyno.store import Store
 
+from ...command import Bench
+from ...waiting import wait_until
 from .nodes import TwoNodes
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))
@@ -115,3 +118,63 @@ def test_every_case_is_recorded_once_while_nodes_are_killed_and_others_join(here
     timed = {sample.details["host_id"] for sample in samples if "duration_s" in sample.readings}
     assert timed == {result.environment.host_id}, "the times of one host count"
     assert {arm.observed["host_id"] for arm in result.arms} == timed
+
+
+EXPERIMENTS = """
+from beside import mark
+
+def first(n: int = 10):
+    return {"total": len(mark("x" * n))}
+
+def second(n: int = 10):
+    return {"total": len(mark("y" * n))}
+"""
+
+
+def test_arms_of_one_comparison_are_measured_by_one_machine_and_comparisons_by_several(here: Path) -> None:
+    (here / "work.py").write_text(EXPERIMENTS)
+    rows = [{"experiment": f"work.py@{name}", "sweep": {"n": [10, 20]}} for name in ("first", "second")]
+    document = {"name": "two", "experiments": rows, "iterations": 4, "executor": "ray"}
+    kind = kind_named(EXPERIMENT)
+    with Store.open(here / "dyno.db") as store:
+        tools = Tools(store, here / "runs")
+        with kind.prepare(kind.read(Source(document=document), {}), tools) as prepared:
+            result = start(kind, prepared, tools)
+    hosts = {arm.experiment: {str(s.details["host_id"]) for s in arm.samples} for arm in result.arms}
+    by_arm = [({str(s.details["host_id"]) for s in arm.samples}, arm) for arm in result.arms]
+    assert all(found == hosts[arm.experiment] and len(found) == 1 for found, arm in by_arm)
+    assert hosts["first"] != hosts["second"], "both machines were used"
+    assert all(len(arm.samples) == 4 and arm.metrics["duration_s"].n == 4 for arm in result.arms)
+    assert all(arm.observed["host_id"] in hosts[arm.experiment] for arm in result.arms)
+
+
+HOLDING = """
+
+def wait(folder):
+    with open(f"{folder}/calls.log", "a") as log:
+        log.write("x")
+    while os.path.exists(f"{folder}/hold") and os.path.getsize(f"{folder}/calls.log") > 40:
+        time.sleep(0.05)  # the kill is late: wait for it
+"""
+
+
+def test_a_run_whose_driver_was_killed_is_finished_by_resume(here: Path, nodes: TwoNodes) -> None:
+    (here / "suite.yaml").write_text(json.dumps(suite(60)))
+    (here / "hold").write_text("")
+    (here / "agents.py").write_text(AGENTS.replace("time.sleep(0.02)", f"wait({str(here)!r})") + HOLDING)
+    Store.open(here / "dyno.db").close()
+    bench = Bench(here)
+    bench.environ |= {"RAY_ADDRESS": nodes.address}
+    given = ("--agent", TWO[0], "--agent", TWO[1], "--store", "dyno.db")
+    driver = bench.start("run", "suite.yaml", *given)
+    try:
+        wait_until(lambda: len(stored(here)) >= 10)
+    finally:
+        driver.kill()
+        driver.communicate()
+    (here / "hold").unlink()
+    before = Counter(stored(here))
+    assert 10 <= before.total() < 120
+    done = bench.dyno("resume", "last", "--store", "dyno.db")
+    assert done.code == 0, done.err
+    assert Counter(stored(here)) == planned(60)

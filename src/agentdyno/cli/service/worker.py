@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     epilog="\b\nExamples:\n"
     "  dyno worker                              for the service of this folder\n"
     "  dyno worker --store postgresql://host/dyno --name gpu-1\n"
+    "  dyno worker --share                      with others: the cases of one run, too\n"
     "  dyno worker --once                       what is queued now, and no more"
 )
 @click.option("--name", help="What the worker is called. [default: machine and process]")
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="End when no job is left.")
 @store_option
 @json_option
-def command(name: str | None, lease_s: float, once: bool, store: str | None, as_json: bool) -> int:
+def command(name: str | None, lease_s: float, share_cases: bool, once: bool, store: str | None, as_json: bool) -> int:
     """Run the jobs that a service has queued, until Ctrl-C.
 
     Only jobs whose agent and suite are registered here too, with the same content, are taken. A job of a worker that
@@ -42,7 +43,12 @@ def command(name: str | None, lease_s: float, once: bool, store: str | None, as_
         say(f"{job.job_id}  {job.agent} on {job.suite_id}: {what}")
 
     worker = Worker(
-        store_url(store), Path.cwd(), name=name or worker_name(), lease_ms=round(lease_s * 1000), on_job=tell
+        store_url(store),
+        Path.cwd(),
+        name=name or worker_name(),
+        lease_ms=round(lease_s * 1000),
+        on_job=tell,
+        share=share_cases,
     )
     stop = stop_on_signals()
     say(f"{worker.name} waits for jobs." + ("" if once else " Ctrl-C stops it; a run goes on elsewhere then."))

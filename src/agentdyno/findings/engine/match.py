@@ -68,8 +68,9 @@ def compare(
     apart = not same_run and LOAD_KIND not in (baseline.result.kind, candidate.result.kind)
     matched = []
     for first, second, differing in pairs:
-        known = spreads(first, second) if spreads is not None else UNKNOWN_SPREAD
-        matched.append((first, second, differing, compare_arms(first, second, judging, known if apart else None)))
+        own_judging, elsewhere = _on_hosts(judging, (first, baseline.result), (second, candidate.result))
+        known = spreads(first, second) if spreads is not None and not elsewhere else UNKNOWN_SPREAD
+        matched.append((first, second, differing, compare_arms(first, second, own_judging, known if apart else None)))
     rows = correct_family([row for *_, metrics in matched for row in metrics], judging.alpha)
     arms = []
     for first, second, differing, metrics in matched:
@@ -87,6 +88,17 @@ def compare(
         noise_floor=judging.noise_floor,
         warnings=_warnings(baseline.result, candidate.result, judging, arms),
     )
+
+
+def _on_hosts(
+    judging: SampleJudging, first: tuple[ArmResult, RunResult], second: tuple[ArmResult, RunResult]
+) -> tuple[SampleJudging, bool]:
+    """How two arms are judged, where runs may have several hosts; and whether one is not of its run's own."""
+    own = [result.environment.host_id for _, result in (first, second)]
+    hosts = [str(arm.observed.get("host_id", result.environment.host_id)) for arm, result in (first, second)]
+    if hosts == own:
+        return judging, False
+    return replace(judging, same_machine=judging.same_machine and hosts[0] == hosts[1]), True
 
 
 def pair_arms(

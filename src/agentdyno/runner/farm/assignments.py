@@ -23,7 +23,8 @@ MOST_LOSSES = 10
 @dataclass(slots=True)
 class _Station:
     slots: int
-    ahead: int
+    ahead_s: float
+    ahead: int = 1
     waiting: deque[Trial] = field(default_factory=deque)
     doing: dict[str, Trial] = field(default_factory=dict)
 
@@ -51,9 +52,9 @@ class Assignments:
         """How many trials are worth having here at once; what a rule decides later comes too late for those."""
         return max(1, sum(station.capacity for station in self._stations.values()))
 
-    def join(self, name: str) -> None:
+    def join(self, name: str, ahead_s: float = AHEAD_S) -> None:
         """A new station; it has one trial waiting beside those that it does, until more is known."""
-        self._stations[name] = _Station(self._slots, 1)
+        self._stations[name] = _Station(self._slots, ahead_s)
 
     def lose(self, name: str) -> list[Trial]:
         """The station is gone: its trials go to others, before all that wait. Those that were lost too often are
@@ -84,14 +85,16 @@ class Assignments:
         else:
             self._unplaced.setdefault(group, deque()).append(trial)
 
-    def take(self, name: str) -> list[Trial]:
+    def take(self, name: str, *, ahead: bool = True) -> list[Trial]:
         """What the station is to do next, as far as it has room: its own groups first, then groups that are nobody's.
 
-        It is the station's from now on.
+        It is the station's from now on. Without ``ahead`` only what it does at once: so that no group waits at one
+        station while another has nothing to do.
         """
         station = self._stations[name]
         taken: list[Trial] = []
-        while len(station.doing) < station.capacity:
+        most = station.capacity if ahead else station.slots
+        while len(station.doing) < most:
             if not station.waiting:
                 group = next(iter(self._unplaced), None)
                 if group is None:
@@ -113,5 +116,5 @@ class Assignments:
         station = self._stations[name]
         del station.doing[key]
         if duration_s is not None:
-            worth = station.slots * AHEAD_S / max(duration_s, AHEAD_S / MOST_AHEAD)
+            worth = station.slots * min(MOST_AHEAD, station.ahead_s / max(duration_s, 1e-9))
             station.ahead = min(MOST_AHEAD, max(1, round((station.ahead + worth) / 2)))

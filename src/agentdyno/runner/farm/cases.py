@@ -17,7 +17,7 @@ from agentdyno.runner.executor import TrialStep
 from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runner.farm.assignments import MOST_LOSSES, Assignments
 from agentdyno.runner.farm.calls import call_in
-from agentdyno.runner.farm.driver import Farm, FarmDriver, Hearing, Item, Say
+from agentdyno.runner.farm.driver import Farm, FarmDriver, Hearing, Item, MoreRoom, Say
 from agentdyno.runner.farm.hosts import TimingHosts
 
 
@@ -46,7 +46,7 @@ class FarmCaseExecutor(CaseExecutor):
         self._farm = farm
         self.timing = TimingHosts(lambda _arm: "")
         self._where: dict[str, str] = {}
-        hearing = Hearing(self._on_item, self._on_given_up, self._finished.put, say)
+        hearing = Hearing(self._on_item, self._on_given_up, self._finished.put, self._on_joined, say)
         self._driver = FarmDriver(farm, Assignments(block_of, conduct.concurrency), hearing)
 
     @property
@@ -78,7 +78,10 @@ class FarmCaseExecutor(CaseExecutor):
             self._judged(CaseCall(trial, 0, kept, cached=True))
 
     def wait(self) -> TrialStep:
-        step = super().wait()
+        try:
+            step = super().wait()
+        except MoreRoom:
+            return TrialStep(None, ended=False)
         return step if step.sample is None else replace(step, sample=self._marked(step.sample))
 
     def close(self) -> None:
@@ -108,6 +111,9 @@ class FarmCaseExecutor(CaseExecutor):
         if call.fatal is not None and self.facts.fatal is None:
             self.facts.fatal = self._explain(call)
         self._judged(call)
+
+    def _on_joined(self) -> None:
+        self._finished.put(MoreRoom())
 
     def _on_given_up(self, trial: Trial) -> None:
         message = f"{MOST_LOSSES} machines were lost while they worked on it"

@@ -11,7 +11,7 @@ from typing import Protocol
 from agentdyno.errors import RunError
 from agentdyno.model.plan import Trial
 from agentdyno.model.result import Environment
-from agentdyno.runner.farm.assignments import Assignments
+from agentdyno.runner.farm.assignments import AHEAD_S, Assignments
 
 WAIT_S = 0.05
 """How long is waited for news before it is looked whether there is something to send."""
@@ -26,10 +26,12 @@ Item = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A station is ready. ``host_id`` is that of its machine."""
+    """A station is ready. ``host_id`` is that of its machine; it wants ``ahead_s`` seconds of work beside what it
+    does, as long as a message to it may take."""
 
     station: str
     host_id: str
+    ahead_s: float = AHEAD_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,17 @@ class Farm(Protocol):
 @dataclass(frozen=True, slots=True)
 class Hearing:
     """Who hears of it, in the driver's own thread: an item of a trial with the host that it comes from, a trial that
-    was lost too often, and what ends the run."""
+    was lost too often, what ends the run, and that a machine has joined."""
 
     item: Callable[[Trial, str, Item], None]
     given_up: Callable[[Trial], None]
     broken: Callable[[BaseException], None]
+    joined: Callable[[], None] = lambda: None
     say: Say = lambda _: None
+
+
+class MoreRoom(Exception):
+    """Says in a queue of samples that a machine has joined: more trials may be submitted."""
 
 
 class FarmDriver:
@@ -135,7 +142,9 @@ class FarmDriver:
 
     def _send(self) -> None:
         with self._lock:
-            orders = {name: self._assigned.take(name) for name in self._assigned.stations}
+            orders = {name: self._assigned.take(name, ahead=False) for name in self._assigned.stations}
+            for name, trials in orders.items():
+                trials += self._assigned.take(name)
         for name, trials in orders.items():
             if trials:
                 self._farm.send(name, trials)
@@ -143,6 +152,7 @@ class FarmDriver:
     def _take(self, news: News) -> None:
         if isinstance(news, Joined):
             self._join(news)
+            self._hearing.joined()
             self._hearing.say(f"{news.station} joins")
         elif isinstance(news, Lost):
             with self._lock:
@@ -163,12 +173,12 @@ class FarmDriver:
             if trial is not None and item.get("ended", True):
                 self._assigned.ended(station, key, took if isinstance(took, float) else None)
         if trial is not None:
-            self._hearing.item(trial, self._hosts[station], item)
+            self._hearing.item(trial, str(item.get("host_id") or self._hosts[station]), item)
 
     def _join(self, joined: Joined) -> None:
         self._hosts[joined.station] = joined.host_id
         with self._lock:
-            self._assigned.join(joined.station)
+            self._assigned.join(joined.station, joined.ahead_s)
 
     def _check_alone(self) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ from agentdyno.model.sample import Failure, FailureKind, Sample, Status
 from agentdyno.runner.bench.arm import make_sample
 from agentdyno.runner.executor import Facts, TrialStep
 from agentdyno.runner.farm.assignments import MOST_LOSSES, Assignments
-from agentdyno.runner.farm.driver import Farm, FarmDriver, Hearing, Item, Say
+from agentdyno.runner.farm.driver import Farm, FarmDriver, Hearing, Item, MoreRoom, Say
 from agentdyno.runner.farm.hosts import TimingHosts
 
 
@@ -34,7 +34,7 @@ class FarmTrialExecutor:
         self._farm, self._arms, self._keep = farm, comparison_of, keep
         self.timing = TimingHosts(comparison_of.__getitem__)
         self._finished: queue.SimpleQueue[tuple[TrialStep, str] | BaseException] = queue.SimpleQueue()
-        hearing = Hearing(self._on_item, self._on_given_up, self._finished.put, say)
+        hearing = Hearing(self._on_item, self._on_given_up, self._finished.put, self._on_joined, say)
         assignments = Assignments(lambda trial: comparison_of[trial.arm_id], parallelism)
         self._driver = FarmDriver(farm, assignments, hearing)
         self._closed = False
@@ -56,6 +56,8 @@ class FarmTrialExecutor:
 
     def wait(self) -> TrialStep:
         found = self._finished.get()
+        if isinstance(found, MoreRoom):
+            return TrialStep(None, ended=False)
         if isinstance(found, BaseException):
             raise found
         return self._marked(*found)
@@ -89,6 +91,9 @@ class FarmTrialExecutor:
                 self._keep(trial.arm_id, name, bytes.fromhex(content))
         told = None if sample is None else from_plain(Sample, sample)
         self._finished.put((TrialStep(told, bool(item.get("ended", True)), trial), host_id))
+
+    def _on_joined(self) -> None:
+        self._finished.put(MoreRoom())
 
     def _on_given_up(self, trial: Trial) -> None:
         failure = Failure(FailureKind.SIGNAL, f"{MOST_LOSSES} machines were lost while they worked on it")

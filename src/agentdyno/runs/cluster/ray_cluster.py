@@ -7,7 +7,8 @@ import os
 import secrets
 import socket
 import warnings
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -21,10 +22,9 @@ ALWAYS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_AUTH_MODE": "token",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
-"""No telemetry; no environment of uv's in place of ours; ports that only those with the token can use, as whoever
-reaches them could run code; and errors that we tell in our words alone."""
+"""No telemetry; no environment of uv's in place of ours; and ports that only those with the token can use: whoever
+reaches them could run code."""
 TOKEN, TOKEN_PATH, ADDRESS = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS"
 ANSWER_S = 5.0
 """How long an address may take to answer at all."""
@@ -61,7 +61,8 @@ class RayConnection:
             self._generated = True
         if self.address:
             self._check_answers()
-        import ray
+        with _silence():
+            import ray
 
         if ray.is_initialized():
             return ray
@@ -73,7 +74,7 @@ class RayConnection:
         if not self.address:
             quiet |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         try:
-            with warnings.catch_warnings():
+            with _silence(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what it warns of is an error a moment later
                 ray.init(self.address or "local", **quiet)
         except Exception as error:  # noqa: BLE001  (Ray has a dozen kinds for this)
@@ -106,6 +107,20 @@ class RayConnection:
                 where="--executor",
                 remedy="Check the address and whether `ray start --head` runs there.",
             ) from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Ray's libraries write what they think of an address or a token to standard error, again and again."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _has_token(environ: MutableMapping[str, str]) -> bool:

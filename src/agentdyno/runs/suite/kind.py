@@ -25,6 +25,7 @@ from agentdyno.runs.kind import (
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
     from agentdyno.runner.executor import Executor
+    from agentdyno.runner.farm.driver import Farm
     from agentdyno.runs.place import Place
     from agentdyno.runs.suite.prepare import PreparedSuite
 
@@ -117,20 +118,17 @@ class SuiteKind:
     def executor(self, prepared: Prepared[PreparedSuite], place: Place) -> Executor:
         from agentdyno.runner.executors.cases import CaseExecutor
 
-        if not is_remote(prepared.spec.executor):  # what is read there says nothing of the standards of this host
+        if not _is_shared(prepared):  # what is read there says nothing of the standards of this host
             prepared.work.share_references()
         names = {arm.arm_id: arm.name for arm in prepared.plan.arms}
         work = prepared.work
         if work.tracing is not None:
             work.tracing.folder = place.folder
         conduct = replace(work.conduct, folder=place.folder / "cases")
-        if is_remote(prepared.spec.executor):
+        if _is_shared(prepared):
             from agentdyno.runner.farm.cases import FarmCaseExecutor
-            from agentdyno.runs.cluster.ray_farm import RayFarm
-            from agentdyno.runs.suite.ordering import suite_order
 
-            farm = RayFarm(prepared.spec.executor, *suite_order(work, place.run_id), place.say)
-            return FarmCaseExecutor(farm, work.jobs, conduct, names, work.judges, place.say)
+            return FarmCaseExecutor(_farm(prepared, place), work.jobs, conduct, names, work.judges, place.say)
         return CaseExecutor(work.jobs, conduct, names, work.judges, work.traced)
 
     def rules(
@@ -156,7 +154,7 @@ class SuiteKind:
             from agentdyno.runner.rules.deciding import UntilDecided
 
             rules.append(UntilDecided.of(work.suite, prepared.plan, given_up=given_up))
-        if is_remote(prepared.spec.executor):
+        if _is_shared(prepared):
             from agentdyno.runner.farm.cases import FarmCaseExecutor
 
             assert isinstance(executor, FarmCaseExecutor), "made above"
@@ -185,6 +183,22 @@ class SuiteKind:
             collected=None if ended.resumed else work.collected,
             baselines=work.baselines,
         )
+
+
+def _is_shared(prepared: Prepared[PreparedSuite]) -> bool:
+    """Whether other machines answer cases."""
+    return prepared.work.share is not None or is_remote(prepared.spec.executor)
+
+
+def _farm(prepared: Prepared[PreparedSuite], place: Place) -> Farm:
+    from agentdyno.runs.suite.ordering import suite_order
+
+    order, files = suite_order(prepared.work, place.run_id)
+    if prepared.work.share is not None:
+        return prepared.work.share(order)
+    from agentdyno.runs.cluster.ray_farm import RayFarm
+
+    return RayFarm(prepared.spec.executor, order, files, place.say)
 
 
 def _refuse_functions(header: RunResult, suite: Suite) -> None:

@@ -45,6 +45,8 @@ from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
 
 if TYPE_CHECKING:
+    from agentdyno.runner.farm.driver import Farm
+    from agentdyno.runs.cluster.order import WorkOrder
     from agentdyno.runs.suite.tracing import TracingPass
 
 KIND = "suite"
@@ -94,6 +96,8 @@ class PreparedSuite:
     recording: SuiteRecording = field(default_factory=lambda: SuiteRecording(RunRecording()))
     traced: Mapping[str, CaseJob] = field(default_factory=dict)
     tracing: TracingPass | None = None
+    share: Callable[[WorkOrder], Farm] | None = None
+    """Gives the others with whom the cases are shared."""
 
     @property
     def rates(self) -> dict[str, object]:
@@ -148,7 +152,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     body, choices, say = request.body, tools.choices, tools.say
     assert isinstance(body, SuiteBody), "the request of a suite"
     suite, workspace = body.suite, _as_priced(tools.project, body.pricing)
-    if is_remote(request.spec.executor):  # the recording proxy is on this machine, and its agents are not
+    # The recording proxy is on this machine, where agents on others do not reach it.
+    if choices.share is not None or is_remote(request.spec.executor):
         suite = unrecorded(suite)
     base_dir = Path(suite.base_dir)
     load_imports(suite)
@@ -204,6 +209,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             recording=recording,
             traced=traced,
             tracing=tracing,
+            share=choices.share,
         )
 
 

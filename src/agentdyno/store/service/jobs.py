@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, RowMapping, and_, delete, func, or_, selec
 from sqlalchemy.exc import IntegrityError
 
 from agentdyno.errors import Conflict, LeaseLost, StoreError, Unknown, nearest
-from agentdyno.model.job import Job, JobStatus, WorkerSeen
+from agentdyno.model.job import BATCH, Job, JobStatus, WorkerSeen
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null
 from agentdyno.store.service.schema import jobs, workers
@@ -28,10 +28,12 @@ Offers = Collection[tuple[str, str]]
 Cursor = tuple[int, str]
 
 _NAMES = tuple(field.name for field in fields(Job) if field.name in jobs.c)
-_COLUMNS = tuple(jobs.c[name] for name in _NAMES)
+job_columns = tuple(jobs.c[name] for name in _NAMES)
 _JSON = ("configuration", "options", "progress")
 _NEWEST_FIRST = (jobs.c.created_at.desc(), jobs.c.job_id.desc())
 _CANDIDATES = 5
+_no_batch = jobs.c.created_by.not_like(f"{BATCH}%")
+"""Parts of a run that others do are no jobs of their own."""
 _RECENT = 200
 
 
@@ -41,6 +43,7 @@ class QueueWaiting:
 
     pairs: tuple[tuple[str, str], ...] = ()
     doomed: bool = False
+    batches: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.pairs) or self.doomed
@@ -59,9 +62,9 @@ def add_job(session: DatabaseSession, job: Job) -> Job:
     except IntegrityError:
         raise Conflict(f"there is a job {job.job_id} already", where=session.backend.where) from None
     if not job.idempotency_key:
-        return _job(row)
-    wanted = select(*_COLUMNS).where(*(jobs.c[name] == row[name] for name in known))
-    return _job(session.execute(wanted).one()._mapping)
+        return job_in(row)
+    wanted = select(*job_columns).where(*(jobs.c[name] == row[name] for name in known))
+    return job_in(session.execute(wanted).one()._mapping)
 
 
 def job_asked(session: DatabaseSession, created_by: str, idempotency_key: str) -> Job | None:
@@ -69,29 +72,30 @@ def job_asked(session: DatabaseSession, created_by: str, idempotency_key: str) -
     if not idempotency_key:
         return None
     mine = (jobs.c.created_by == created_by, jobs.c.idempotency_key == idempotency_key)
-    row = session.execute(select(*_COLUMNS).where(*mine)).one_or_none()
-    return None if row is None else _job(row._mapping)
+    row = session.execute(select(*job_columns).where(*mine)).one_or_none()
+    return None if row is None else job_in(row._mapping)
 
 
 def queue_depth(session: DatabaseSession) -> int:
     """How many jobs are queued."""
-    wanted = select(func.count()).select_from(jobs).where(jobs.c.status == JobStatus.QUEUED.value)
+    wanted = select(func.count()).select_from(jobs).where(jobs.c.status == JobStatus.QUEUED.value, _no_batch)
     return int(session.execute(wanted).scalar_one())
 
 
 def job_counts(session: DatabaseSession) -> dict[JobStatus, int]:
     """How many jobs there are of each status, none included."""
-    found = session.execute(select(jobs.c.status, func.count()).group_by(jobs.c.status))
+    found = session.execute(select(jobs.c.status, func.count()).where(_no_batch).group_by(jobs.c.status))
     counts = {JobStatus(status): int(count) for status, count in found}
     return {status: counts.get(status, 0) for status in JobStatus}
 
 
-def waiting(session: DatabaseSession, offers: Offers, now_ms: int) -> QueueWaiting:
-    """A look without a lock, so that idle workers disturb nobody who writes."""
-    wanted = select(jobs.c.agent_digest, jobs.c.suite_digest).where(_takeable(now_ms)).distinct()
+def waiting(session: DatabaseSession, offers: Offers, now_ms: int, *, batches: bool = False) -> QueueWaiting:
+    """A look without a lock, so that idle workers disturb nobody who writes. ``batches`` of others' runs, too."""
+    takeable = _takeable(now_ms) if batches else and_(_takeable(now_ms), _no_batch)
+    wanted = select(jobs.c.agent_digest, jobs.c.suite_digest).where(takeable).distinct()
     found = {(agent, suite) for agent, suite in session.execute(wanted)}
     doomed = session.execute(select(jobs.c.id).where(_doomed(now_ms)).limit(1)).scalar() is not None
-    return QueueWaiting(tuple(sorted(found & set(offers))), doomed)
+    return QueueWaiting(tuple(sorted(found & set(offers))), doomed, batches)
 
 
 def lease_job(session: DatabaseSession, worker: str, found: QueueWaiting, now_ms: int, lease_ms: int) -> Job | None:
@@ -101,12 +105,14 @@ def lease_job(session: DatabaseSession, worker: str, found: QueueWaiting, now_ms
     if not found.pairs:
         return None
     offered = tuple_(jobs.c.agent_digest, jobs.c.suite_digest).in_(found.pairs)
-    wanted = select(*_COLUMNS).where(_takeable(now_ms), ~_doomed(now_ms), offered)
+    wanted = select(*job_columns).where(_takeable(now_ms), ~_doomed(now_ms), offered)
+    if not found.batches:
+        wanted = wanted.where(_no_batch)
     order = (jobs.c.priority.desc(), jobs.c.created_at, jobs.c.id)
     row = session.execute(wanted.order_by(*order).limit(1).with_for_update(skip_locked=True)).one_or_none()
     if row is None:
         return None
-    job = _job(row._mapping)
+    job = job_in(row._mapping)
     return _change(
         session,
         job,
@@ -210,13 +216,13 @@ def cancel_job(session: DatabaseSession, job_id: str, now_ms: int) -> Job:
 
 def find_job(session: DatabaseSession, reference: str) -> Job:
     """A job by its id or a unique beginning of it."""
-    exact = session.execute(select(*_COLUMNS).where(jobs.c.job_id == reference)).one_or_none()
+    exact = session.execute(select(*job_columns).where(jobs.c.job_id == reference)).one_or_none()
     if exact is not None:
-        return _job(exact._mapping)
+        return job_in(exact._mapping)
     if not reference:
         raise _unknown(session, reference)
-    begins = (jobs.c.job_id >= reference, jobs.c.job_id < reference + "\U0010ffff")
-    wanted = select(*_COLUMNS).where(*begins).order_by(*_NEWEST_FIRST)
+    begins = (_no_batch, jobs.c.job_id >= reference, jobs.c.job_id < reference + "\U0010ffff")
+    wanted = select(*job_columns).where(*begins).order_by(*_NEWEST_FIRST)
     found = session.execute(wanted.limit(_CANDIDATES + 1)).all()
     if not found:
         raise _unknown(session, reference)
@@ -224,21 +230,21 @@ def find_job(session: DatabaseSession, reference: str) -> Job:
         listed = ", ".join(row.job_id for row in found[:_CANDIDATES])
         more = ", and more" if len(found) > _CANDIDATES else ""
         raise Unknown(f"{reference!r} begins the id of more than one job", remedy=f"Say more of: {listed}{more}.")
-    return _job(found[0]._mapping)
+    return job_in(found[0]._mapping)
 
 
 def list_jobs(
     session: DatabaseSession, *, status: JobStatus | None = None, limit: int = 50, before: Cursor | None = None
 ) -> list[Job]:
     """Newest first. ``before`` is ``(created_at, job_id)`` of the last job of the page before."""
-    wanted = select(*_COLUMNS).order_by(*_NEWEST_FIRST).limit(limit)
+    wanted = select(*job_columns).where(_no_batch).order_by(*_NEWEST_FIRST).limit(limit)
     if status is not None:
         wanted = wanted.where(jobs.c.status == status.value)
     if before is not None:
         at, job_id = before
         older = or_(jobs.c.created_at < at, and_(jobs.c.created_at == at, jobs.c.job_id < job_id))
         wanted = wanted.where(jobs.c.created_at <= at, older)
-    return [_job(row._mapping) for row in session.execute(wanted)]
+    return [job_in(row._mapping) for row in session.execute(wanted)]
 
 
 def note_worker(
@@ -286,8 +292,8 @@ def _doomed(now_ms: int) -> ColumnElement[bool]:
 
 
 def _end_doomed(session: DatabaseSession, now_ms: int) -> None:
-    for row in session.execute(select(*_COLUMNS).where(_doomed(now_ms)).with_for_update(skip_locked=True)).all():
-        job = _job(row._mapping)
+    for row in session.execute(select(*job_columns).where(_doomed(now_ms)).with_for_update(skip_locked=True)).all():
+        job = job_in(row._mapping)
         end: dict[str, object] = {"status": JobStatus.CANCELLED}
         if not job.cancel_requested:
             end = {"status": JobStatus.FAILED, "error": f"its worker was lost more than {MAX_LOST} times"}
@@ -296,10 +302,10 @@ def _end_doomed(session: DatabaseSession, now_ms: int) -> None:
 
 def _locked(session: DatabaseSession, job_id: str) -> Job:
     """The job, kept from changing until the transaction ends."""
-    row = session.execute(select(*_COLUMNS).where(jobs.c.job_id == job_id).with_for_update()).one_or_none()
+    row = session.execute(select(*job_columns).where(jobs.c.job_id == job_id).with_for_update()).one_or_none()
     if row is None:
         raise _unknown(session, job_id)
-    return _job(row._mapping)
+    return job_in(row._mapping)
 
 
 def _require_lease(session: DatabaseSession, job: Job, attempt: int) -> None:
@@ -317,7 +323,7 @@ def _require_lease(session: DatabaseSession, job: Job, attempt: int) -> None:
 def _change(session: DatabaseSession, job: Job, **changes: Any) -> Job:  # values of the fields that are named
     row = _row(replace(job, **changes))
     session.execute(update(jobs).where(jobs.c.job_id == job.job_id), {name: row[name] for name in changes})
-    return _job(row)
+    return job_in(row)
 
 
 def _row(job: Job) -> dict[str, object]:
@@ -327,7 +333,7 @@ def _row(job: Job) -> dict[str, object]:
     return {**row, "status": job.status.value, "idempotency_key": job.idempotency_key or None}
 
 
-def _job(row: Mapping[str, Any] | RowMapping) -> Job:  # columns have the types of the fields of their names
+def job_in(row: Mapping[str, Any] | RowMapping) -> Job:  # columns have the types of the fields of their names
     kept = {name: row[name] or {} for name in _JSON}
     status, key = JobStatus(row["status"]), row["idempotency_key"] or ""
     return Job(**{**row, **kept, "status": status, "idempotency_key": key})

@@ -12,6 +12,7 @@ from agentdyno.model.job import ApiKey, AuditEntry, Job
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot, in_transaction
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null
+from agentdyno.store.service import batches as batch_rows
 from agentdyno.store.service import jobs as job_rows
 from agentdyno.store.service import keys as key_rows
 from agentdyno.store.service.schema import acknowledgements, audit
@@ -88,15 +89,22 @@ class ServiceRepository(Repository):
     unacknowledge = durably(delete_acknowledgement)
     acknowledgements = directly(list_acknowledgements)
 
-    def lease_job(self, worker: str, offers: job_rows.Offers, *, now_ms: int, lease_ms: int) -> Job | None:
+    add_batch = durably(batch_rows.add_batch)
+    batches = directly(batch_rows.list_batches)
+    drop_batches = durably(batch_rows.drop_batches)
+
+    def lease_job(
+        self, worker: str, offers: job_rows.Offers, *, now_ms: int, lease_ms: int, batches: bool = False
+    ) -> Job | None:
         """The next job for ``worker``, which holds it for ``lease_ms``; ``None`` where there is nothing for it.
 
         Highest priority first, then oldest, among queued jobs and running ones whose lease ran out, as far as
         ``offers`` has their agent's and suite's digest. However many ask at once, one gets it. A job that is lost for
-        the eleventh time fails instead, and a lost one that was to be cancelled is.
+        the eleventh time fails instead, and a lost one that was to be cancelled is. With ``batches`` parts of others'
+        runs are taken, too, and first.
         """
         with self._session as session:
-            found = job_rows.waiting(session, offers, now_ms)
+            found = job_rows.waiting(session, offers, now_ms, batches=batches)
             if not found:
                 return None
             with session.transaction(durable=True):
