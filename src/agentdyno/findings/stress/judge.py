@@ -166,7 +166,7 @@ def headline(step: StepOutcome | None) -> dict[str, float | None]:
     return {
         "asked_per_s": step.per_s(step.asked),
         "delivered_per_s": step.per_s(step.sent),
-        "throughput_per_s": step.per_s(step.completed),
+        "throughput_per_s": step.throughput_per_s,
         "goodput_per_s": None if step.slo_met is None else step.per_s(step.slo_met),
         "error_rate": step.error_rate,
         "latency_p50_s": quantile(step.latency, 0.5),
@@ -200,7 +200,7 @@ def _point(course: Course, step: StepOutcome) -> CurvePoint:
         asked if step.level is None else step.level,
         asked,
         step.per_s(step.sent),
-        step.per_s(step.completed),
+        step.throughput_per_s,
         figures["goodput_per_s"],
         step.error_rate or 0.0,
         figures["latency_p50_s"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentdyno.findings.figures.histograms import mean
+from agentdyno.findings.figures.histograms import mean, merged
 from agentdyno.findings.stress.judge_course import (
     Course,
     Reading,
@@ -72,11 +72,19 @@ def read_concurrency(course: Course) -> Reading:
 
 
 def flow(step: StepOutcome) -> float | None:
-    """Successes a second in closed loop, by Little's law: so many in flight, each for so long."""
-    typical = mean(step.latency)
-    if step.level is None or not typical or not step.asked:
-        return None
-    return step.level / typical * step.ok / step.asked
+    """Successes a second in closed loop, counted; ``None`` without any."""
+    return step.throughput_per_s if step.asked and step.completed else None
+
+
+def little(step: StepOutcome) -> float | None:
+    """Successes a second by Little's law: so many in flight, each for so long. What was due in the first window is
+    left out, as it met a target that had nothing to do yet."""
+    rest = step.windows[1:]
+    typical = mean(merged(window.latency for window in rest))
+    asked = sum(window.asked for window in rest)
+    if step.level is None or not typical or not asked:
+        return flow(step)
+    return step.level / typical * sum(window.ok for window in rest) / asked
 
 
 def scaling_law(course: Course) -> FittedLaw | None:
@@ -84,7 +92,7 @@ def scaling_law(course: Course) -> FittedLaw | None:
     points = [
         (step.level, rate)
         for step in course.steps
-        if step.level is not None and axis_of(step) == CONCURRENCY and (rate := flow(step)) and step.level >= 1.0
+        if step.level is not None and axis_of(step) == CONCURRENCY and (rate := little(step)) and step.level >= 1.0
     ]
     if not points:
         return None
@@ -120,7 +128,7 @@ def read_rate_limit(course: Course) -> Reading:
     clean = kept = effective = None
     if over is not None and over.asked:
         clean = (over.ok + over.rate_limited) / over.asked
-        effective = over.per_s(over.completed)
+        effective = over.throughput_per_s
         figures |= {
             "effective_per_s": effective,
             "refused_share": over.rate_limited / over.asked,
@@ -130,7 +138,7 @@ def read_rate_limit(course: Course) -> Reading:
         refused = honoured.rate_limited / honoured.sent
         kept = max(1.0 - refused / (over.rate_limited / over.sent), 0.0)
         figures |= {"retry_after_kept_rate": kept, "honoured_refused_share": refused}
-        figures["honoured_effective_per_s"] = honoured.per_s(honoured.completed)
+        figures["honoured_effective_per_s"] = honoured.throughput_per_s
     limit = between.held or between.broke
     score = weighted([(0.4, clean), (0.3, None if effective is None else effective / limit), (0.3, kept)])
     dirty = clean is not None and clean < 0.99

@@ -207,7 +207,7 @@ class HttpDriver:
         for client in self._readable(timeout_ms):
             for item in client.receive():
                 if isinstance(item, RequestBatch):
-                    builder.add(item.records, item.gaps)
+                    builder.add(item.records, item.gaps, item.extras)
                     self._requests += len(item.records)
                     if self._raw is not None:
                         self._raw.add(item.records)
