@@ -236,6 +236,13 @@ class LoadTarget:
     ca_file: str = ""
     insecure: bool = False
 
+    @property
+    def http_method(self) -> str:
+        """What goes over the wire: models are always asked with POST."""
+        if self.dialect is not Dialect.HTTP or self.method == METHOD.default:
+            return "POST"
+        return self.method.upper()
+
 
 @dataclass(frozen=True, slots=True)
 class PromptLengths:

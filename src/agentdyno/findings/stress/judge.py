@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
@@ -122,6 +123,8 @@ def scenario_report(arm: ArmResult, windows: Sequence[Window], objectives: tuple
         closed_loop=any(axis_of(step) in (CONCURRENCY, SIZE) for step in course.steps),
         token_source=_weakest(windows),
         chunks_are_tokens=_one_token_a_chunk(windows),
+        statuses=_statuses(windows),
+        cached_tokens=_cached(windows),
         provenance=Provenance.SIMULATED if any(window.simulated for window in windows) else Provenance.MEASURED,
         warnings=(*reading.warnings, *_warnings(course, arm)),
     )
@@ -142,6 +145,19 @@ def _weakest(windows: Sequence[Window]) -> str:
     """The least trustworthy source that a count of tokens comes from."""
     seen = {window.token_source for window in windows if window.token_source is not None}
     return next((source.value for source in reversed(TokenSource) if source in seen), "")
+
+
+def _cached(windows: Sequence[Window]) -> int | None:
+    known = [window.cached_tokens for window in windows if window.cached_tokens is not None]
+    return sum(known) if known else None
+
+
+def _statuses(windows: Sequence[Window]) -> dict[str, int]:
+    """Failures by HTTP status, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for window in windows:
+        counts.update(window.statuses)
+    return dict(counts.most_common())
 
 
 def _one_token_a_chunk(windows: Sequence[Window]) -> bool | None:

@@ -129,7 +129,8 @@ def steady(windows: Sequence[Window]) -> tuple[Window, ...]:
     rest = whole[began + 1 :]
     typical = quantile(merged(window.service for window in whole[: began + 1]), 0.5) or 0.0
     long_enough = sum(window.duration_s for window in rest) >= STEADY_ANSWERS * typical
-    return rest if len(rest) >= _FEWEST_WINDOWS and long_enough else whole
+    changes = len({window.stage for window in whole}) > 1  # a load of several stages has no one rate
+    return rest if len(rest) >= _FEWEST_WINDOWS and long_enough and not changes else whole
 
 
 def split_steps(windows: Iterable[Window]) -> tuple[StepOutcome, ...]:
