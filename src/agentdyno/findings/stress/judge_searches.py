@@ -156,7 +156,9 @@ def read_memory(course: Course) -> Reading:
     """Score: 0.8 for the share of the limits that held, 0.2 for being well again once the limit is gone."""
     limits = [step for step in course.steps if step.level is not None]
     if not limits:
-        return Reading(False, LimitedBy.NOTHING, "Nothing was measured.", None, next(iter(course.steps), None))
+        evidence = "Nothing here could limit its memory: it was asked without a limit, and nothing is said about it."
+        return Reading(False, LimitedBy.NOTHING, evidence, None, next(iter(course.steps), None))
+    means = next((str(step.note["means"]) for step in limits if step.note.get("means")), "")
     found = verdicts(limits, course.judge)
     client = next((one.decisive.client for one in found if one.decisive.client), "")
     broke = next((one for one in reversed(found) if one.met is False), None)
@@ -168,18 +170,21 @@ def read_memory(course: Course) -> Reading:
     if client and broke is None:
         return client_reading(course.base, client, **figures)
     planned = course.params.get("shares")
-    count = len(planned) if isinstance(planned, (list, tuple)) and planned else len(found)
+    # Lower limits than those that were tried could not be enforced, or were not needed any more.
+    count = len(planned) if isinstance(planned, (list, tuple)) and planned and broke is not None else len(found)
     after = next(iter(course.role("recovery")), None)
     well = 1.0 if broke is None else float(after is not None and course.judge(after).met is True)
     figures["recovered"] = well if broke is not None else None
     score = weighted([(0.8, sum(one.met is True for one in found) / count), (0.2, well)])
     if broke is None:
-        evidence = f"{level_words('memory', held or 0.0)} were enough, the least that was tried."
+        how = f" by {means}" if means else ""
+        evidence = f"{level_words('memory', held or 0.0)} were enough, the least that could be enforced{how}."
         return Reading(False, LimitedBy.NOTHING, evidence, score, at_level(course, held), None, figures)
     between = Bracket(held, broke.level, None, broke.decisive)
     enough = (
         f"{level_words('memory', held)} were enough" if held is not None else "no limit that was tried was enough"
     )
     evidence = f"With {level_words('memory', broke.level)} {missed_words(broke.decisive)}; {enough}."
+    evidence += f" Limited by {means}." if means else ""
     point = breaking_point("memory", between)
     return Reading(True, LimitedBy.MEMORY, evidence, score, at_level(course, broke.level), point, figures)
