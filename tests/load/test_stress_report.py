@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.stress.judge import READERS, stress_report
 from agentdyno.findings.stress.judge_client import client_limited, own_part
+from agentdyno.findings.stress.judge_steps import merge_windows
 from agentdyno.findings.stress.model import LimitedBy, StressReport
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
@@ -271,3 +272,29 @@ def test_a_search_that_the_client_cut_short_has_an_interval_and_no_score() -> No
     assert report.breaking_point is not None
     assert report.breaking_point.interval == (20.0, 200.0)
     assert "the client was the limit" in report.evidence
+
+
+class TestThroughput:
+    @staticmethod
+    def windows(completed: list[int], service_s: float, length_s: float = 0.25) -> list[Window]:
+        took = histogram(np.full(8, round(service_s * 1e9)))
+        return [
+            Window(n, "s", "s", n * length_s, length_s, asked=5, sent=5, completed=count, latency=took, service=took)
+            for n, count in enumerate(completed)
+        ]
+
+    def test_the_start_up_is_left_out_where_the_rest_is_long(self) -> None:
+        step = merge_windows(self.windows([0, 3, *[5] * 40], 0.1))
+        assert step.throughput_per_s == pytest.approx(20.0)
+        assert step.per_s(step.completed) < 20.0
+
+    def test_a_short_step_counts_from_its_beginning_so_that_it_is_never_too_high(self) -> None:
+        # 20 a second in bursts of two: what was under way when the start-up ended would make 24 of it.
+        step = merge_windows(self.windows([4, 6, 4, 6], 0.1))
+        assert step.throughput_per_s == pytest.approx(20.0)
+        assert merge_windows(self.windows([0, 6, 6, 6], 0.1)).throughput_per_s <= 20.0
+
+    def test_a_load_of_several_stages_is_counted_as_a_whole(self) -> None:
+        windows = self.windows([0, *[5] * 40], 0.05)
+        changed = [replace(window, stage="spike") if window.index > 20 else window for window in windows]
+        assert merge_windows(changed).throughput_per_s == pytest.approx(200 / 10.25)
