@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import math
 import os
 import shutil
 import signal
@@ -107,7 +108,7 @@ def tools(folder: Path) -> dict[str, Command | str]:
     found: dict[str, Command | str] = {OURS: _ours}
     if shutil.which("wrk"):
         found[WRK] = lambda port, seconds: (
-            *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", str(script)),
+            *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{math.ceil(seconds)}s", "-s", str(script)),
             f"http://127.0.0.1:{port}{CHAT_PATH}",
         )
     else:
@@ -294,7 +295,10 @@ def print_shapes(cpus: tuple[int, int], seconds: float, rounds: int) -> None:
                         command = commands[name]
                         assert not isinstance(command, str)
                         rate = measure(command(server.port, seconds + 4.0), server, seconds, client_cpu)
-                        found += [rate] if isinstance(rate, Rate) else []
+                        if isinstance(rate, str):
+                            print(f"{shape}, {tokens} tokens, {name}: {rate}")
+                        else:
+                            found.append(rate)
             rows.append(_shape_row(shape, tokens, seen))
     worst = min(float(row[-2].removesuffix("x")) for row in rows[: len(SHAPES)])
     header = ("shape", "tokens", "wrk/s", "ours/s", "wrk us", "ours us", "wrk/ours", f">= {SHAPE_GOAL:g}x")

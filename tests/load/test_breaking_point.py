@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.findings.stress import judge_steps
+from agentdyno.findings.stress import judge_client
 from agentdyno.findings.stress.judge_course import Course, Reading
 from agentdyno.findings.stress.judge_searches import read_limit
 from agentdyno.findings.stress.judge_steps import split_steps
@@ -39,7 +39,8 @@ def searched(url: str) -> Reading:
 
 def test_how_many_a_real_server_takes_at_once_is_found_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     # A busy machine holds a client up for longer than a measurement of time can stand. Here nothing is timed.
-    monkeypatch.setattr(judge_steps, "LEAST_LAG_S", 60.0)
+    monkeypatch.setattr(judge_client, "OWN_SHARE", 1e9)
+    monkeypatch.setattr(judge_client, "SATURATED", 1e9)
     with simulated_server(Behaviour(ttft_s=0.02, output_tokens=1, slots=SLOTS, queue_limit=0)) as server:
         reading = searched(server.openai_url)
     assert reading.point is not None, reading.evidence

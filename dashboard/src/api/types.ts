@@ -2362,12 +2362,14 @@ export interface components {
          *     ``outcomes`` counts all requests by outcome; ``phases`` are (label, from, to) in seconds, for shading;
          *     ``distributions`` are of all successes, by ``latency``, ``ttft``, ``itl``. ``token_source`` is where counts of
          *     tokens come from, and ``chunks_are_tokens`` whether a chunk is one token: where it is not, the gaps are between
-         *     chunks and say nothing about tokens.
+         *     chunks and say nothing about tokens. ``statuses`` counts failures by HTTP status; ``cached_tokens`` are those of
+         *     the inputs that the server had kept, null where it does not say.
          */
         ScenarioReport: {
             asked: number;
             breaking_point: components["schemas"]["BreakingPoint"] | null;
             broke: boolean;
+            cached_tokens: number | null;
             chunks_are_tokens: boolean | null;
             /** @default false */
             client_limited: boolean;
@@ -2416,6 +2418,9 @@ export interface components {
             requests: number;
             scenario: string;
             score: number | null;
+            statuses: {
+                [key: string]: number;
+            };
             target: string;
             /** @default  */
             token_source: string;

@@ -38,11 +38,13 @@ class Levers:
     """What a scenario may do to the target besides asking it; ``None`` where this target does not allow it.
 
     ``set_memory`` leaves the target's process so many bytes (``None``: no limit) and returns what is in force.
+    ``memory_limited_by`` says by which means.
     ``set_fault`` switches the fault of the proxy in front of the target on (by name) or off (``""``).
     ``limited_to`` is the largest input in words that makes sense to try.
     """
 
     set_memory: Callable[[int | None], int | None] | None = None
     memory_in_use: Callable[[], int] | None = None
+    memory_limited_by: Callable[[], str] | None = None
     set_fault: Callable[[str], None] | None = None
     limited_to: int | None = None

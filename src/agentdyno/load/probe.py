@@ -48,7 +48,7 @@ def probe(target: LoadTarget, address: Address, data: bytes, *, timeout_s: float
     refused (a missing model, a missing key), or the answer is of another kind. A target that merely fails (5xx, 429,
     a broken stream) is none of those: how often it does is what a load run counts.
     """
-    request = _Encoded(address=address, method=target.method if target.dialect not in CHAT else "POST", data=data)
+    request = _Encoded(address=address, method=target.http_method, data=data)
     try:
         return asyncio.run(_probe(target, request, timeout_s, max_bytes))
     except TimeoutError:

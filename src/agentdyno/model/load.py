@@ -135,7 +135,10 @@ class Window:
     ``latency`` is from the scheduled time to the end of the answer, ``service`` from sending; both of successes.
     ``ttft`` is from sending to the first chunk with content, reasoning or a tool call; ``queued_ttft`` from the
     scheduled time. ``itl`` pools the gaps between content chunks; ``tpot`` is (last - first) / (tokens - 1) of each
-    request. ``lag`` is from the scheduled time to sending, of every sent request: the client's own part.
+    request. ``lag`` is from the scheduled time to sending, of every sent request, and ``wait`` is how long answers
+    that were there waited for the client to read them: both are the client's own part.
+
+    ``cached_tokens`` are those of the input that the server had kept. ``statuses`` counts failures by HTTP status.
 
     ``slo_met`` successes meet every objective of the run (null without objectives). ``client_cpu`` is the busiest
     client process's share of a core, ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
@@ -162,8 +165,11 @@ class Window:
     itl: Histogram = field(default_factory=Histogram)
     tpot: Histogram = field(default_factory=Histogram)
     lag: Histogram = field(default_factory=Histogram)
+    wait: Histogram = field(default_factory=Histogram)
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    statuses: Mapping[str, int] = field(default_factory=dict)
     token_source: TokenSource | None = None
     chunks_are_tokens: bool | None = None
     received_bytes: int = 0
@@ -229,6 +235,13 @@ class LoadTarget:
     body: object = None
     ca_file: str = ""
     insecure: bool = False
+
+    @property
+    def http_method(self) -> str:
+        """What goes over the wire: models are always asked with POST."""
+        if self.dialect is not Dialect.HTTP or self.method == METHOD.default:
+            return "POST"
+        return self.method.upper()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ SCENARIOS = Setting(
     metavar="LIST",
     example=["spike_load"],
     description="Stress scenarios by name, or all",
-    help="Stress scenarios, or all.  [default without a rate]",
+    help="Stress scenarios, or all (the default without a rate): high_load, sustained_load, spike_load, "
+    "memory_pressure, concurrent_requests, large_inputs, rate_limiting, failure_recovery.",
     scopes=LOAD,
 )
 PROFILE = Setting(

@@ -97,12 +97,12 @@ THINK = Setting(
 METHOD = Setting(
     "method",
     ("string",),
-    default="POST",
-    choices=("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"),
+    default="auto",
+    choices=("auto", "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"),
     option="--method",
     example="GET",
-    description="HTTP method of a plain target",
-    help="Plain HTTP.",
+    description="HTTP method of a plain target; auto is GET without a body or prompt, else POST",
+    help="Plain HTTP; auto is GET without a body or prompt.",
     scopes=LOAD,
 )
 HEADERS = Setting(

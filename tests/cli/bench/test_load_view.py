@@ -105,3 +105,9 @@ def test_the_next_scenario_has_its_number_and_its_own_time(monkeypatch: pytest.M
         drawn = terminal.getvalue()
         view(progress(99.0, done=3))
         assert terminal.getvalue() == drawn, "after the last scenario there is nothing to wait for"
+
+
+def test_a_scenario_of_known_length_has_a_bar_and_says_what_is_left() -> None:
+    line = render("sustained_load (1/1)", 30.0, None, planned_s=120.0)[0]
+    assert line == "sustained_load (1/1)  starting  30 s  [####------------] 1:30 min left"
+    assert "left" not in render("find_limit (1/1)", 30.0, None)[0]

@@ -88,3 +88,7 @@ def test_any_text_is_objectives_or_a_clear_refusal(text: str) -> None:
 def test_a_request_is_held_to_the_loosest_limit_of_each_time() -> None:
     found = request_limits(parse_slo("ttft_p50<100ms, ttft_p99<1s, latency_mean<2s, error_rate<1%"))
     assert found == {"ttft": 1.0, "latency": 2.0}
+
+
+def test_a_quantile_alone_is_one_of_latency() -> None:
+    assert parse_slo("p95<300ms, median<1s") == parse_slo("latency_p95<300ms, latency_median<1s")

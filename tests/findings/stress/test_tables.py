@@ -51,9 +51,11 @@ def test_each_scenario_says_what_became_of_it() -> None:
 def test_notes_say_how_latency_counts_what_the_client_was_and_that_a_server_was_simulated() -> None:
     notes = tables()["sage under load"].notes
     assert notes[0] == "Resilience: 79 of 100, from 2 of 3 scenarios."
-    assert notes[1].startswith("Latency counts from the time at which a request was due")
-    assert notes[2].startswith("client-limited:")
-    assert notes[3].startswith("Simulated:")
+    assert notes[1].startswith("high_load: latency_p99 missed by 50 ms (1.05 s); error_rate met with 0.6% to spare")
+    assert notes[1].endswith("limited by latency.")
+    assert notes[-3].startswith("Latency counts from the time at which a request was due")
+    assert notes[-2].startswith("client-limited:")
+    assert notes[-1].startswith("Simulated:")
     alone = tables(replace(one(), simulated=False, resilience_score=97.0))["sage under load"].notes
     assert alone == ("Resilience: 97 of 100.", "Latency counts from the time at which a request was due.")
 
@@ -161,3 +163,10 @@ def test_a_report_without_anything_known_can_be_shown() -> None:
     for scenarios, score in product(((), (bare,), (replace(bare, curve=(empty, empty)),)), (None, 0.0)):
         report = StressReport("a", "r", None, scenarios, score)
         assert all("nan" not in cell.text for table in stress_tables(report) for row in table.rows for cell in row)
+
+
+def test_failures_are_told_by_their_status() -> None:
+    report = replace(one(), scenarios=(replace(one().scenarios[0], statuses={"405": 120, "503": 3}),))
+    assert tables(report)["Requests"].notes == (
+        f"{report.scenarios[0].scenario}: failed with status 405 × 120, 503 × 3.",
+    )

@@ -10,9 +10,9 @@ import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.load.target.ballast import Ballast
-from agentdyno.load.target.memory import BallastLimit, GroupLimit, MemoryLimit, ResourceLimit
+from agentdyno.load.target.memory import BallastLimit, GroupLimit, MemoryLimit, ResourceLimit, resource_limit_bites
 
-from .test_process import obedient
+from .test_process import MIB, obedient
 
 MB = 1_000_000
 
@@ -30,16 +30,6 @@ def test_a_process_gets_no_more_than_is_left_and_everything_again_afterwards(tmp
         assert limit.set(None) is None
         assert limit.how == ""
         assert process.tell("hold", 200 * MB) == 0
-
-
-def test_what_is_in_use_stays_when_less_is_allowed(tmp_path: Path) -> None:
-    with obedient() as process:
-        process.tell("hold", 30 * MB)
-        limit = MemoryLimit(process.pid, cgroups=tmp_path)
-        assert limit.set(10 * MB) == 10 * MB
-        assert process.tell("hold", 40 * MB) == -1
-        limit.close()
-        assert process.tell("hold", 40 * MB) == 0
 
 
 def test_children_are_limited_and_counted_too(tmp_path: Path) -> None:
@@ -140,3 +130,20 @@ def test_ballast_says_what_is_really_left_and_takes_no_more_than_it_may() -> Non
         assert BallastLimit(20 * MB).set(1 << 60, 0) is None
     finally:
         means.close()
+
+
+def test_a_resource_limit_below_what_is_held_is_not_claimed() -> None:
+    with obedient() as process:
+        process.tell("hold", 50 * MIB)
+        limit = MemoryLimit(process.pid, cgroups=Path("/nowhere"))
+        used = limit.in_use()
+        assert limit.set(round(used * 0.75)) is None
+        assert limit.how == ""
+        assert limit.set(used + 20 * MIB) == used + 20 * MIB
+        assert limit.how == "resource limit: RLIMIT_DATA"
+        assert process.tell("hold", 100 * MIB) == -1
+        limit.close()
+
+
+def test_a_limit_is_known_to_bite_before_it_is_relied_on() -> None:
+    assert resource_limit_bites()

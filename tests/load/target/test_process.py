@@ -24,6 +24,7 @@ from agentdyno.load.target.process import (
 from agentdyno.sandbox.gpu import GpuProbe, GpuReading, GpuWatch, open_gpu_probe
 from agentdyno.servers.simulated.server import simulated_server
 
+MIB = 1024 * 1024
 OBEDIENT = """
 import subprocess, sys, time
 held, children = [], []
@@ -248,3 +249,19 @@ def test_without_a_gpu_or_its_driver_nothing_is_made_up() -> None:
         watch = TargetWatch(process.pid, gpu=GpuProbe(Nvml()))
         watch.sample()
         assert watch.gpu_between(0, perf_counter_ns()) == NO_GPU
+
+
+def test_of_a_process_that_is_no_target_itself_only_what_it_started_counts() -> None:
+    watch = TargetWatch(os.getpid(), children_only=True)
+    watch.sample()
+    assert not watch.alive or watch.pid not in watch._members
+    with obedient() as process:
+        process.tell("hold", 30 * MIB)
+        child = TargetWatch(os.getpid(), children_only=True)
+        child.sample()
+        began_ns = perf_counter_ns()
+        ended_ns = perf_counter_ns()
+        child.sample()
+        used = child.between(began_ns, ended_ns)
+        assert used.rss_bytes is not None
+        assert used.rss_bytes >= 30 * MIB

@@ -40,7 +40,7 @@ _ORDER = (
     '            --slo "ttft_p95<200ms, error_rate<1%" --find-limit\n'
     "  dyno load http://127.0.0.1:8000/v1 --rate 1000 --arrivals poisson \\\n"
     "            --duration 300 --processes 2\n"
-    "  dyno load http://127.0.0.1:9000/health --method GET --concurrency 8\n"
+    '  dyno load http://127.0.0.1:9000/health --concurrency 8 --slo "p95<50ms"\n'
     "  dyno load URL --shape ramp --rate 10 --to 200 --duration 60\n"
     "  dyno load URL --trace trace.csv                     what was recorded, again\n"
     "  dyno load URL --rate 50 --print-spec > load.yaml    then: dyno run load.yaml"
@@ -134,7 +134,8 @@ def measure(request: RunRequest, workspace: Workspace, store: Store, options: di
     )
     with kind.prepare(request, tools) as prepared:
         say(prepared.announced.line)
-        with LoadView([arm.name for arm in prepared.plan.arms]) as view:
+        planned_s = [job.planned_s for job in prepared.work.jobs]
+        with LoadView([arm.name for arm in prepared.plan.arms], planned_s) as view:
             return start(kind, prepared, replace(tools, on_progress=view))
 
 

@@ -20,10 +20,12 @@ EVERY_S = 10.0
 
 class LoadView:
     """On a terminal two lines that are drawn over: where the run is, and its last window. Elsewhere a line every ten
-    seconds. ``scenarios`` are those of the run, in their order."""
+    seconds. ``scenarios`` are those of the run, in their order; ``planned_s`` is how long each takes, ``None`` where
+    nobody knows: a search goes on until it has found what it looks for."""
 
-    def __init__(self, scenarios: Sequence[str]) -> None:
+    def __init__(self, scenarios: Sequence[str], planned_s: Sequence[float | None] = ()) -> None:
         self._scenarios = tuple(scenarios)
+        self._planned_s = tuple(planned_s)
         self._done, self._began_s = 0, 0.0
         self._stream = sys.stderr
         self._live = self._stream.isatty()
@@ -45,7 +47,8 @@ class LoadView:
             self._done, self._began_s = progress.done, progress.elapsed_s
         elapsed_s = progress.elapsed_s - self._began_s
         place = f"{self._scenarios[self._done]} ({self._done + 1}/{len(self._scenarios)})"
-        lines = render(place, elapsed_s, progress.sample)
+        planned_s = self._planned_s[self._done] if self._done < len(self._planned_s) else None
+        lines = render(place, elapsed_s, progress.sample, planned_s)
         if self._live:
             self._clear()
             self._stream.write("\n".join(lines))
@@ -63,13 +66,17 @@ class LoadView:
         self._drawn = 0
 
 
-def render(place: str, elapsed_s: float, sample: Sample | None) -> list[str]:
+def render(place: str, elapsed_s: float, sample: Sample | None, planned_s: float | None = None) -> list[str]:
     """Two lines of at most 79 columns; one before the first window. ``place`` says which scenario it is."""
     window = None if sample is None else _window(sample)
     head = [place, window.step if window is not None else "starting"]
     if window is not None and window.stage != window.step:
         head.append(window.stage)
     head.append(duration(elapsed_s))
+    if planned_s:
+        # The time of a window is what has been measured; waiting for the last answers is no part of what is planned.
+        past_s = elapsed_s if window is None else min(window.starts_s + window.duration_s, planned_s)
+        head.append(f"{bar(past_s / planned_s)} {duration(max(planned_s - past_s, 0.0))} left")
     lines = ["  ".join(head)[:WIDTH]]
     if sample is not None and window is not None:
         readings = sample.readings
@@ -83,6 +90,12 @@ def render(place: str, elapsed_s: float, sample: Sample | None) -> list[str]:
         ]
         lines.append("  ".join(parts)[:WIDTH])
     return lines
+
+
+def bar(share: float, width: int = 16) -> str:
+    """``[#####-----------]``."""
+    filled = round(min(max(share, 0.0), 1.0) * width)
+    return f"[{'#' * filled}{'-' * (width - filled)}]"
 
 
 def _window(sample: Sample) -> Window:

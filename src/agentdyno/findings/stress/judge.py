@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
@@ -122,6 +123,8 @@ def scenario_report(arm: ArmResult, windows: Sequence[Window], objectives: tuple
         closed_loop=any(axis_of(step) in (CONCURRENCY, SIZE) for step in course.steps),
         token_source=_weakest(windows),
         chunks_are_tokens=_one_token_a_chunk(windows),
+        statuses=_statuses(windows),
+        cached_tokens=_cached(windows),
         provenance=Provenance.SIMULATED if any(window.simulated for window in windows) else Provenance.MEASURED,
         warnings=(*reading.warnings, *_warnings(course, arm)),
     )
@@ -142,6 +145,19 @@ def _weakest(windows: Sequence[Window]) -> str:
     """The least trustworthy source that a count of tokens comes from."""
     seen = {window.token_source for window in windows if window.token_source is not None}
     return next((source.value for source in reversed(TokenSource) if source in seen), "")
+
+
+def _cached(windows: Sequence[Window]) -> int | None:
+    known = [window.cached_tokens for window in windows if window.cached_tokens is not None]
+    return sum(known) if known else None
+
+
+def _statuses(windows: Sequence[Window]) -> dict[str, int]:
+    """Failures by HTTP status, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for window in windows:
+        counts.update(window.statuses)
+    return dict(counts.most_common())
 
 
 def _one_token_a_chunk(windows: Sequence[Window]) -> bool | None:
@@ -166,7 +182,7 @@ def headline(step: StepOutcome | None) -> dict[str, float | None]:
     return {
         "asked_per_s": step.per_s(step.asked),
         "delivered_per_s": step.per_s(step.sent),
-        "throughput_per_s": step.per_s(step.completed),
+        "throughput_per_s": step.throughput_per_s,
         "goodput_per_s": None if step.slo_met is None else step.per_s(step.slo_met),
         "error_rate": step.error_rate,
         "latency_p50_s": quantile(step.latency, 0.5),
@@ -200,7 +216,7 @@ def _point(course: Course, step: StepOutcome) -> CurvePoint:
         asked if step.level is None else step.level,
         asked,
         step.per_s(step.sent),
-        step.per_s(step.completed),
+        step.throughput_per_s,
         figures["goodput_per_s"],
         step.error_rate or 0.0,
         figures["latency_p50_s"],

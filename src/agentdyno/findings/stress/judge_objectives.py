@@ -18,12 +18,15 @@ _ONE = re.compile(
     r"\s*(?P<name>[A-Za-z_]+?)(?:_(?P<at>p[0-9.]+|mean|avg|median))?\s*<=?\s*"
     r"(?P<number>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(?P<unit>[A-Za-zµ%]*)\s*"
 )
+_BARE = re.compile(r"\s*(p[0-9.]+|mean|avg|median)\s*<")
+"""A quantile alone is one of latency."""
 _EXAMPLE = "Write it like ttft_p95<200ms, latency_p99<2s, error_rate<1%."
 
 
 def parse_slo(text: str, *, where: str = "slo") -> tuple[Objective, ...]:
     """Objectives separated by commas, semicolons or ``and``; each is ``metric[_pNN|_mean] < number[unit]``.
 
+    A quantile alone (``p95<300ms``) is one of latency.
     Times are in ``s``, ``ms``, ``us`` or ``min`` (seconds without a unit), and at p95 where no quantile is named;
     shares are of 1 or in ``%``. ``SpecError`` names what cannot be read.
     """
@@ -60,6 +63,8 @@ def request_limits(objectives: Sequence[Objective]) -> Mapping[str, float]:
 
 
 def _parse_one(text: str, where: str) -> Objective:
+    if _BARE.match(text):
+        text = f"latency_{text.strip()}"
     matched = _ONE.fullmatch(text)
     if matched is None:
         remedy = "An objective is an upper limit: write metric < number. " if ">" in text else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentdyno.findings.figures.histograms import mean
+from agentdyno.findings.figures.histograms import mean, merged
 from agentdyno.findings.stress.judge_course import (
     Course,
     Reading,
@@ -72,11 +72,19 @@ def read_concurrency(course: Course) -> Reading:
 
 
 def flow(step: StepOutcome) -> float | None:
-    """Successes a second in closed loop, by Little's law: so many in flight, each for so long."""
-    typical = mean(step.latency)
-    if step.level is None or not typical or not step.asked:
-        return None
-    return step.level / typical * step.ok / step.asked
+    """Successes a second in closed loop, counted; ``None`` without any."""
+    return step.throughput_per_s if step.asked and step.completed else None
+
+
+def little(step: StepOutcome) -> float | None:
+    """Successes a second by Little's law: so many in flight, each for so long. What was due in the first window is
+    left out, as it met a target that had nothing to do yet."""
+    rest = step.windows[1:]
+    typical = mean(merged(window.latency for window in rest))
+    asked = sum(window.asked for window in rest)
+    if step.level is None or not typical or not asked:
+        return flow(step)
+    return step.level / typical * sum(window.ok for window in rest) / asked
 
 
 def scaling_law(course: Course) -> FittedLaw | None:
@@ -84,7 +92,7 @@ def scaling_law(course: Course) -> FittedLaw | None:
     points = [
         (step.level, rate)
         for step in course.steps
-        if step.level is not None and axis_of(step) == CONCURRENCY and (rate := flow(step)) and step.level >= 1.0
+        if step.level is not None and axis_of(step) == CONCURRENCY and (rate := little(step)) and step.level >= 1.0
     ]
     if not points:
         return None
@@ -120,7 +128,7 @@ def read_rate_limit(course: Course) -> Reading:
     clean = kept = effective = None
     if over is not None and over.asked:
         clean = (over.ok + over.rate_limited) / over.asked
-        effective = over.per_s(over.completed)
+        effective = over.throughput_per_s
         figures |= {
             "effective_per_s": effective,
             "refused_share": over.rate_limited / over.asked,
@@ -130,7 +138,7 @@ def read_rate_limit(course: Course) -> Reading:
         refused = honoured.rate_limited / honoured.sent
         kept = max(1.0 - refused / (over.rate_limited / over.sent), 0.0)
         figures |= {"retry_after_kept_rate": kept, "honoured_refused_share": refused}
-        figures["honoured_effective_per_s"] = honoured.per_s(honoured.completed)
+        figures["honoured_effective_per_s"] = honoured.throughput_per_s
     limit = between.held or between.broke
     score = weighted([(0.4, clean), (0.3, None if effective is None else effective / limit), (0.3, kept)])
     dirty = clean is not None and clean < 0.99
@@ -148,7 +156,9 @@ def read_memory(course: Course) -> Reading:
     """Score: 0.8 for the share of the limits that held, 0.2 for being well again once the limit is gone."""
     limits = [step for step in course.steps if step.level is not None]
     if not limits:
-        return Reading(False, LimitedBy.NOTHING, "Nothing was measured.", None, next(iter(course.steps), None))
+        evidence = "Nothing here could limit its memory: it was asked without a limit, and nothing is said about it."
+        return Reading(False, LimitedBy.NOTHING, evidence, None, next(iter(course.steps), None))
+    means = next((str(step.note["means"]) for step in limits if step.note.get("means")), "")
     found = verdicts(limits, course.judge)
     client = next((one.decisive.client for one in found if one.decisive.client), "")
     broke = next((one for one in reversed(found) if one.met is False), None)
@@ -160,18 +170,21 @@ def read_memory(course: Course) -> Reading:
     if client and broke is None:
         return client_reading(course.base, client, **figures)
     planned = course.params.get("shares")
-    count = len(planned) if isinstance(planned, (list, tuple)) and planned else len(found)
+    # Lower limits than those that were tried could not be enforced, or were not needed any more.
+    count = len(planned) if isinstance(planned, (list, tuple)) and planned and broke is not None else len(found)
     after = next(iter(course.role("recovery")), None)
     well = 1.0 if broke is None else float(after is not None and course.judge(after).met is True)
     figures["recovered"] = well if broke is not None else None
     score = weighted([(0.8, sum(one.met is True for one in found) / count), (0.2, well)])
     if broke is None:
-        evidence = f"{level_words('memory', held or 0.0)} were enough, the least that was tried."
+        how = f" by {means}" if means else ""
+        evidence = f"{level_words('memory', held or 0.0)} were enough, the least that could be enforced{how}."
         return Reading(False, LimitedBy.NOTHING, evidence, score, at_level(course, held), None, figures)
     between = Bracket(held, broke.level, None, broke.decisive)
     enough = (
         f"{level_words('memory', held)} were enough" if held is not None else "no limit that was tried was enough"
     )
     evidence = f"With {level_words('memory', broke.level)} {missed_words(broke.decisive)}; {enough}."
+    evidence += f" Limited by {means}." if means else ""
     point = breaking_point("memory", between)
     return Reading(True, LimitedBy.MEMORY, evidence, score, at_level(course, broke.level), point, figures)

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from agentdyno.findings.figures.histograms import mean, merged, quantile, share_above
+from agentdyno.findings.figures.histograms import mean, merged, quantile
+from agentdyno.findings.stress.judge_client import client_limited
 from agentdyno.model.load import Histogram, Objective, Outcome, SelfCheck, Window
 
 ERROR_LIMIT = 0.01
 SHORTFALL_LIMIT = 0.05
 LATENCY_GROWTH = 5.0
 SHORTFALL = "shortfall"
+STEADY_ANSWERS = 25.0
+"""How many typical answers' times the counted windows last, at least: what was under way is at most 4 % then."""
 _FEWEST_WINDOWS = 3
 
 
@@ -63,6 +66,13 @@ class StepOutcome:
         """What the step was for: ``normal``, ``search``, ``soak``, ``spike``, ``fault``, ``recovery``…"""
         return str(self.note.get("role", ""))
 
+    @property
+    def throughput_per_s(self) -> float:
+        """Answers a second, counted in the windows after the start-up (see ``steady``)."""
+        inside = steady(self.windows)
+        seconds = sum(window.duration_s for window in inside)
+        return sum(window.completed for window in inside) / seconds if seconds > 0.0 else self.per_s(self.completed)
+
     def per_s(self, count: float) -> float:
         return count / self.duration_s if self.duration_s > 0.0 else 0.0
 
@@ -105,6 +115,22 @@ def merge_windows(windows: Sequence[Window]) -> StepOutcome:
         tuple(windows),
         dict(windows[0].note) if windows else {},
     )
+
+
+def steady(windows: Sequence[Window]) -> tuple[Window, ...]:
+    """The windows in which answers are counted: those after the start-up, which lasts until the first answers come.
+
+    What a target had in its hands at the end of the start-up comes out afterwards, for at most one typical answer's
+    time: where that is not small beside the rest, nothing is left out. Then the figure is too low by what the
+    start-up took, and never too high. Answers that come after the last window are counted nowhere.
+    """
+    whole = tuple(windows)
+    began = next((number for number, window in enumerate(whole) if window.completed), len(whole))
+    rest = whole[began + 1 :]
+    typical = quantile(merged(window.service for window in whole[: began + 1]), 0.5) or 0.0
+    long_enough = sum(window.duration_s for window in rest) >= STEADY_ANSWERS * typical
+    changes = len({window.stage for window in whole}) > 1  # a load of several stages has no one rate
+    return rest if len(rest) >= _FEWEST_WINDOWS and long_enough and not changes else whole
 
 
 def split_steps(windows: Iterable[Window]) -> tuple[StepOutcome, ...]:
@@ -178,7 +204,7 @@ def judge(
     or a size is judged and ``base`` is ``None``."""
     if not outcome.asked:
         return StepJudgement(None)
-    reason = client_limited(outcome.windows, self_check)
+    reason = client_limited(outcome.windows, self_check, objectives, closed=not open_loop)
     values: dict[str, tuple[float | None, float]] = {}
     missed = []
     for objective in limits(objectives, base):
@@ -198,50 +224,3 @@ def judge(
 def meets(objectives: Sequence[Objective], windows: Sequence[Window]) -> bool | None:
     """Whether these windows together meet the objectives; ``None`` where they say nothing about the target."""
     return judge(merge_windows(windows), objectives).met
-
-
-LEAST_DELIVERED = 0.99
-LEAST_LAG_S = 0.001
-LAG_SHARE = 0.01
-_LATE_REQUESTS = 1.5
-
-
-def client_limited(windows: Sequence[Window], self_check: SelfCheck | None = None) -> str:
-    """Why the client is to blame, or an empty text where it kept its schedule.
-
-    Two signs. It sent less than 99 % of what was due although a connection was free. Or, of the requests that did
-    not wait for a connection, the 99th percentile left later than max(1 ms, 1 % of the median TTFT; of the median
-    service time where there is no TTFT); a single late request is never enough. Requests that wait because every
-    connection is busy are the target's doing.
-    """
-    asked = sum(window.asked for window in windows)
-    if not asked:
-        return ""
-    lag = merged(window.lag for window in windows)
-    sent = sum(window.sent for window in windows)
-    unsent = sum(window.unsent for window in windows)
-    waited = sent - lag.count
-    if waited <= 0 and unsent > asked * (1.0 - LEAST_DELIVERED):
-        return f"it sent {1.0 - unsent / asked:.1%} of what was asked while connections were free" + _busy(windows)
-    worst = quantile(lag, 0.99)
-    allowed = allowed_lag(windows)
-    if worst is None or worst <= allowed or (share_above(lag, allowed) or 0.0) * lag.count < _LATE_REQUESTS:
-        return ""
-    known = "" if self_check is None else f"; on loopback it was {self_check.lag_p99_s * 1e3:.2f} ms"
-    return (
-        f"requests left up to {worst * 1e3:.2f} ms late (99th percentile), more than the {allowed * 1e3:.2f} ms that "
-        f"the measurement can stand{known}" + _busy(windows)
-    )
-
-
-def allowed_lag(windows: Sequence[Window]) -> float:
-    """Seconds of lag at the 99th percentile that do not spoil the measurement."""
-    typical = quantile(merged(window.ttft for window in windows), 0.5)
-    if typical is None:
-        typical = quantile(merged(window.service for window in windows), 0.5)
-    return max(LEAST_LAG_S, LAG_SHARE * (typical or 0.0))
-
-
-def _busy(windows: Sequence[Window]) -> str:
-    shares = [window.client_cpu for window in windows if window.client_cpu is not None]
-    return f"; its busiest process used {max(shares):.0%} of a core" if shares else ""

@@ -103,7 +103,8 @@ class ScenarioReport:
     ``outcomes`` counts all requests by outcome; ``phases`` are (label, from, to) in seconds, for shading;
     ``distributions`` are of all successes, by ``latency``, ``ttft``, ``itl``. ``token_source`` is where counts of
     tokens come from, and ``chunks_are_tokens`` whether a chunk is one token: where it is not, the gaps are between
-    chunks and say nothing about tokens."""
+    chunks and say nothing about tokens. ``statuses`` counts failures by HTTP status; ``cached_tokens`` are those of
+    the inputs that the server had kept, null where it does not say."""
 
     scenario: str
     target: str
@@ -132,6 +133,8 @@ class ScenarioReport:
     closed_loop: bool = False
     token_source: str = ""
     chunks_are_tokens: bool | None = None
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    cached_tokens: int | None = None
     provenance: Provenance = Provenance.MEASURED
     warnings: tuple[RunWarning, ...] = ()
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.stress.model import BreakingPoint, LimitedBy, ScenarioReport, StressReport
+from agentdyno.findings.stress.words import objectives_words
 from agentdyno.model.load import Outcome
 from agentdyno.model.metric import format_value
 from agentdyno.show.section import Lead, Picture, Section
@@ -70,7 +71,8 @@ def _scenarios(report: StressReport) -> Table:
         )
         for item in report.scenarios
     )
-    notes = ["Latency counts from the time at which a request was due."]
+    notes = [line for item in report.scenarios if (line := objectives_words(item, report.objectives))]
+    notes.append("Latency counts from the time at which a request was due.")
     if report.resilience_score is not None:
         judged = sum(item.score is not None for item in report.scenarios)
         of = "" if judged == len(report.scenarios) else f", from {judged} of {len(report.scenarios)} scenarios"
@@ -133,6 +135,9 @@ def _token_notes(report: StressReport) -> Iterator[str]:
     told = [sources.get(name, name) for name in dict.fromkeys(item.token_source for item in report.scenarios) if name]
     if told:
         yield f"Tokens are from {' and '.join(told)}."
+    cached = sum(item.cached_tokens or 0 for item in report.scenarios)
+    if cached:
+        yield f"{cached:,} tokens of the inputs came from the server's cache of prompts."
     if any(item.chunks_are_tokens is False for item in report.scenarios):
         yield "A chunk is not one token here: itl is the time between chunks, tpot the time per token."
 
@@ -156,7 +161,17 @@ def _requests(report: StressReport) -> Table:
         )
         for item in report.scenarios
     )
-    return Table("Requests", columns, rows)
+    notes = [
+        f"{one_line(item.scenario)}: failed with status {_statuses(item)}."
+        for item in report.scenarios
+        if item.statuses
+    ]
+    return Table("Requests", columns, rows, tuple(notes))
+
+
+def _statuses(item: ScenarioReport) -> str:
+    """``405 × 120, 503 × 3``."""
+    return ", ".join(f"{status} × {number:,}" for status, number in item.statuses.items())
 
 
 def _steps(item: ScenarioReport) -> Table:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentdyno.findings.stress.judge_steps import SHORTFALL, StepJudgement
+from agentdyno.findings.stress.model import ScenarioReport
+from agentdyno.model.load import Objective
 from agentdyno.model.metric import format_value
 
 DESCRIPTIONS = {
@@ -43,6 +47,26 @@ def missed_words(judgement: StepJudgement) -> str:
         else:
             parts.append(f"{name} was {format_value(seen, 's')} (limit {format_value(limit, 's')})")
     return "; ".join(parts)
+
+
+def objectives_words(item: ScenarioReport, objectives: Sequence[Objective]) -> str:
+    """Whether the objectives were met, by how much, and what limited it: one line; empty where nothing tells."""
+    parts = []
+    for objective in objectives:
+        seen, met = item.objectives.get(objective.name, (None, None))
+        if seen is None:
+            continue
+        shown, room = (_amount(objective, value) for value in (seen, abs(objective.limit - seen)))
+        how = "not judged" if met is None else f"met with {room} to spare" if met else f"missed by {room}"
+        parts.append(f"{objective.name} {how} ({shown})")
+    if not parts:
+        return ""
+    limited = item.limited_by.value.replace("_", " ")
+    return f"{item.scenario}: {'; '.join(parts)}; limited by {limited}."
+
+
+def _amount(objective: Objective, value: float) -> str:
+    return share_words(value) if objective.metric == "error_rate" else format_value(value, "s")
 
 
 def share_words(share: float | None) -> str:

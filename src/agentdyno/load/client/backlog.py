@@ -26,9 +26,10 @@ ROW = struct.Struct("<7q5ihH5B")
 """``records.RECORD``, field by field."""
 
 
-Item = tuple[int, int, int, int, int, int, ExchangeEnding, list[Read], str]
+Item = tuple[int, int, int, int, int, int, ExchangeEnding, list[Read], str, int]
 """An exchange as the hot path leaves it: when it was due, sent and done (ns of ``perf_counter_ns``), its request,
-stage and flags, how it ended, what came, and a text about it where there is one. A plain tuple, as there are many."""
+stage and flags, how it ended, what came, a text about it where there is one, and for how long its end had waited to
+be read (ns). A plain tuple, as there are many."""
 
 
 class AnyDecoder(Protocol):
@@ -42,6 +43,8 @@ class Backlog:
         self._loop, self._decoder, self._process = loop, decoder, process
         self._items: deque[Item] = deque()
         self._scheduled = False
+        self.free_ns = 0
+        """When the last slice ended."""
         self.after: Callable[[int, int, int], None] | None = None
         """Is told of every success: request, stage, and when it was done."""
         self.reset(0)
@@ -52,6 +55,7 @@ class Backlog:
         self._items.clear()
         self._rows: list[bytes] = []
         self._gaps = array("q")
+        self._extras = array("q")
         self._examples: list[tuple[int, Outcome, str]] = []
         self._shown: dict[int, int] = {}
 
@@ -69,17 +73,18 @@ class Backlog:
         """A request that was due and never sent."""
         row = (due_ns - self._start_ns, *(UNKNOWN,) * 5, 0, request, UNKNOWN, UNKNOWN, 0, 0, stage, 0)
         self._rows.append(ROW.pack(*row, UNSENT, UNKNOWN_SOURCE, 0, 1, self._process))
+        self._extras.extend((UNKNOWN, UNKNOWN))
 
     def decode_all(self) -> None:
         """Without slices: nothing is being measured any more."""
         while self._items:
             self._take(*self._items.popleft())
 
-    def take_rows(self) -> tuple[bytes, bytes]:
-        """Rows and gaps since the last call, as bytes."""
-        rows, gaps = b"".join(self._rows), self._gaps.tobytes()
-        self._rows, self._gaps = [], array("q")
-        return rows, gaps
+    def take_rows(self) -> tuple[bytes, bytes, bytes]:
+        """Rows, gaps and extras (``records.EXTRA``) since the last call, as bytes."""
+        rows, gaps, extras = b"".join(self._rows), self._gaps.tobytes(), self._extras.tobytes()
+        self._rows, self._gaps, self._extras = [], array("q"), array("q")
+        return rows, gaps, extras
 
     def take_examples(self) -> list[tuple[int, Outcome, str]]:
         """Failures since the last call: when due, outcome, and what was wrong."""
@@ -99,6 +104,7 @@ class Backlog:
             take(*items.popleft())
             if perf_counter_ns() > until:
                 break
+        self.free_ns = perf_counter_ns()
         if items:
             self._loop.call_soon(self._slice)
         else:
@@ -115,8 +121,9 @@ class Backlog:
         ending: ExchangeEnding,
         reads: list[Read],
         text: str,
+        wait: int,
     ) -> None:
-        outcome, status, first, last, chunks, gaps, entered, left, source, why, _cached = self._decoder.decode(
+        outcome, status, first, last, chunks, gaps, entered, left, source, why, cached = self._decoder.decode(
             reads, ending, done
         )
         start = self._start_ns
@@ -143,6 +150,7 @@ class Backlog:
                 self._process,
             )
         )
+        self._extras.extend((wait if outcome == OK else UNKNOWN, cached))
         if gaps:
             self._gaps.extend(gaps)
         if outcome != OK:

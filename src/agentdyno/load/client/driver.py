@@ -20,7 +20,7 @@ from agentdyno.load.plan.trace import Trace
 from agentdyno.load.probe import ProbeReply, probe
 from agentdyno.load.windows.collect import WindowBuilder
 from agentdyno.load.windows.records import RawFile
-from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
+from agentdyno.model.load import LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
 
 HEAD_START_NS = 100_000_000
@@ -162,7 +162,7 @@ class HttpDriver:
             hosts=hosts,
             port=self._address.port,
             dialect=target.dialect,
-            method=target.method.upper() if target.dialect is Dialect.HTTP else "POST",
+            method=target.http_method,
             tls=self._address.scheme == "https",
             server_name=self._address.host.partition("%")[0],
             ca_file=target.ca_file,
@@ -207,7 +207,7 @@ class HttpDriver:
         for client in self._readable(timeout_ms):
             for item in client.receive():
                 if isinstance(item, RequestBatch):
-                    builder.add(item.records, item.gaps)
+                    builder.add(item.records, item.gaps, item.extras)
                     self._requests += len(item.records)
                     if self._raw is not None:
                         self._raw.add(item.records)

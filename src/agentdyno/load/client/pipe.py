@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from agentdyno.load.windows.records import RECORD, Gaps, Records
+from agentdyno.load.windows.records import EXTRA, RECORD, Extras, Gaps, Records
 from agentdyno.workers.frames import LARGEST_BYTES, FrameReader, bytes_frame
 
-_BATCH = struct.Struct("<Iqqqqq")
+_BATCH = struct.Struct("<IIqqqqq")
 _READ_BYTES = 1 << 20
 _MORE_FOLLOWS = 0x80
 """Added to the kind in all frames but the last of a message that is too long for one."""
@@ -47,7 +47,8 @@ class Kind(IntEnum):
 class RequestBatch:
     """Finished requests, and how far a client is. Times are nanoseconds since the start of the step: every request
     that ended before ``up_to_ns`` has been sent, ``open_due_ns`` is when the earliest of those that have not ended
-    was due (``None`` without any), ``cpu_ns`` is the CPU time of the process so far, at ``at_ns``."""
+    was due (``None`` without any), ``cpu_ns`` is the CPU time of the process so far, at ``at_ns``. ``extras``
+    has a row for each record."""
 
     records: Records
     gaps: Gaps
@@ -56,28 +57,31 @@ class RequestBatch:
     at_ns: int
     cpu_ns: int
     open_requests: int
+    extras: Extras | None = None
 
     def encode(self) -> bytes:
-        return encode_batch(self.records.tobytes(), self.gaps.tobytes(), self)
+        extras = b"" if self.extras is None else self.extras.tobytes()
+        return encode_batch(self.records.tobytes(), self.gaps.tobytes(), extras, self)
 
 
-def encode_batch(records: bytes, gaps: bytes, state: RequestBatch) -> bytes:
+def encode_batch(records: bytes, gaps: bytes, extras: bytes, state: RequestBatch) -> bytes:
     open_due_ns = -1 if state.open_due_ns is None else max(0, state.open_due_ns)
-    head = _BATCH.pack(len(records), state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.open_requests)
-    return head + records + gaps
+    times = (state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.open_requests)
+    return _BATCH.pack(len(records), len(extras), *times) + records + extras + gaps
 
 
 def decode_batch(data: bytes) -> RequestBatch:
-    size, up_to_ns, open_due_ns, at_ns, cpu_ns, open_requests = _BATCH.unpack_from(data)
+    size, more, up_to_ns, open_due_ns, at_ns, cpu_ns, open_requests = _BATCH.unpack_from(data)
     middle = _BATCH.size + size
     return RequestBatch(
         np.frombuffer(data[_BATCH.size : middle], RECORD),
-        np.frombuffer(data[middle:], np.int64),
+        np.frombuffer(data[middle + more :], np.int64),
         up_to_ns,
         None if open_due_ns < 0 else open_due_ns,
         at_ns,
         cpu_ns,
         open_requests,
+        np.frombuffer(data[middle : middle + more], EXTRA) if more else None,
     )
 
 

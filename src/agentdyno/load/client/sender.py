@@ -17,6 +17,8 @@ from agentdyno.servers.simulated.timetable import make_alarm
 
 AT_ONCE = 32
 """Requests sent before the event loop gets to read from sockets again."""
+SLEPT_NS = 20_000
+"""A loop that finds something to read after less than this has not slept: it was there before."""
 _NS = 1_000_000_000
 _RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
 _LIMITED = (b" 429", b" 503")
@@ -46,6 +48,8 @@ class Sender:
         self._over = True
         self._wanted = self._begun = self._active = self._most = 0
         self._loops = self._honours = False
+        self._wave: list[tuple[LoadConnection, ExchangeEnding, int]] = []
+        self._wave_ns = self._waited_ns = self._free_ns = 0
 
     async def prepare(self, order: StepOrder) -> str:
         """Takes an order and opens the first connections; returns what went wrong with them, if anything did."""
@@ -129,6 +133,7 @@ class Sender:
             task.cancel()
         self._links.abort_all()
         self._connecting.clear()
+        self._wave.clear()
         self._links.opening = 0
         self._active = 0
 
@@ -143,17 +148,38 @@ class Sender:
             self._links.discard(link)
             self._open_for((link.due_ns, link.request, link.stage, link.flags | RETRIED))
             return
+        if not self._wave:
+            self._begin_wave(now_ns)
+        self._wave.append((link, ending, now_ns))
+        wait_ns = now_ns - self._wave_ns + self._waited_ns
         self._backlog.add(
-            (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "")
+            (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
         )
         if self._honours and link.reads:
             self._obey(link.reads[0][1], now_ns)
+
+    def _begin_wave(self, now_ns: int) -> None:
+        """The first answer of those that the loop found ready at once: the others are there as well, and wait for
+        their turn. Where the loop did not sleep before, they came while it worked, half-way through on average."""
+        free_ns = max(self._free_ns, self._backlog.free_ns)
+        self._waited_ns = max(free_ns - self._wave_ns, 0) // 2 if now_ns - free_ns < SLEPT_NS else 0
+        self._wave_ns = now_ns
+        self._loop.call_soon(self._finish_wave)
+
+    def _finish_wave(self) -> None:
+        """Nothing is sent until all that was ready is read and stamped."""
+        wave, self._wave = self._wave, []
+        for link, ending, now_ns in wave:
+            self._use_again(link, ending, now_ns)
+        self._free_ns = perf_counter_ns()
+
+    def _use_again(self, link: LoadConnection, ending: ExchangeEnding, now_ns: int) -> None:
         if self._waiting or not self._loops or ending is not COMPLETE or not self._goes_on(now_ns):
             self._active -= 1
             self._links.give(link)
             if self._waiting:
                 self._serve_waiting()
-        elif link.keep:
+        elif link.keep and link.usable:
             self._send(link, now_ns, self._circle(), self._stage_at(now_ns), 0)
         else:
             self._links.discard(link)
@@ -324,7 +350,7 @@ class Sender:
                 self._send(link, due_ns, request, stage, flags)
             return
         now_ns = perf_counter_ns()
-        self._backlog.add((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text))
+        self._backlog.add((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0))
         self._active -= 1
         self._opened(asyncio.current_task())
         if self._waiting:

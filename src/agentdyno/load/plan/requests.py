@@ -128,7 +128,7 @@ class RequestEncoder:
         return given, extra
 
     def _plain(self, text: str) -> Request:
-        method = self._target.method.upper()
+        method = self._target.http_method
         body = self._target.body
         if body is None:
             if method in ("GET", "HEAD", "DELETE", "OPTIONS"):

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.load.scenarios.base import PROFILES, Scenario, ScenarioSettings, resolve_params, share_params
+from agentdyno.load.scenarios.base import (
+    PROFILES,
+    Scenario,
+    ScenarioSettings,
+    planned_seconds,
+    resolve_params,
+    share_params,
+)
 from agentdyno.load.scenarios.concurrent_requests import CONCURRENT_REQUESTS
 from agentdyno.load.scenarios.custom import custom
 from agentdyno.load.scenarios.failure_recovery import FAILURE_RECOVERY
@@ -52,6 +59,7 @@ __all__ = [
     "ScenarioSettings",
     "custom",
     "named_words",
+    "planned_seconds",
     "resolve_params",
     "scenario_named",
     "share_params",

@@ -183,6 +183,26 @@ def share_params(scenarios: Sequence[Scenario], params: Mapping[str, object]) ->
     return {name: {**shared[name], **named[name]} for name in shared}
 
 
+def planned_seconds(scenario: Scenario, params: Mapping[str, object]) -> float | None:
+    """How long a scenario puts load on its target; ``None`` where what it meets decides about it."""
+    stages = getattr(scenario, "stages", ())
+    if stages:
+        return float(sum(stage.duration_s for stage in stages))
+    if any(parameter.name in ("width", "shares") for parameter in scenario.parameters):
+        return None
+    lengths = {name: float(value) for name, value in params.items() if isinstance(value, (int, float))}
+    faults = params.get("faults")
+    each = ("fault_seconds", "recovery_seconds") if isinstance(faults, (list, tuple)) else ()
+    once = [
+        name
+        for name in lengths
+        if name.endswith("_seconds") and name not in (*each, "window_seconds", "drain_seconds")
+    ]
+    times = len(faults) if isinstance(faults, (list, tuple)) else 0
+    total = sum(lengths[name] for name in once) + times * sum(lengths.get(name, 0.0) for name in each)
+    return total or None
+
+
 def steady(label: str, duration_s: float, rate: float) -> Stage:
     """A stretch of constant rate."""
     return Stage(label, duration_s, rate=rate)

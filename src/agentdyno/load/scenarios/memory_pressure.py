@@ -33,6 +33,8 @@ class MemoryPressure(Declared):
                 if left is None:
                     return
                 note: dict[str, float | str] = {"level": float(left), "share": share, "in_use": float(used)}
+                if settings.levers.memory_limited_by is not None:
+                    note["means"] = settings.levers.memory_limited_by()
                 outcome = yield self._step(settings, f"{share:g} of what it uses", "search", note, number_)
                 if judge_step(outcome, settings.objectives, base, settings.self_check).met is False:
                     set_memory(None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -139,12 +141,14 @@ class GroupLimit:
 
 class ResourceLimit:
     """``RLIMIT_DATA`` of each process, set from outside. It counts what was asked for and not what is resident, so
-    that the limit is what was asked for now and as much more as is left between use and limit."""
+    that the limit is what was asked for now and as much more as is left between use and limit. Less than is in use
+    cannot be enforced: memory that is held stays."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
         self._before: dict[int, tuple[psutil.Process, tuple[int, int]]] = {}
         self.how = "resource limit: RLIMIT_DATA"
+        self._bites: bool | None = None
 
     def set(self, limit_bytes: int | None, in_use_bytes: int) -> int | None:
         import psutil
@@ -155,6 +159,12 @@ class ResourceLimit:
         if limit_bytes is None:
             self._undo(number)
             return None
+        if limit_bytes < in_use_bytes:
+            return None  # what is held already is not limited by it
+        if self._bites is None:
+            self._bites = resource_limit_bites()
+        if not self._bites:
+            raise OSError("a limit was set, and memory beyond it could be had all the same")
         done = False
         for process in _tree(self._process):
             try:
@@ -182,6 +192,28 @@ class ResourceLimit:
         for process, limits in before.values():
             with contextlib.suppress(psutil.Error, OSError):
                 process.rlimit(number, limits)
+
+
+_PROBE_BYTES = 64 * 1024 * 1024
+_PROBE = """
+import resource
+held = int(open("/proc/self/statm").read().split()[5]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_DATA, (held + %d, resource.RLIM_INFINITY))
+try:
+    bytearray(%d)
+except MemoryError:
+    print("bites")
+"""
+
+
+def resource_limit_bites() -> bool:
+    """Whether an allocation beyond ``RLIMIT_DATA`` fails here, tried in a process of its own."""
+    code = _PROBE % (_PROBE_BYTES // 4, _PROBE_BYTES)
+    try:
+        done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, timeout=30, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.stdout.strip() == b"bites"
 
 
 class BallastLimit:

@@ -85,10 +85,14 @@ class TargetWatch:
     ``perf_counter_ns``, which all processes of a machine share.
     """
 
-    def __init__(self, pid: int, *, interval_s: float = INTERVAL_S, gpu: GpuProbe | None = None) -> None:
+    def __init__(
+        self, pid: int, *, interval_s: float = INTERVAL_S, gpu: GpuProbe | None = None, children_only: bool = False
+    ) -> None:
+        """``children_only``: the process itself is not the target, what it started is."""
         import psutil
 
         self.pid = pid
+        self._children_only = children_only
         self._psutil, self._interval_s, self._gpu = psutil, interval_s, gpu
         self._members: dict[int, psutil.Process] = {}
         self._cpu_s: dict[int, float] = {}
@@ -112,7 +116,7 @@ class TargetWatch:
     @property
     def alive(self) -> bool:
         """Whether the process was there when it was last looked at."""
-        return self.pid in self._members
+        return bool(self._members) if self._children_only else self.pid in self._members
 
     def sample(self) -> None:
         """Looks once."""
@@ -129,7 +133,7 @@ class TargetWatch:
                     continue
                 self._cpu_s[pid] = times.user + times.system  # stays when it ends: its time has been used
                 rss += rss_of_one
-            if self.pid in self._members:
+            if self.alive:
                 self._at_ns.append(perf_counter_ns())
                 self._rss.append(rss)
                 self._cpu_ns.append(round(sum(self._cpu_s.values()) * 1e9))
@@ -166,7 +170,7 @@ class TargetWatch:
     def _find_members(self) -> None:
         try:
             root = self._members.get(self.pid) or self._psutil.Process(self.pid)
-            found = [root, *root.children(recursive=True)]
+            found = [*([] if self._children_only else [root]), *root.children(recursive=True)]
         except self._psutil.Error:
             return
         for process in found:

@@ -65,11 +65,11 @@ _NS = 1_000_000_000
 class WatchedDriver:
     """Fills ``target_cpu`` and ``target_rss_bytes`` of every window; else it does what ``driver`` does."""
 
-    def __init__(self, driver: Driver, pid: int) -> None:
+    def __init__(self, driver: Driver, pid: int, *, children_only: bool = False) -> None:
         self.name, self.simulated = driver.name, driver.simulated
         self.began_ns: int | None = None
         self._driver = driver
-        self._watch = TargetWatch(pid)
+        self._watch = TargetWatch(pid, children_only=children_only)
 
     def open(self) -> None:
         self._driver.open()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agentdyno.findings.stress.judge_objectives import request_limits
 from agentdyno.load.windows.open_window import OpenWindow
-from agentdyno.load.windows.records import OUTCOME_CODES, Gaps, Records
+from agentdyno.load.windows.records import OUTCOME_CODES, Extras, Gaps, Records
 from agentdyno.model.load import Objective, Outcome, Step, Window
 
 _NS = 1_000_000_000
@@ -59,8 +59,9 @@ class WindowBuilder:
         """When the last stage ends, since the start of the step."""
         return int(self._edges[-1])
 
-    def add(self, records: Records, gaps: Gaps) -> None:
-        """Counts finished requests; ``gaps`` are those of one record after the other, ``records["gaps"]`` of each."""
+    def add(self, records: Records, gaps: Gaps, extras: Extras | None = None) -> None:
+        """Counts finished requests; ``gaps`` are those of one record after the other, ``records["gaps"]`` of each,
+        ``extras`` has a row for each record."""
         if not records.size:
             return
         which = self._window_of(records["due"])
@@ -70,7 +71,10 @@ class WindowBuilder:
         pieces = gaps[: gap_window.size]
         for number in np.unique(which).tolist():
             mine = which == number
-            self._at(number).add(records[mine], pieces[gap_window == number])
+            window = self._at(number)
+            window.add(records[mine], pieces[gap_window == number])
+            if extras is not None:
+                window.add_extras(extras[mine])
         self._add_times(records, good)
 
     def observe(

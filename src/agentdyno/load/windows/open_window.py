@@ -16,6 +16,7 @@ from agentdyno.load.windows.records import (
     TOKEN_SOURCES,
     UNKNOWN_SOURCE,
     UNSENT,
+    Extras,
     Gaps,
     Records,
 )
@@ -26,7 +27,7 @@ LATE_NS = 1_000_000
 """A request that was sent later than this after its time is late."""
 _OK = OUTCOME_CODES[Outcome.OK]
 _CHUNKS = TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
-_HISTOGRAMS = ("latency", "service", "ttft", "queued_ttft", "itl", "tpot", "lag")
+_HISTOGRAMS = ("latency", "service", "ttft", "queued_ttft", "itl", "tpot", "lag", "wait")
 
 
 class OpenWindow:
@@ -40,6 +41,8 @@ class OpenWindow:
         self._tokens: dict[str, int | None] = {"input_tokens": None, "output_tokens": None}
         self._chunks_are_tokens: bool | None = None
         self._seen: dict[str, float] = {}
+        self._statuses: dict[int, int] = {}
+        self._cached: int | None = None
         self.asked = self.sent = self.late = self.unsent = self.retried = self.completed = 0
         self.slo_met = self.received_bytes = 0
         self.examples: dict[str, str] = {}
@@ -59,9 +62,19 @@ class OpenWindow:
         self.late += int((lag > LATE_NS).sum())
         self._times["lag"].add(lag[left["blocked"] == 0])
         good = sent[sent["outcome"] == _OK]
+        refused = sent["status"][(sent["outcome"] != _OK) & ((sent["status"] < 200) | (sent["status"] >= 300))]
+        for status, count in zip(*np.unique(refused, return_counts=True), strict=True):
+            self._statuses[int(status)] = self._statuses.get(int(status), 0) + int(count)
         self._times["itl"].add(gaps)
         self._add_tokens(good)
         self._add_times(good)
+
+    def add_extras(self, extras: Extras) -> None:
+        """What is known of the same requests beside their records."""
+        self._times["wait"].add(extras["wait"][extras["wait"] >= 0])
+        cached = extras["cached_tokens"][extras["cached_tokens"] >= 0]
+        if cached.size:
+            self._cached = (self._cached or 0) + int(cached.sum())
 
     def observe(self, client_cpu: float | None, target_cpu: float | None, target_rss_bytes: float | None) -> None:
         """Keeps the largest of each."""
@@ -91,8 +104,11 @@ class OpenWindow:
             itl=times["itl"],
             tpot=times["tpot"],
             lag=times["lag"],
+            wait=times["wait"],
             input_tokens=self._tokens["input_tokens"],
             output_tokens=self._tokens["output_tokens"],
+            cached_tokens=self._cached,
+            statuses={str(status): count for status, count in sorted(self._statuses.items()) if status},
             token_source=TOKEN_SOURCES[self._source] if self._source >= 0 else None,
             chunks_are_tokens=self._chunks_are_tokens,
             received_bytes=self.received_bytes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,16 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
         pid = listening_pid(watched_url or subject.target.url)
         return WatchedDriver(driver, pid) if pid is not None else driver
     from agentdyno.load.calls.driver import AgentDriver
+    from agentdyno.load.target.process import listening_pid
+    from agentdyno.load.target.server_watch import WatchedDriver
 
     assert subject.entrant is not None
     agent = subject.entrant.make(prepared.maker, None)
-    return AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
+    calls = AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
+    named = subject.entrant.use.uses
+    pid = listening_pid(named) if named.startswith(("http://", "https://")) else None
+    # An agent that is no server here lives in processes that this one starts for it.
+    return WatchedDriver(calls, os.getpid() if pid is None else pid, children_only=pid is None)
 
 
 def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
@@ -64,7 +71,9 @@ def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
         found = limit()
         return found.in_use() if found is not None else 0
 
-    return Levers(set_memory=set_memory, memory_in_use=in_use)
+    return Levers(
+        set_memory=set_memory, memory_in_use=in_use, memory_limited_by=lambda: limits[0].how if limits else ""
+    )
 
 
 def _agent_pid() -> int | None:

@@ -16,6 +16,7 @@ from agentdyno.load.scenarios import (
     SCENARIOS,
     Scenario,
     custom,
+    planned_seconds,
     resolve_params,
     scenario_named,
     share_params,
@@ -40,6 +41,8 @@ class LoadJob:
     arm: Arm
     scenario: Scenario
     params: Mapping[str, object]
+    planned_s: float | None = None
+    """How long it takes; ``None`` where it is a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,10 @@ def preparing_load(
         )
         for item in chosen
     ]
-    jobs = tuple(LoadJob(arm, item.scenario, item.params) for arm, item in zip(arms, chosen, strict=True))
+    jobs = tuple(
+        LoadJob(arm, item.scenario, item.params, planned_seconds(item.scenario, item.params))
+        for arm, item in zip(arms, chosen, strict=True)
+    )
     maker = Maker(spec.options.connections if subject.target is None else 1, environ)
     with ExitStack() as stack:
         if subject.wants_local_model and start:

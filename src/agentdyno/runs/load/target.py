@@ -14,6 +14,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Workspace
 from agentdyno.model.load import Dialect, LoadSpec, LoadTarget
 from agentdyno.runs.lineup import LOCAL, Entrant, line_up
+from agentdyno.settings.load_requests import METHOD
 from agentdyno.wire.address import Address
 
 if TYPE_CHECKING:
@@ -129,13 +130,20 @@ def _target(spec: LoadSpec, dialect: Dialect, url: str, model: str) -> LoadTarge
         url=url,
         model=model,
         key_env=spec.key_env,
-        method=spec.method,
+        method=_method(spec),
         headers=spec.headers,
         options=spec.body_options,
         body=spec.body,
         ca_file=spec.ca_file,
         insecure=spec.insecure,
     )
+
+
+def _method(spec: LoadSpec) -> str:
+    """What a plain target is asked with: what was said, else GET where there is nothing to send."""
+    if spec.method != METHOD.default:
+        return spec.method
+    return "GET" if spec.body is None and not spec.options.prompt else "POST"
 
 
 def _check_ownership(url: str, spec: LoadSpec) -> None:

@@ -1,0 +1,114 @@
+"""How much of what a load run reports was the client's own doing, and when that is too much.
+
+The client's own part of a latency is how late its requests left, plus how long answers waited until it read them.
+What matters is not how many milliseconds that is, but what share of the reported figure, or of the room below an
+objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentdyno.findings.figures.histograms import mean, merged, quantile, share_above
+from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
+
+LEAST_DELIVERED = 0.99
+OWN_SHARE = 0.10
+SATURATED = 0.90
+QUANTILES = (0.5, 0.99)
+_LATE_REQUESTS = 1.5
+_TIMES = ("latency", "service", "ttft", "queued_ttft")
+
+
+def own_part(windows: Sequence[Window], at: float | None) -> float:
+    """Seconds of a latency at a quantile (``None``: of the mean) that were the client's: lateness, and waiting to be
+    read. Requests that waited because every connection was busy are not counted: that is the target's doing."""
+    lag, wait = merged(window.lag for window in windows), merged(window.wait for window in windows)
+    return _at(lag, at) + _at(wait, at)
+
+
+def client_limited(
+    windows: Sequence[Window],
+    self_check: SelfCheck | None = None,
+    objectives: Sequence[Objective] = (),
+    *,
+    closed: bool = False,
+) -> str:
+    """Why the client is to blame, or an empty text where it is not.
+
+    It sent less than 99 % of what was due although a connection was free. Or its own part of a latency is above
+    10 % of the latency that is reported, and above 10 % of the room below the objective on that latency. Or it used
+    over 90 % of a core in a closed loop while the target did not. An objective that is missed without the client's
+    part as well is the target's; a single late request is never enough.
+    """
+    asked = sum(window.asked for window in windows)
+    if not asked:
+        return ""
+    sent = sum(window.sent for window in windows)
+    unsent = sum(window.unsent for window in windows)
+    waited = sent - sum(window.lag.count for window in windows)
+    if waited <= 0 and unsent > asked * (1.0 - LEAST_DELIVERED):
+        return f"it sent {1.0 - unsent / asked:.1%} of what was asked while connections were free" + _busy(windows)
+    if closed and saturated(windows):
+        return f"it used {_share(windows, 'client_cpu'):.0%} of a core, and the target less: the pace is its own"
+    timed = [objective for objective in objectives if objective.metric in _TIMES]
+    for at, reported, limit in _figures(windows, timed):
+        reason = _too_much(windows, at, reported, limit)
+        if reason:
+            known = (
+                "" if self_check is None else f"; on loopback requests left {self_check.lag_p99_s * 1e3:.2f} ms late"
+            )
+            return reason + known + _busy(windows)
+    return ""
+
+
+def saturated(windows: Sequence[Window]) -> bool:
+    """Whether the client's busiest process used up its core, and the target is not known to have done the same."""
+    target = _share(windows, "target_cpu")
+    return (_share(windows, "client_cpu") or 0.0) > SATURATED and not (target is not None and target > SATURATED)
+
+
+def _figures(windows: Sequence[Window], timed: Sequence[Objective]) -> list[tuple[float | None, float, float | None]]:
+    """(quantile, what is reported there, the objective's limit) of the figures that the client's part is held to:
+    those of the objectives on time, else the median and the 99th percentile of the first sign of an answer."""
+    found: list[tuple[float | None, float, float | None]] = []
+    for objective in timed:
+        seen = merged(getattr(window, objective.metric) for window in windows)
+        if seen.count:
+            found.append((objective.quantile, _at(seen, objective.quantile), objective.limit))
+    if found:
+        return found
+    spread = merged(window.queued_ttft for window in windows)
+    spread = spread if spread.count else merged(window.latency for window in windows)
+    return [(at, _at(spread, at), None) for at in QUANTILES] if spread.count else []
+
+
+def _too_much(windows: Sequence[Window], at: float | None, reported: float, limit: float | None) -> str:
+    own = own_part(windows, at)
+    room = max(limit - reported, 0.0) if limit is not None else 0.0
+    allowed = OWN_SHARE * max(reported, room)
+    if own <= allowed or (limit is not None and reported - own >= limit):
+        return ""
+    late = merged([merged(window.lag for window in windows), merged(window.wait for window in windows)])
+    if (share_above(late, allowed / 2.0) or 0.0) * late.count < _LATE_REQUESTS:
+        return ""
+    where = "on average" if at is None else "at the median" if at == 0.5 else f"at the {at * 100:g}th percentile"
+    rest = f"the {reported * 1e3:.2f} ms that it reports"
+    if room > reported:
+        rest = f"the {room * 1e3:.2f} ms of room below the objective"
+    return f"{own * 1e3:.2f} ms {where} were its own (leaving late, reading late), above {OWN_SHARE:.0%} of {rest}"
+
+
+def _at(histogram: Histogram, at: float | None) -> float:
+    return (mean(histogram) if at is None else quantile(histogram, at)) or 0.0
+
+
+def _share(windows: Sequence[Window], name: str) -> float | None:
+    """The share of a core, averaged over the windows in which it is known."""
+    known = [float(value) for window in windows if (value := getattr(window, name)) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _busy(windows: Sequence[Window]) -> str:
+    shares = [window.client_cpu for window in windows if window.client_cpu is not None]
+    return f"; its busiest process used {max(shares):.0%} of a core" if shares else ""
