@@ -66,7 +66,7 @@ _OF_LOADS = (
     ),
     Band(
         "throughput",
-        (summarised("throughput_per_s", "maximum"),),
+        (summarised("throughput_per_s", "median"),),
         (BandStep(settings.ENOUGH_THROUGHPUT, "enough", GOOD),),
         ("low", FAIR),
         rising=True,
