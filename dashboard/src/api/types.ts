@@ -2554,8 +2554,8 @@ export interface components {
          *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
          *     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
          *     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
-         *     ``reports`` are written with every run. ``bands`` has thresholds that replace those of the settings; ``None``
-         *     where nobody asked to hold the figures against any.
+         *     ``executor`` is where trials run. ``reports`` are written with every run. ``bands`` has thresholds that replace
+         *     those of the settings; ``None`` where nobody asked to hold the figures against any.
          */
         Spec: {
             /** @default auto */
@@ -2567,6 +2567,8 @@ export interface components {
             /** @default . */
             base_dir: string;
             entries: components["schemas"]["Entry"][];
+            /** @default local */
+            executor?: string;
             /** @default normal */
             gc: components["schemas"]["GcPolicy"];
             /** @default [] */

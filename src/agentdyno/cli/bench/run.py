@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _ORDER = (
     "params only iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record "
     "max_cost cache yes quick against until_decided otel bands dry_run instruments imports seed isolation order "
-    "processes parallelism executor timeout_s time_budget_s tags notes output_dir output formats tolerance strict gate "
-    "fail_under"
+    "processes parallelism executor timeout_s time_budget_s tags notes output_dir output formats tolerance strict "
+    "gate fail_under"
 )
 
 
