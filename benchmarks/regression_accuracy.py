@@ -6,8 +6,8 @@ kinds: *steady* (a case is right in all its tries or in none), *mixed* (most cas
 doubtful) and *noisy* (every case comes out right in nine tries of ten); the worst of the three counts.
 
 All commands read the same rows and differ in what they hold them to: `dyno changes` says worse at 5 %, the gate at
-what `gate: {alpha: ...}` says, 1 % by default. 2 % is where few alarms and few misses meet, so that the goals are
-held against it; the other levels stand beside it. `history --regressions` and the API's regressions also leave out
+what `gate: {alpha: ...}` says, 1 % by default. The goals are held against 2 %, between the two; the other levels
+stand beside it. `history --regressions` and the API's regressions also leave out
 what is within a threshold (10 % of the value before by default), which the last column shows.
 
 Records are made of numbers and judged by the function that the commands call. At the end two versions go the whole
