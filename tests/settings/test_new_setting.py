@@ -93,5 +93,5 @@ def test_the_json_schema_has_it(found: dict[str, object]) -> None:
 
 def test_the_api_has_it(found: dict[str, object]) -> None:
     number = {"type": "integer", "minimum": 1, "maximum": 9, "description": "How politely each case is put."}
-    assert found["body"] == {"anyOf": [number, {"type": "null"}], "title": "Politeness"}
+    assert found["body"] == {"anyOf": [number, {"type": "null"}], "default": None, "title": "Politeness"}
     assert found["job"] == {"politeness": 7}

@@ -151,10 +151,10 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     """Finds agents and scorers, checks every case, plans; what was started for the run ends with the block."""
     body, choices, say = request.body, tools.choices, tools.say
     assert isinstance(body, SuiteBody), "the request of a suite"
-    suite, workspace = body.suite, _as_priced(tools.project, body.pricing)
+    workspace = _as_priced(tools.project, body.pricing)
     # The recording proxy is on this machine, where agents on others do not reach it.
-    if choices.share is not None or is_remote(request.spec.executor):
-        suite = unrecorded(suite)
+    elsewhere = choices.share is not None or is_remote(request.spec.executor)
+    suite = unrecorded(body.suite) if elsewhere else body.suite
     base_dir = Path(suite.base_dir)
     load_imports(suite)
     candidates = candidates_of(suite, workspace, choices)
@@ -177,12 +177,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         paid = {entrant.label: agents.of(entrant, None).paid or has_price(entrant, prices) for entrant in entrants}
         plan = _planned(suite, entrants, settings, paid)
         by_label = {entrant.label: entrant for entrant in entrants}
-        arms = {
-            arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), by_label[arm.agent or ""]) for arm in plan.arms
-        }
-        jobs = _case_jobs(arms, agents, markings, prices, plan.warmups)
-        metered = [arm_id for arm_id, (_, _, entrant) in arms.items() if entrant.wants_local_model]
-        jobs |= {arm_id: replace(jobs[arm_id], server=meter) for arm_id in metered}
+        arms = _by_id(plan, suite, by_label)
+        jobs = _metered(_case_jobs(arms, agents, markings, prices, plan.warmups), arms, meter)
         expected = expect(arms, paid, prices)
         _check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
@@ -211,6 +207,11 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             tracing=tracing,
             share=choices.share,
         )
+
+
+def _by_id(plan: Plan, suite: Suite, entrants: Mapping[str, Entrant]) -> dict[str, tuple[Arm, Benchmark, Entrant]]:
+    """Each arm with its benchmark and its agent."""
+    return {arm.arm_id: (arm, suite.benchmark(arm.benchmark or ""), entrants[arm.agent or ""]) for arm in plan.arms}
 
 
 def _planned(suite: Suite, entrants: Sequence[Entrant], settings: Spec, paid: Mapping[str, bool]) -> Plan:
@@ -282,6 +283,14 @@ def _case_jobs(
             warmups.get(arm_id, 0),
         )
     return jobs
+
+
+def _metered(
+    jobs: dict[str, CaseJob], arms: Mapping[str, tuple[Arm, Benchmark, Entrant]], meter: CpuShare | None
+) -> dict[str, CaseJob]:
+    """Those whose agents ask the local model have its CPU time counted."""
+    local = [arm_id for arm_id, (_, _, entrant) in arms.items() if entrant.wants_local_model]
+    return jobs | {arm_id: replace(jobs[arm_id], server=meter) for arm_id in local}
 
 
 def candidates_of(suite: Suite, workspace: Workspace, choices: Choices) -> list[Entrant]:
