@@ -1,4 +1,4 @@
-"""One door for built-ins, third parties and local code: name -> object.
+"""One way in for built-ins, third parties and local code: name -> object.
 
 Local code enters by a decorator (``@register_experiment("slug")``), packages by an entry point per object in
 the groups ``agentdyno.experiments``, ``.instruments``, ``.reporters``, ``.agents``, ``.scorers``, ``.datasets`` and

@@ -1,4 +1,4 @@
-"""What every statistic here accepts, and the checks that stop meaningless input at the door."""
+"""What every statistic here accepts, and the checks that refuse meaningless input."""
 
 from __future__ import annotations
 

@@ -139,11 +139,11 @@ class ChangeReader:
             run_id=next((row.run_id for row in reversed(series) if row.version == sides.version), ""),
             command=_command("history", pair.name, "--metric", "accuracy", "--suite", pair.suite_id),
         )
-        went = _Went(plain, series)
+        histories = _AgentHistories(plain, series)
         if sides.silent:
             plain = _silent(plain)
             if plain.verdict == WORSE:
-                return replace(plain, spark=choose_spark("accuracy", went.of))
+                return replace(plain, spark=choose_spark("accuracy", histories.of))
         if sides.silent or not sides.baseline:
             return self._by_history(pair, plain, series)
         if sides.baseline == sides.agent:
@@ -159,7 +159,7 @@ class ChangeReader:
         except NotComparable as error:
             return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=f"{error.message}."), series)
         plain = replace(plain, command=_compare_command(sides, (found.before, found.after), series))
-        return _judged(plain, found, went)
+        return _judged(plain, found, histories)
 
     def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
         def make() -> ComparedVersions:
@@ -177,18 +177,18 @@ class ChangeReader:
         """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
         if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
             series = self._store.boards.series(plain.name, suite=plain.suite_id, limit=POINTS)
-        went = _Went(plain, series)
-        finding = history_finding([went.watched(metric) for metric in WATCHED], after=after)
+        histories = _AgentHistories(plain, series)
+        finding = history_finding([histories.watched(metric) for metric in WATCHED], after=after)
         if finding is None:
-            return replace(plain, spark=choose_spark("accuracy", went.of))
+            return replace(plain, spark=choose_spark("accuracy", histories.of))
         return replace(
             judged_by_history(plain, finding),
-            spark=choose_spark(finding.metric, went.of),
+            spark=choose_spark(finding.metric, histories.of),
             command=_command("history", plain.name, "--regressions", "--suite", plain.suite_id),
         )
 
 
-class _Went:
+class _AgentHistories:
     """The histories of one agent in one suite, each made once."""
 
     def __init__(self, row: ChangeRow, series: Sequence[SeriesRow]) -> None:
@@ -208,11 +208,11 @@ class _Went:
         return _history(name, suite_id, *watched_points(self._series, metric))
 
 
-def _judged(plain: ChangeRow, found: ComparedVersions, went: _Went) -> ChangeRow:
+def _judged(plain: ChangeRow, found: ComparedVersions, histories: _AgentHistories) -> ChangeRow:
     judged, before, after = found.judged, found.before, found.after
     since = ""
     if judged.verdict in (WORSE, BETTER):
-        since = since_version(went.of(judged.metric), judged.verdict, before, after.version)
+        since = since_version(histories.of(judged.metric), judged.verdict, before, after.version)
     return replace(
         plain,
         verdict=judged.verdict,
@@ -229,7 +229,7 @@ def _judged(plain: ChangeRow, found: ComparedVersions, went: _Went) -> ChangeRow
         fixed=judged.fixed,
         steady_broken=judged.steady_broken,
         more_cases=judged.more_cases,
-        spark=choose_spark(judged.metric, went.of),
+        spark=choose_spark(judged.metric, histories.of),
         errors=frequent_errors(after),
         severity=judged.severity,
         error_rate=judged.error_rate,

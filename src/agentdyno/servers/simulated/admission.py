@@ -51,7 +51,7 @@ class SimulatedRateLimit:
         return (1 - self._left) / self._per_s
 
 
-class Door:
+class Admission:
     """Looks at every request before the model does; each method raises ``Refusal``."""
 
     def __init__(self, behaviour: Behaviour) -> None:

@@ -12,7 +12,7 @@ from time import perf_counter_ns, time_ns
 
 from agentdyno.errors import SpecError
 from agentdyno.servers.http_message import HttpRequest
-from agentdyno.servers.simulated.admission import WRONG_KEY, Door, Refusal, refuse_by_fault
+from agentdyno.servers.simulated.admission import WRONG_KEY, Admission, Refusal, refuse_by_fault
 from agentdyno.servers.simulated.answer_bytes import (
     Frames,
     OllamaFrames,
@@ -51,12 +51,12 @@ KNOWN_REQUESTS = 1_000_000
 """Requests whose repetitions are counted; beyond it counting starts anew."""
 
 
-class Desk:
+class RequestRouter:
     """Answers the requests of all connections of one server."""
 
     def __init__(self, behaviour: Behaviour, log: SendLog, timetable: Timetable) -> None:
         self._behaviour, self._log, self._timetable = behaviour, log, timetable
-        self._door = Door(behaviour)
+        self._admission = Admission(behaviour)
         self._loaded = LoadedModels(behaviour.models)
         self._before: Counter[bytes] = Counter()
         self._connections: set[ServerConnection] = set()
@@ -110,13 +110,13 @@ class Desk:
     def forget(self) -> None:
         """Starts counting the repetitions of requests anew, and the plan of faults."""
         self._before.clear()
-        self._door.forget()
+        self._admission.forget()
         self._loaded.forget()
 
     def stats(self) -> ServerStats:
-        slots = self._door.slots
+        slots = self._admission.slots
         queued, peak = (slots.queued, slots.peak_queued) if slots else (0, 0)
-        return replace(self._log.stats(), queued=queued, peak_queued=peak, faults_left=self._door.faults_left)
+        return replace(self._log.stats(), queued=queued, peak_queued=peak, faults_left=self._admission.faults_left)
 
     def answer(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         if request.method == "POST" and request.path in (OPENAI_CHAT, OLLAMA_CHAT):
@@ -135,7 +135,11 @@ class Desk:
             text = f"{request.method} {request.path} is nothing that a simulated model serves"
             connection.respond(status, openai_error(text, "invalid_request_error", None), ("content-type", JSON))
             return
-        if self._behaviour.api_key is not None and request.path == "/v1/models" and not self._door.is_known(request):
+        if (
+            self._behaviour.api_key is not None
+            and request.path == "/v1/models"
+            and not self._admission.is_known(request)
+        ):
             connection.respond(
                 401, openai_error(WRONG_KEY, "invalid_request_error", "invalid_api_key"), ("content-type", JSON)
             )
@@ -147,7 +151,7 @@ class Desk:
         record = self._log.open(request.path, received_ns)
         record.input_bytes = len(request.body)
         try:
-            self._door.let_in(request)
+            self._admission.let_in(request)
             chat, behaviour = self._read(request, record)
             if request.path == OLLAMA_CHAT and not self._loaded.serve(chat):
                 behaviour = replace(behaviour, load_s=0.0)
@@ -184,9 +188,9 @@ class Desk:
     def _plain(self, connection: ServerConnection, request: HttpRequest, received_ns: int) -> None:
         record = self._log.open(request.path, received_ns)
         try:
-            self._door.let_in(request)
-            behaviour = self._door.overridden(request, {})
-            script = write_plain_script(behaviour, self._door.planned(behaviour))
+            self._admission.let_in(request)
+            behaviour = self._admission.overridden(request, {})
+            script = write_plain_script(behaviour, self._admission.planned(behaviour))
             refuse_by_fault(script.fault, behaviour)
         except Refusal as refusal:
             self._refuse(connection, refusal, record)
@@ -219,7 +223,7 @@ class Desk:
 
     def _serve(self, exchange: SimulatedExchange, reply: TokenStream | WholeAnswer, after_ns: int) -> None:
         """``reply`` is due ``after_ns`` from when the request is served."""
-        if self._door.slots is None:
+        if self._admission.slots is None:
             self._timetable.add(exchange.record.received_ns + after_ns, reply)
             return
 
@@ -227,23 +231,23 @@ class Desk:
             exchange.record.started_ns = at_ns
             self._timetable.add(at_ns + after_ns, reply)
 
-        exchange.ticket = self._door.slots.enter(begin, exchange.record.received_ns)
+        exchange.ticket = self._admission.slots.enter(begin, exchange.record.received_ns)
 
     def _read(self, request: HttpRequest, record: RequestRecord) -> tuple[ReceivedChat, Behaviour]:
         try:
             chat = read_openai(request.body) if request.path == OPENAI_CHAT else read_ollama(request.body)
         except SpecError as error:
             raise Refusal(400, "refused", error.message) from None
-        behaviour = self._door.overridden(request, chat.settings)
+        behaviour = self._admission.overridden(request, chat.settings)
         record.model, record.stream, record.input_tokens = reported_model(chat.model), chat.stream, chat.input_tokens
-        self._door.check(chat, behaviour)
+        self._admission.check(chat, behaviour)
         return chat, behaviour
 
     def _script(self, request: HttpRequest, chat: ReceivedChat, behaviour: Behaviour) -> Script:
         digest = blake2b(request.path.encode() + request.body, digest_size=8).digest()
         if len(self._before) > KNOWN_REQUESTS:
             self._before.clear()
-        script = write_script(chat, behaviour, self._before[digest], self._door.planned(behaviour))
+        script = write_script(chat, behaviour, self._before[digest], self._admission.planned(behaviour))
         self._before[digest] += 1
         return script
 

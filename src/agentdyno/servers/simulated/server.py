@@ -24,7 +24,7 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.servers.child import ChildServer, Ready, run_child
 from agentdyno.servers.simulated.behaviour import Behaviour
 from agentdyno.servers.simulated.connection import ServerConnection
-from agentdyno.servers.simulated.router import Desk
+from agentdyno.servers.simulated.router import RequestRouter
 from agentdyno.servers.simulated.send_log import SendLog, ServedRequest, ServerStats
 from agentdyno.servers.simulated.timetable import Timetable
 
@@ -62,16 +62,16 @@ class SimulatedServer:
         self._log = SendLog()
         self._server: asyncio.Server | None = None
         self._timetable: Timetable | None = None
-        self._desk: Desk | None = None
+        self._router: RequestRouter | None = None
 
     async def start(self) -> None:
         """Listens; raises ``RunError`` when the port cannot be had."""
         loop = asyncio.get_running_loop()
         timetable = Timetable(loop)
-        desk = Desk(self.behaviour, self._log, timetable)
+        router = RequestRouter(self.behaviour, self._log, timetable)
         try:
             self._server = await loop.create_server(
-                lambda: ServerConnection(desk),
+                lambda: ServerConnection(router),
                 self.host,
                 self.port,
                 ssl=self._tls,
@@ -81,16 +81,16 @@ class SimulatedServer:
         except OSError as error:
             timetable.close()
             raise _cannot_listen(self.host, self.port, error) from None
-        self._timetable, self._desk = timetable, desk
+        self._timetable, self._router = timetable, router
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Cuts every connection and stops listening."""
         server, self._server = self._server, None
-        if server is None or self._desk is None or self._timetable is None:
+        if server is None or self._router is None or self._timetable is None:
             return
         server.close()
-        await self._desk.leave()
+        await self._router.leave()
         self._timetable.close()
         await server.wait_closed()
 
@@ -111,13 +111,13 @@ class SimulatedServer:
         return self._log.lines()
 
     def stats(self) -> ServerStats:
-        return self._log.stats() if self._desk is None else self._desk.stats()
+        return self._log.stats() if self._router is None else self._router.stats()
 
     def reset(self) -> None:
         """Empties the log and the statistics, and forgets which requests came before."""
         self._log.reset()
-        if self._desk is not None:
-            self._desk.forget()
+        if self._router is not None:
+            self._router.forget()
 
     async def __aenter__(self) -> SimulatedServer:
         await self.start()
