@@ -80,7 +80,7 @@ def start_rows(run: RunResult) -> Iterator[str]:
 
 
 def growth_rows(run: RunResult) -> Iterator[str]:
-    yield "| framework | after 100 tasks, MiB | after the last, MiB | growth over 1,000 tasks, MiB |"
+    yield "| framework | first reading, MiB | last reading, MiB | growth over 1,000 tasks, MiB |"
     yield "|---|---|---|---|"
     for name in frameworks_in(run):
         rss = values(run, name, "result.rss_bytes") / 2**20
