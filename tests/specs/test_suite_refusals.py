@@ -28,12 +28,7 @@ def refused(folder: Path, text: str, name: str = "suite.yaml") -> SpecError:
     ("text", "key", "message", "remedy"),
     [
         (FLAT + "metrics_measured: [acuracy]", "metrics_measured[0]", "unknown metric 'acuracy'", "accuracy"),
-        (
-            FLAT + "metrics_measured: [api_calls]",
-            "metrics_measured",
-            "scored by api_calls alone",
-            "Add one of accuracy",
-        ),
+        (FLAT + "metrics_measured: [api_calls]", "metrics_measured", "api_calls alone", "Add one of accuracy"),
         (
             FLAT + "scoring_rubric: {targets: {duration: 1}, limits: {duration: 2}}",
             "scoring_rubric.targets.duration",

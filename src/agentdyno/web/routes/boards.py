@@ -24,6 +24,7 @@ router = APIRouter(tags=["boards"], dependencies=[Depends(require(Scope.READ))])
 Given = Annotated[Services, Depends(services)]
 HOUR_MS = 3_600_000
 CategoryName = Literal["overall", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"]
+BoardCategory = Literal["overall", "each", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"]
 MetricName = Literal["all", "overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
 Days = Annotated[int, Query(ge=1, le=36_500)]
 SuiteId = Annotated[str | None, Query(max_length=500)]
@@ -33,7 +34,7 @@ Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
 @router.get("/benchmarks/leaderboard", response_model=LeaderboardAnswer, responses=NOT_MODIFIED)
 def leaderboard(
     request: Request,
-    category: CategoryName | Literal["each"] = "overall",
+    category: BoardCategory = "overall",
     metric: MetricName = "all",
     limit: Annotated[int, Query(ge=1, le=1000)] = 20,
     days: Days = 30,

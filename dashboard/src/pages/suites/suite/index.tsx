@@ -139,7 +139,7 @@ function Body({ page }: { page: SuitePage }): ReactElement {
       <h2>Benchmarks</h2>
       <Table caption="Benchmarks" columns={BENCHMARKS} rows={benchmarks} rowKey={(row) => row.benchmark_id} />
       <h2>How it is judged</h2>
-      <Table caption="How benchmarks are judged" columns={RULES} rows={benchmarks} rowKey={(row) => row.benchmark_id} sortParam="rules" />
+      <Table caption="Rules of judging" columns={RULES} rows={benchmarks} rowKey={(row) => row.benchmark_id} sortParam="rules" />
       {page.baseline_scores.length > 0 && (
         <p>
           Baseline scores of the suite:{" "}
