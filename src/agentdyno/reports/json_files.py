@@ -10,7 +10,6 @@ from agentdyno.model import ArmResult, Phase, RunResult, RunWarning, Sample
 from agentdyno.model.codec import encode
 from agentdyno.model.result import SAMPLE_CAP
 from agentdyno.reports.files import write_text
-from agentdyno.show.wording import count
 
 THINNED = "samples-thinned"
 INDENTED_SAMPLES = 1_000
@@ -44,6 +43,8 @@ def thinned(result: RunResult, cap: int = SAMPLE_CAP) -> RunResult:
     over = [arm for arm in result.arms if len(arm.samples) > cap]
     if not over:
         return result
+    from agentdyno.show.wording import count  # few results are so long
+
     total = sum(max(arm.samples_total, len(arm.samples)) for arm in over)
     warning = RunWarning(
         THINNED,

@@ -16,11 +16,11 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
-from agentdyno.runner.bench.job import Launch
 from agentdyno.specs import agent_use, resolve_agents
 
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
+    from agentdyno.runner.bench.job import Launch
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""

@@ -127,20 +127,10 @@ class GpuWatch:
 
 
 @cache
-def _shared_watch() -> GpuWatch | None:
+def shared_watch() -> GpuWatch | None:
+    """One watch for all; ``None`` on a machine without a GPU."""
     probe = open_gpu_probe()
     return None if probe is None else GpuWatch(probe)
-
-
-@contextmanager
-def gpu_use(pid: int) -> Iterator[Callable[[], dict[str, float]]]:
-    """``GpuWatch.used_by`` of one watch for all; no readings on a machine without a GPU."""
-    watch = _shared_watch()
-    if watch is None:
-        yield dict
-        return
-    with watch.used_by(pid) as readings:
-        yield readings
 
 
 def process_tree(pid: int) -> Container[int]:

@@ -9,7 +9,9 @@ import select
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
 from time import monotonic, sleep
 
 from agentdyno.model.sample import FailureKind
@@ -28,6 +30,27 @@ LOOK_AGAIN_S = 0.001
 """How often, and after how many seconds, a program that is just being started is looked at again."""
 MARK = "AGENTDYNO_PROCESS"
 """An environment variable by which what a process has started is found, wherever it has gone."""
+
+
+@contextlib.contextmanager
+def gpu_use(pid: int) -> Iterator[Callable[[], dict[str, float]]]:
+    """``GpuWatch.used_by`` of one watch for all; no readings on a machine without a GPU."""
+    watch = None
+    if _may_see_gpus():
+        from agentdyno.sandbox.gpu import shared_watch
+
+        watch = shared_watch()
+    if watch is None:
+        yield dict
+        return
+    with watch.used_by(pid) as readings:
+        yield readings
+
+
+@cache
+def _may_see_gpus() -> bool:
+    """Without NVIDIA's package nobody can say anything about GPUs."""
+    return find_spec("pynvml") is not None
 
 
 class LimitedProcess:

@@ -22,8 +22,7 @@ from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import to_plain
 from agentdyno.model.sample import FailureKind, Status
-from agentdyno.sandbox.gpu import gpu_use
-from agentdyno.sandbox.process import cause_of_death
+from agentdyno.sandbox.process import cause_of_death, gpu_use
 from agentdyno.wire.timing import measure
 from agentdyno.workers.peer import PeerFlooded, PeerLost
 from agentdyno.workers.reference import References

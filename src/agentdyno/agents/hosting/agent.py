@@ -22,8 +22,7 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import FailureKind, Status
 from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
-from agentdyno.sandbox.gpu import gpu_use
-from agentdyno.sandbox.process import cause_of_death
+from agentdyno.sandbox.process import cause_of_death, gpu_use
 from agentdyno.workers.bootstrap import TOO_OLD
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.frameworks.http_errors import model_failure
 from agentdyno.agents.hosting.answer import bounded, text_of
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import DynoError
@@ -40,6 +39,8 @@ def case_failed(error: BaseException, so_far: Response | None = None) -> CaseFai
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
         trace = own_traceback(error)
         if so_far is not None and "framework" in so_far.observed:
+            from agentdyno.agents.frameworks.http_errors import model_failure
+
             told = model_failure(error, message[:MESSAGE_CAP], trace)
             if told is not None:
                 told.response = so_far

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agentdyno.wire.address import Address
-from agentdyno.wire.errors import WireError
+if TYPE_CHECKING:
+    from agentdyno.wire.address import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,9 @@ def redirected(
 
 def _address(value: str) -> Address | None:
     """Where a variable points; ``None`` for what is no address. Ollama's may lack a scheme and a port."""
+    from agentdyno.wire.address import Address  # most agents have no such variable
+    from agentdyno.wire.errors import WireError
+
     text = value if "://" in value else f"http://{value}"
     try:
         bare = "://" not in value and urlsplit(text).port is None
