@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -112,3 +114,29 @@ if IN_ALL:
         done = bench.dyno("run", "workload:frameworks/faults", *where, "-p", "limit_s=5")
         assert done.code == 0, done.err
         assert len(done.json["arms"]) == 9
+
+
+def test_the_scripted_model_ends_with_a_run_that_is_killed() -> None:
+    program = (
+        "import time\n"
+        "from agentdyno_workloads.frameworks.framework_process import ScriptedModel\n"
+        "print(ScriptedModel().url, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    url = owner.stdout.readline().strip()
+    assert urllib.request.urlopen(f"{url}/models", timeout=60).status == 200
+    owner.kill()
+    owner.wait()
+    owner.stdout.close()
+    while answers(url):  # until the kernel has told it
+        pass
+
+
+def answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(f"{url}/models", timeout=60).close()
+    except OSError:
+        return False
+    return True

@@ -124,9 +124,14 @@ class FrameworkProcess:
         return told
 
 
+_TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 15); os.execv(sys.argv[1], sys.argv[1:])"
+"""Asks the kernel for a SIGTERM when its owner is gone, then becomes the program: a killed run leaves none behind."""
+
+
 def _started(command: list[str], environ: dict[str, str]) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+    tied = [sys.executable, "-S", "-c", _TIED, *command] if sys.platform == "linux" else command
+    return subprocess.Popen(tied, env=environ, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
