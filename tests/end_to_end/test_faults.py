@@ -160,3 +160,52 @@ def test_a_run_whose_result_file_cannot_be_written_is_closed_in_the_store_and_sa
     assert "result.json: cannot write the file: Is a directory; the run is closed in the store" in told
     assert "Traceback" not in err
     assert [item["status"] for item in bench.dyno("list", "runs", "--json").json] == ["complete"]
+
+
+def measured(bench: Bench) -> None:
+    assert bench.dyno("run", "suite.yaml", "--agent", "agent.py@slow", "--limit", "5").code == 0
+
+
+def test_a_row_that_cannot_be_read_names_its_run_and_check_tells_what_is_damaged(bench: Bench) -> None:
+    measured(bench)
+    assert bench.dyno("store", "check").code == 0
+    with closing(sqlite3.connect(bench.folder / ".dyno" / "dyno.db")) as store, store:
+        store.execute("UPDATE samples SET readings = '{broken' WHERE id = 2")
+    (run,) = bench.dyno("list", "runs", "--json").json
+    for command in (("show", "last"), ("report", "last")):
+        shown = bench.dyno(*command)
+        assert shown.code == 2
+        assert f"run {run['run_id'][:13]} cannot be read: a part of it is damaged" in shown.err
+        assert "Traceback" not in shown.err
+    checked = bench.dyno("store", "check", "--json")
+    assert checked.code == 2
+    assert len(checked.json["problems"]) == 1
+
+
+def test_a_damaged_store_is_not_copied_as_if_it_were_sound(bench: Bench) -> None:
+    measured(bench)
+    file = bench.folder / ".dyno" / "dyno.db"
+    with closing(sqlite3.connect(file)) as store:
+        (page,) = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'samples'").fetchone()
+        (size,) = store.execute("PRAGMA page_size").fetchone()
+    content = bytearray(file.read_bytes())
+    content[(page - 1) * size + 100 : page * size] = b"\xff" * (size - 100)
+    file.write_bytes(content)
+    copied = bench.dyno("store", "backup", "copy.db")
+    assert copied.code == 2
+    assert "damaged" in copied.err
+    assert not (bench.folder / "copy.db").exists()
+    assert bench.dyno("store", "check").code == 2
+
+
+def test_a_store_on_a_disk_that_nobody_can_write_to_is_read(bench: Bench) -> None:
+    done = on_a_small_disk(
+        bench,
+        "dyno run suite.yaml --agent agent.py@slow --limit 5 > /dev/null\n"
+        "mount -o remount,ro none .\n"
+        "dyno list runs; dyno show last; dyno board; dyno store backup ../copy.db",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "complete" in done.stdout
+    with closing(sqlite3.connect(bench.folder / "copy.db")) as store:
+        assert store.execute("SELECT count(*) FROM samples").fetchone() == (5,)

@@ -38,7 +38,7 @@ COMMANDS = {
     "jobs": "List, follow or cancel what a service was asked to run.",
     "keys": "Create, list or revoke the keys of a service's callers.",
     "model": "Install and serve the local model, or simulate one.",
-    "store": "Migrate, rebuild, back up or compact the store.",
+    "store": "Migrate, check, rebuild, back up or compact the store.",
 }
 _HOMES = {
     "init": "bench.init",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -116,6 +117,19 @@ class Store:
         with self.session as session:
             session.commit()
             session.backend.backup(path)
+
+    def problems(self) -> Iterator[str]:
+        """What is damaged, each in a sentence: first what the database says of its files, then runs that cannot be
+        read. Reads everything."""
+        with self.session as session:
+            yield from session.backend.problems(session.connection)
+        for row in self.runs.newest(sys.maxsize >> 1):
+            try:
+                self.runs.load(row.run_id, samples=False)
+                for _ in self.runs.iter_samples(row.run_id, details=True):
+                    pass
+            except StoreError as error:
+                yield error.message
 
     def copy_open(self, path: Path) -> None:
         """As ``backup``, of what this connection has written, even where the store's file has lost its name."""

@@ -11,7 +11,7 @@ from agentdyno.cli.shared import json_option, open_store, print_json, say, store
 
 @click.group(name="store")
 def command() -> None:
-    """Migrate, rebuild, back up or compact the store."""
+    """Migrate, check, rebuild, back up or compact the store."""
 
 
 @command.command()
@@ -57,6 +57,27 @@ def backup(path: Path, store: str | None, as_json: bool) -> None:
     restore = f"Restore it with pg_restore --clean --if-exists --dbname=URL {path}."
     how = f"Use it with --store {path}." if url.startswith("sqlite") else restore
     say(f"Wrote {path} ({path.stat().st_size:,} bytes). {how}")
+
+
+@command.command()
+@store_option
+@json_option
+def check(store: str | None, as_json: bool) -> int:
+    """Read everything in the store, and say what is damaged; exits with 2 where something is."""
+    with open_store(store, must_exist=True) as opened:
+        problems = list(opened.problems())
+    if as_json:
+        print_json({"problems": problems})
+    for problem in problems:
+        say(f"damaged: {problem}")
+    if problems:
+        say(
+            "Summaries are made anew by `dyno store rebuild`; everything comes back from a copy that "
+            "`dyno store backup` made. `dyno report` and `dyno compare` read a run's result.json without a store."
+        )
+    else:
+        say("Everything in the store can be read.")
+    return 2 if problems else 0
 
 
 @command.command()

@@ -31,7 +31,7 @@ KNOWN_WORSE = "known:worse"
 KNOWN_SAME = "known:same"
 """Tags of a run of which somebody knows how it is beside the run before it."""
 MOST_PAIRS = 20
-"""Pairs of runs of one agent that are judged again, the newest, so that an answer does not take longer with every run."""
+"""Pairs of runs of one agent that are judged again, the newest: an answer must not take longer with every run."""
 
 
 @dataclass(frozen=True, slots=True)

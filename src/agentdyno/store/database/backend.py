@@ -89,6 +89,9 @@ class Backend(Protocol):
     def explain(self, error: BaseException) -> StoreError:
         """The failure in the user's words, with what to do."""
 
+    def problems(self, connection: Connection) -> list[str]:
+        """What the database finds wrong with its own files, each in a sentence."""
+
     def backup(self, path: Path) -> None: ...
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:

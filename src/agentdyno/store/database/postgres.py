@@ -165,6 +165,10 @@ class PostgresBackend(Upserts):
             return unreachable(message, self._url, self.where)
         return explained(getattr(original, "sqlstate", None) or "", message, self.where)
 
+    def problems(self, connection: Connection) -> list[str]:  # noqa: ARG002
+        """A server watches over its own files."""
+        return []
+
     def backup(self, path: Path) -> None:
         with claimed(path):
             dump(self._url, path, self._without_secrets)

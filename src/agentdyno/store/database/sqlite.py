@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, event, text
 from sqlalchemy.dialects.sqlite import insert
@@ -107,8 +109,10 @@ class SqliteBackend(Upserts):
             ) from None
 
     def engine(self, busy_timeout_s: float) -> Engine:
+        reading = {"creator": lambda: _reader(self._path, busy_timeout_s)} if self._is_read_only() else {}
         engine = create_engine(
             self._url,
+            **reading,
             poolclass=NullPool,
             isolation_level="AUTOCOMMIT",
             json_serializer=dumps,
@@ -118,6 +122,10 @@ class SqliteBackend(Upserts):
         event.listen(engine, "connect", _configure)
         event.listen(engine, "connect", lambda *_: self._note_place())
         return engine
+
+    def _is_read_only(self) -> bool:
+        """Whether nobody here can write to it: the file, or its folder, which the write-ahead log lives in."""
+        return self._path.is_file() and not all(os.access(item, os.W_OK) for item in (self._path, self._path.parent))
 
     def _note_place(self) -> None:
         self._opened, self._looked_at = _identity(self._path), time.monotonic()
@@ -202,10 +210,21 @@ class SqliteBackend(Upserts):
 
         with (
             claimed(path),
-            contextlib.closing(sqlite3.connect(self._path)) as source,
+            contextlib.closing(
+                _reader(self._path, 0.0) if self._is_read_only() else sqlite3.connect(self._path)
+            ) as source,
             contextlib.closing(sqlite3.connect(path)) as target,
         ):
             source.backup(target)
+            if problems := _problems(target):
+                raise StoreError(
+                    f"the store is damaged, and so is a copy of it: {problems[0]}",
+                    where=self.where,
+                    remedy="`dyno store check` says what can still be read. Restore an earlier copy.",
+                )
+
+    def problems(self, connection: Connection) -> list[str]:
+        return _problems(_driver(connection))
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:
         before = self._size_bytes()
@@ -216,6 +235,29 @@ class SqliteBackend(Upserts):
 
     def _size_bytes(self) -> int:
         return sum(part.stat().st_size for part in (self._path, Path(f"{self._path}-wal")) if part.exists())
+
+
+def _problems(driver: sqlite3.Connection) -> list[str]:
+    """What SQLite finds wrong with a whole file; nothing for one that is sound."""
+    try:
+        found = [str(text) for (text,) in driver.execute("PRAGMA integrity_check(20)") if text != "ok"]
+        orphans = driver.execute("PRAGMA foreign_key_check").fetchall()
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    return found + [f"a row of {table} belongs to none of {parent}" for table, _, parent, _ in orphans[:20]]
+
+
+def _reader(path: Path, busy_timeout_s: float) -> sqlite3.Connection:
+    """A connection that only reads. Without its write-ahead log, which needs a folder to be written to, a store is
+    read as it lies there: nobody can change it."""
+    place = f"file:{quote(str(path))}?mode=ro"
+    driver = sqlite3.connect(place, uri=True, timeout=busy_timeout_s, check_same_thread=False)
+    try:
+        driver.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        driver.close()
+        driver = sqlite3.connect(f"{place}&immutable=1", uri=True, timeout=busy_timeout_s, check_same_thread=False)
+    return driver
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

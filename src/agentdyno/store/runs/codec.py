@@ -5,10 +5,11 @@ Numbers that are not finite have no JSON form: such a reading or figure is left 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from math import isfinite
 from typing import Any, TypeVar
@@ -44,6 +45,19 @@ SAMPLE_COLUMNS = (
 )
 SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument", "part")
 _OWN_COLUMNS = ("duration_s", "cpu_s")
+
+
+@contextlib.contextmanager
+def readable(run_id: str) -> Iterator[None]:
+    """For what makes values of a run's rows: rows that are damaged are a ``StoreError`` which names the run."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"run {run_id[:13]} cannot be read: a part of it is damaged ({type(error).__name__}: {error})",
+            remedy="`dyno store check` says what else is. Restore a copy made by `dyno store backup`; what the run "
+            "found is in its result.json, too.",
+        ) from error
 
 
 def dumps(plain: object) -> str:

@@ -32,7 +32,7 @@ from agentdyno.model.result import ScoreSpread
 from agentdyno.store.boards.schema import executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
-from agentdyno.store.runs.codec import decoded, id_bytes, id_text, row_sample
+from agentdyno.store.runs.codec import decoded, id_bytes, id_text, readable, row_sample
 from agentdyno.store.runs.schema import (
     IS_SAMPLE,
     WITHOUT_SAMPLE,
@@ -188,6 +188,11 @@ def _of_trials(session: DatabaseSession, run_id: str, only: ColumnElement[bool])
 def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> RunResult:
     """A run by its full id: arms in the order of the plan, all their samples by phase, iteration and case."""
     key = run_key(session, run_id)
+    with readable(run_id):
+        return _read_run(session, key, samples)
+
+
+def _read_run(session: DatabaseSession, key: int, samples: bool) -> RunResult:
     row = session.execute(
         select(
             runs,

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, null, sel
 from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import plain_or_null, row_sample
+from agentdyno.store.runs.codec import plain_or_null, readable, row_sample
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import IS_SAMPLE, arms, samples
 
@@ -33,11 +33,12 @@ def iter_samples(session: DatabaseSession, run_id: str, arm_id: str | None, deta
     with session, session.snapshot():
         keys = _arm_keys(session, run_id, arm_id)
     columns = COLUMNS if details else _WITHOUT_DETAILS
-    for key, name in keys:
-        for phase in Phase:
-            wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
-            for row in _pages(session, wanted):
-                yield row_sample(row, name)
+    with readable(run_id):
+        for key, name in keys:
+            for phase in Phase:
+                wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
+                for row in _pages(session, wanted):
+                    yield row_sample(row, name)
 
 
 def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
