@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentdyno.cli import shared
 from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
+from agentdyno.model.form import CUT_SHORT
 
 if TYPE_CHECKING:
     from agentdyno.findings.standing.model import HeldCase
@@ -72,6 +73,8 @@ def finish(
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
     if result.stopped_because and result.stopped_because.startswith(DECIDED):
         shared.say(f"{result.stopped_because[0].upper()}{result.stopped_because[1:]}.")
+    elif result.stopped_because == CUT_SHORT:
+        shared.say(f"Stopped early: {result.stopped_because}.")
     elif result.stopped_because:
         again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
         shared.say(f"Stopped early: {result.stopped_because}. Go on with: dyno resume {result.run_id[:13]}{again}")

@@ -13,6 +13,8 @@ from agentdyno.model.suite import Constraints
 
 INTERRUPTED = "interrupted"
 """``RunResult.stopped_because`` of a run that somebody cancelled."""
+CUT_SHORT = "the run was ended from outside, and what it was at was cut short"
+"""The reason of a run whose trial cannot be taken up again: a load."""
 GIVEN_UP = "arms failed too often"
 """How ``RunResult.stopped_because`` ends where arms were given up: those are failed, the others are whole."""
 

@@ -11,19 +11,19 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentdyno.contracts import StopRule
 from agentdyno.errors import RunError, StoreGone
 from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, RunWarning, Status
-from agentdyno.model.form import GIVEN_UP, INTERRUPTED
+from agentdyno.model.form import CUT_SHORT, GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
-from agentdyno.runner.executor import ElasticExecutor, Executor
+from agentdyno.runner.executor import ElasticExecutor, Executor, Facts
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
-from agentdyno.runs.kind import Ended, Prepared, RunKind, Tools
+from agentdyno.runs.kind import Ended, Prepared, RunKind, RunRequest, Tools
 from agentdyno.runs.kinds import kind_named
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import Normaliser
@@ -87,6 +87,9 @@ def resume(
 
 def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunResult:
     store, run_id, kind = tools.kept_in, header.run_id, kind_named(header.kind)
+    left_open = header.status is RunStatus.RUNNING
+    if left_open and not kind.continuable and all(arm.samples_total for arm in header.arms):
+        return _closed_as_it_is(kind, header, tools)
     if tools.choices.executor:
         header = replace(header, spec=replace(header.spec, executor=tools.choices.executor))
     with kind.prepare(kind.again(header, tools), tools) as prepared:
@@ -109,7 +112,22 @@ def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunRes
             if not kind.continuable:
                 done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
-        return _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys()).execute(header, done)
+        cut_short = bool(begun) and not kind.continuable
+        run = _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys(), cut_short)
+        return run.execute(header, done)
+
+
+def _closed_as_it_is(kind: RunKind[Any], header: RunResult, tools: Tools) -> RunResult:
+    """A run that was killed, with nothing left that could be begun: closed as partial, without asking its target."""
+    store, folder = tools.kept_in, run_folder(header.spec, header.run_id)
+    make_folder(folder)
+    Recording(store, header.run_id, folder).rescue()
+    header = replace(header, stopped_because=CUT_SHORT, finished_at=now_ms())
+    prepared: Prepared[Any] = Prepared(RunRequest(kind.name, header.spec), Plan((), ()), None)
+    closed = kind.close(header, prepared, Ended(Facts(), (), folder, store, resumed=True))
+    closed = _written(replace(closed, status=run_status(closed)), folder)
+    store.runs.finish(closed, folder=folder)
+    return closed
 
 
 def _written(closed: RunResult, folder: Path) -> RunResult:
@@ -177,7 +195,8 @@ def planned_samples(prepared: Prepared[W]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[W]):
-    """A run that has been begun and whose executor is open. ``repeated`` trials had ended and are performed anew."""
+    """A run that has been begun and whose executor is open. ``repeated`` trials had ended and are performed anew;
+    ``cut_short`` where one was not brought to its end and cannot be any more."""
 
     kind: RunKind[W]
     prepared: Prepared[W]
@@ -185,6 +204,7 @@ class _Run(Generic[W]):
     place: Place
     tools: Tools
     repeated: AbstractSet[str] = frozenset()
+    cut_short: bool = False
 
     def execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         """Performs the trials that are not ``done``, records each sample at once, closes."""
@@ -208,6 +228,8 @@ class _Run(Generic[W]):
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if reason is None and given_up:
             reason = f"{len(given_up)} of {len(prepared.plan.arms)} {GIVEN_UP}"
+        if reason is None and self.cut_short:
+            reason = CUT_SHORT
         facts = executor.facts
         extra = (
             *teardown_warnings(facts.teardown_failures),

@@ -43,6 +43,21 @@ def test_a_load_prints_its_table_and_its_file_runs_again(bench: Bench, server: R
     assert "latency_p50" in compared.out or "latency" in compared.out
 
 
+def test_a_load_that_was_killed_is_closed_by_resume_with_what_is_there(bench: Bench, server: RunningServer) -> None:
+    asked = ("--model", "m", "--rate", "20", "--duration", "600", "--window", "0.2")
+    load = bench.start("load", server.openai_url, *asked)
+    while not any(run["samples"] for run in bench.dyno("list", "runs", "--json").json):
+        assert load.poll() is None
+    load.kill()
+    load.communicate()
+    done = bench.dyno("resume")
+    assert done.code == 0, done.err
+    assert "Stopped early: the run was ended from outside" in done.err
+    run = bench.dyno("list", "runs", "--json").json[0]
+    assert (run["status"], run["samples"] > 0) == ("partial", True)
+    assert bench.dyno("resume").code == 2
+
+
 def test_a_dry_run_sends_nothing(bench: Bench, server: RunningServer) -> None:
     server.reset()
     done = bench.dyno("load", server.openai_url, "--model", "m", "--scenario", "spike_load", "--dry-run")
