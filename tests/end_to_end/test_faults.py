@@ -98,6 +98,7 @@ def test_a_run_that_is_alive_is_not_resumed_and_two_resumes_are_one(bench: Bench
 def test_a_store_that_is_deleted_during_a_run_is_kept_whole_and_the_run_goes_on_there(bench: Bench) -> None:
     run = started(bench)
     shutil.rmtree(bench.folder / ".dyno")
+    time.sleep(0.6)  # it looks for its store twice a second, when it writes
     bench.write("go", "")
     _, err = run.communicate(timeout=120)
     assert run.returncode == 2

@@ -81,7 +81,9 @@ def judged(bench: Bench, broken: int, gate_section: str = "") -> Judged:
         "API's changes": changes.json()["rows"][0]["accuracy"],
     }
     told = bench.dyno("history", "shouter", "--regressions", "--json").json
-    assert regressions.json()["regressions"] == told["regressions"]
+    # The API has the names of the requirement beside ours.
+    seen_there = [{key: row[key] for key in told["regressions"][0]} for row in regressions.json()["regressions"]]
+    assert seen_there == told["regressions"]
     return Judged(
         rows,
         gate,

@@ -32,4 +32,4 @@ def test_every_spec_of_the_package_has_a_name() -> None:
     folder = Path(agentdyno_workloads.__file__).parent
     named = {item.path for item in workload_files() if item.package == WORKLOADS_PACKAGE}
     assert named == {*folder.glob("*/specs/*.yaml"), *folder.glob("*/suites/*.yaml")}
-    assert len(named) == 34
+    assert len(named) == 38

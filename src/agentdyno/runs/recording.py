@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.errors import StoreError, StoreGone
-from agentdyno.model import Progress, Sample, Status, Trial
+from agentdyno.model import Progress, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.runner.executor import TrialStep
 from agentdyno.runner.rules.budgets import spent_usd
@@ -206,10 +206,13 @@ def keep_copy(store: Store, folder: Path, run_id: str, gone: StoreGone) -> Store
             where=gone.where,
             remedy="What was measured in this run is lost. Run it again.",
         )
+    if store.runs.load(run_id, samples=False).status is not RunStatus.RUNNING:
+        told, remedy = "the run has ended", "Put the copy in its place."
+    else:
+        told = "the run stops here"
+        remedy = f"Put the copy in its place, or go on in it: `dyno resume {run_id[:13]} --store {copy}`."
     return StoreError(
-        f"{gone.message}; the run stops here, and everything in the store is kept in {copy}",
-        where=gone.where,
-        remedy=f"Put the copy in its place, or go on in it: `dyno resume {run_id[:13]} --store {copy}`.",
+        f"{gone.message}; {told}, and everything in the store is kept in {copy}", where=gone.where, remedy=remedy
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import psutil
 
 MEMORY_BYTES = 80 * 1024 * 1024
+PATIENCE_MS = 120_000
+"""How long a node may take to say that it is alive: a busy machine's are slow. Those that are killed refuse at once."""
 
 
 class TwoNodes:
@@ -22,7 +24,9 @@ class TwoNodes:
             from ray.cluster_utils import Cluster
 
         self._folder, self._count = folder, 0
-        self._cluster = _patiently(lambda: Cluster(initialize_head=True, head_node_args=self._given()))
+        often = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 300}
+        head = {"_system_config": {**often, "health_check_timeout_ms": PATIENCE_MS}}
+        self._cluster = _patiently(lambda: Cluster(initialize_head=True, head_node_args={**self._given(), **head}))
         self.others: list[Any] = []
         self.add()
 

@@ -167,7 +167,8 @@ def test_regressions_are_told_in_the_words_of_the_requirement(room: Room) -> Non
     client.app.state.services.close()
 
 
-def test_a_suite_is_shown_as_the_requirement_has_it(bench: Bench) -> None:
+def test_a_suite_is_shown_as_the_requirement_has_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)  # whose service has not read its suites yet
     (bench.folder / "sums.yaml").write_text(
         "name: Sums\nversion: '3'\ncreated_at: '2026-01-31'\ncategory: accuracy\n"
         "baseline_scores: [{agent_id: echo, scores: {accuracy: 0.9}}]\n"

@@ -92,7 +92,7 @@ def test_flags_of_the_command_line_and_report_both(tmp_path: Path) -> None:
     )
     assert done.code == 0, done.err
     assert "benchmark_results.html" in done.out + done.err
-    assert "report.json" in done.out + done.err
+    assert "benchmark_results.json" in done.out + done.err
     wrong = bench.dyno("run", "workload:frameworks/suite", *chosen, "--report", "pdf")
     assert wrong.code == 2
     assert "--report is html or json or both, not pdf" in wrong.err

@@ -74,7 +74,11 @@ class RayFarm:
             while len(joined) < len(self._actors):
                 for news in self._news(0.5):
                     if isinstance(news, Lost):
-                        raise RunError(f"{news.station} cannot take part: {news.reason}", where="--executor")
+                        problem = f"{news.station} cannot take part: {news.reason}"
+                        if not self._actors:
+                            raise RunError(problem, where="--executor")
+                        self._say(problem)
+                        joined = [item for item in joined if item.station != news.station]
                     if isinstance(news, Joined):
                         joined.append(news)
                 if time.monotonic() > deadline:
