@@ -12,7 +12,7 @@ import psutil
 
 MEMORY_BYTES = 80 * 1024 * 1024
 PATIENCE_MS = 120_000
-"""How long a node may take to say that it is alive: a busy machine's are slow. Those that are killed refuse at once."""
+"""How long a node may take to say that it is alive: a busy machine's are slow. Killed ones refuse at once."""
 
 
 class TwoNodes:
