@@ -147,7 +147,7 @@ def test_the_documented_slurm_job_starts_workers_that_share_a_run(service: Servi
     stub.parent.mkdir()
     stub.write_text(
         "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\n"
-        "for _ in 1 2; do \"$@\" --lease 1 & done\ntrap 'kill $(jobs -p); wait' TERM\nwait; wait\n"
+        "for _ in 1 2; do \"$@\" --lease 10 & done\ntrap 'kill $(jobs -p); wait' TERM\nwait; wait\n"
     )
     stub.chmod(0o700)
     (service.folder / "workers.sh").write_text(block("workers.sh"))

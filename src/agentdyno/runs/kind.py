@@ -34,6 +34,10 @@ Say = Callable[[str], None]
 """Tells a person one line."""
 
 
+class NothingLeft(RunError):
+    """A run of which nothing can be begun any more, and what was cut short cannot be taken up again."""
+
+
 RAY = "ray"
 RAY_SCHEME = "ray://"
 

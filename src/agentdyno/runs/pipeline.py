@@ -23,7 +23,7 @@ from agentdyno.runner.executor import ElasticExecutor, Executor, Facts
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
 from agentdyno.runs.environment import capture_environment, capture_vcs
-from agentdyno.runs.kind import Ended, Prepared, RunKind, RunRequest, Tools
+from agentdyno.runs.kind import Ended, NothingLeft, Prepared, RunKind, RunRequest, Tools
 from agentdyno.runs.kinds import kind_named
 from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import Normaliser
@@ -88,11 +88,15 @@ def resume(
 def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunResult:
     store, run_id, kind = tools.kept_in, header.run_id, kind_named(header.kind)
     left_open = header.status is RunStatus.RUNNING
-    if left_open and not kind.continuable and all(arm.samples_total for arm in header.arms):
-        return _closed_as_it_is(kind, header, tools)
     if tools.choices.executor:
         header = replace(header, spec=replace(header.spec, executor=tools.choices.executor))
-    with kind.prepare(kind.again(header, tools), tools) as prepared:
+    try:
+        request = kind.again(header, tools)
+    except NothingLeft:
+        if not left_open:
+            raise
+        return _closed_as_it_is(kind, header, tools)
+    with kind.prepare(request, tools) as prepared:
         problem = kind.words.changed(header, prepared.plan)
         if problem is not None:
             raise problem
@@ -112,7 +116,7 @@ def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunRes
             if not kind.continuable:
                 done |= dict.fromkeys(begun, Status.OK)
         header = replace(header, warnings=prepared.warnings)
-        cut_short = bool(begun) and not kind.continuable
+        cut_short = left_open and bool(begun) and not kind.continuable
         run = _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys(), cut_short)
         return run.execute(header, done)
 

@@ -15,6 +15,12 @@ from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulat
 ROOT = Path(__file__).parents[4]
 
 
+@pytest.fixture(autouse=True)
+def no_store_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever lies in the folder in which the tests run has no part in them."""
+    monkeypatch.setenv("DYNO_STORE", str(tmp_path / "dyno.db"))
+
+
 @pytest.fixture(scope="session")
 def rust_programs() -> str:
     """The folder with the programs of all five runtimes, built to be tested and not to be measured."""

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from agentdyno.errors import RunError
 from agentdyno.model import ArmResult, Phase, Plan, RunResult, RunWarning, Trial
 from agentdyno.model.load import LoadOptions, LoadSpec, SelfCheck
-from agentdyno.runs.kind import Announced, Ended, HeaderParts, KindWords, Prepared, RunRequest, Source, Tools
+from agentdyno.runs.kind import (
+    Announced,
+    Ended,
+    HeaderParts,
+    KindWords,
+    NothingLeft,
+    Prepared,
+    RunRequest,
+    Source,
+    Tools,
+)
 
 if TYPE_CHECKING:
     from agentdyno.contracts import StopRule
@@ -64,7 +74,7 @@ class LoadKind:
         from agentdyno.specs.load.build import load_of
 
         if all(arm.samples_total for arm in header.arms):
-            raise RunError(
+            raise NothingLeft(
                 f"every scenario of run {header.run_id} has been begun: a load is not continued in the middle",
                 remedy="`dyno run` with its file, or `dyno load`, starts a new one.",
             )

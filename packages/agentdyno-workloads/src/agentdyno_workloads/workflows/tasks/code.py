@@ -87,7 +87,7 @@ def make_git_history(folder: Path, seed: int) -> None:
                 GIT_AUTHOR_DATE=date,
                 GIT_COMMITTER_DATE=date,
             )
-        git("bundle", "create", "-q", str(folder.resolve() / "history.bundle"), "main")
+        git("-c", "pack.threads=1", "bundle", "create", "-q", str(folder.resolve() / "history.bundle"), "main")
 
 
 def check_git_history(state: FinalState, seed: int) -> None:
