@@ -141,33 +141,6 @@ def block(name: str) -> str:
     return PAGE.split(f"Save this as `{name}`:")[1].split("```")[1].partition("\n")[2]
 
 
-def test_the_documented_slurm_job_starts_workers_that_share_a_run(service: Service) -> None:
-    """``srun`` is a script that starts as many processes as there are tasks, on this machine."""
-    stub = service.folder / "bin" / "srun"
-    stub.parent.mkdir()
-    stub.write_text(
-        "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\n"
-        "for _ in 1 2; do \"$@\" --lease 10 & done\ntrap 'kill $(jobs -p); wait' TERM\nwait; wait\n"
-    )
-    stub.chmod(0o700)
-    (service.folder / "workers.sh").write_text(block("workers.sh"))
-    job = service.submit()
-    environ = {
-        **os.environ,
-        "PATH": f"{stub.parent}:{Path(DYNO).parent}:{os.environ['PATH']}",
-        "DYNO_STORE": str(service.folder / "dyno.db"),
-        "SLURM_SUBMIT_DIR": str(service.folder),
-    }
-    batch = subprocess.Popen(["bash", "workers.sh"], cwd=service.folder, env=environ, stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: service.store.service.job(job.job_id).status.ended)
-    finally:
-        batch.terminate()
-        batch.wait(60)
-    assert whole(service.store, job)
-    assert len(owners(service.folder)) == 2
-
-
 def test_the_documented_deployment_is_one_and_its_command_is_ours() -> None:
     manifest = yaml.safe_load(block("workers.yaml"))
     assert (manifest["apiVersion"], manifest["kind"]) == ("apps/v1", "Deployment")
