@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +18,11 @@ import yaml
 
 from agentdyno.cli.service.worker import command as worker_command
 from agentdyno.jobs import sharing
-from agentdyno.model import RunStatus
+from agentdyno.jobs.heartbeat import now_ms
+from agentdyno.model import Phase, RunStatus, Trial
 from agentdyno.model.job import Job, JobStatus
+from agentdyno.runner.farm.driver import Told
+from agentdyno.runs.cluster.order import WorkOrder
 from agentdyno.store import Store
 
 from ..command import DYNO
@@ -133,12 +137,73 @@ def test_a_worker_that_does_not_share_leaves_batches_alone(service: Service) -> 
     assert service.store.service.batches(leased) == []
 
 
+def finish_batch(service: Service, said: str) -> None:
+    """Another worker does the next batch of whoever shares, and says one thing about it."""
+    given = {"now_ms": now_ms(), "lease_ms": 1000, "batches": True}
+    batch = service.store.service.lease_job("other", service.catalogue.offers, **given)  # type: ignore[arg-type]
+    assert batch is not None
+    mine = (batch.job_id, batch.attempt)
+    service.store.service.heartbeat_job(*mine, now_ms=now_ms(), lease_ms=1000, progress={"items": [{"key": said}]})
+    service.store.service.finish_job(*mine, JobStatus.SUCCEEDED, now_ms=now_ms())
+
+
+def test_every_batch_of_a_worker_that_was_sent_several_is_heard_of(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next cases go out as soon as it is known how quick they are, while the first are still being done."""
+    monkeypatch.setattr(sharing, "LOOK_S", -1.0)
+    monkeypatch.setattr(sharing, "COUNT_S", 10**6)
+    service.submit()
+    job = service.store.service.lease_job("x", service.catalogue.offers, now_ms=now_ms(), lease_ms=10**9)
+    assert job is not None
+    farm = sharing.WorkersFarm(
+        service.worker().store_url, job, WorkOrder("run"), "x", 10**6, _counted_at=time.monotonic()
+    )
+    with Store.open(farm.url) as store:
+        farm._store, farm._stations = store, ["worker-1"]
+        farm.send("worker-1", [Trial("arm", Phase.MEASURED, 0, "c1")])
+        farm.send("worker-1", [Trial("arm", Phase.MEASURED, 0, "c2")])
+        finish_batch(service, "first")
+        assert farm.receive(0.0) == [Told("worker-1", [{"key": "first"}])]
+        assert farm.receive(0.0) == []
+        finish_batch(service, "second")
+        assert farm.receive(0.0) == [Told("worker-1", [{"key": "second"}])]
+        assert service.store.service.batches(job) == []
+
+
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "cluster.md").read_text()
 
 
 def block(name: str) -> str:
     """The block of the page that is to be saved under this name."""
     return PAGE.split(f"Save this as `{name}`:")[1].split("```")[1].partition("\n")[2]
+
+
+def test_the_documented_slurm_job_starts_workers_that_share_a_run(service: Service) -> None:
+    """``srun`` is a script that starts as many processes as there are tasks, on this machine."""
+    stub = service.folder / "bin" / "srun"
+    stub.parent.mkdir()
+    stub.write_text(
+        "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\n"
+        "for _ in 1 2; do \"$@\" --lease 10 & done\ntrap 'kill $(jobs -p); wait' TERM\nwait; wait\n"
+    )
+    stub.chmod(0o700)
+    (service.folder / "workers.sh").write_text(block("workers.sh"))
+    job = service.submit()
+    environ = {
+        **os.environ,
+        "PATH": f"{stub.parent}:{Path(DYNO).parent}:{os.environ['PATH']}",
+        "DYNO_STORE": str(service.folder / "dyno.db"),
+        "SLURM_SUBMIT_DIR": str(service.folder),
+    }
+    batch = subprocess.Popen(["bash", "workers.sh"], cwd=service.folder, env=environ, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: service.store.service.job(job.job_id).status.ended)
+    finally:
+        batch.terminate()
+        batch.wait(60)
+    assert whole(service.store, job)
+    assert len(owners(service.folder)) == 2
 
 
 def test_the_documented_deployment_is_one_and_its_command_is_ours() -> None:

@@ -34,11 +34,19 @@ log = logging.getLogger("agentdyno.worker")
 
 
 @dataclass(slots=True)
+class _Batch:
+    """Some cases that a station was sent, and since when it has been doing nothing else."""
+
+    station: str
+    waits_since: float
+
+
+@dataclass(slots=True)
 class WorkersFarm:
     """A ``Farm`` of the other workers that offer the job's agent and suite, and of this very process.
 
-    Each of the others is a station that has one batch at a time. Which worker leases it is up to them: jobs have one
-    agent, so a block of cases is one case.
+    Each of the others is a station, whose batches wait for one another. Which worker leases one is up to them: jobs
+    have one agent, so a block of cases is one case.
     """
 
     url: str
@@ -49,9 +57,8 @@ class WorkersFarm:
     environment: Environment | None = None
     _station: Station = field(default_factory=Station)
     _store: Store | None = None
-    _batches: dict[str, str] = field(default_factory=dict)
-    """The batch that each station has, by the station's name."""
-    _sent_at: dict[str, float] = field(default_factory=dict)
+    _batches: dict[str, _Batch] = field(default_factory=dict)
+    """What is not heard of yet, by the batch's id."""
     _stations: list[str] = field(default_factory=list)
     _made: int = 0
     _looked_at: float = 0.0
@@ -77,7 +84,7 @@ class WorkersFarm:
         self._made += 1
         batch_id = f"{self.job.job_id}.{self.job.attempt}.{self._made}"
         self._store.service.add_batch(self.job, batch_id, plain, now_ms())
-        self._batches[station], self._sent_at[station] = batch_id, time.monotonic()
+        self._batches[batch_id] = _Batch(station, time.monotonic())
 
     def receive(self, timeout_s: float) -> list[News]:
         found: list[News] = []
@@ -104,7 +111,7 @@ class WorkersFarm:
         store, self._store = self._store, None
         if store is not None:
             try:
-                store.service.drop_batches(self.job, list(self._batches.values()))
+                store.service.drop_batches(self.job, list(self._batches))
                 store.close()
             except DynoError as error:
                 log.warning("batches may be left: %s", error)
@@ -113,35 +120,35 @@ class WorkersFarm:
         if not self._batches or self._store is None:
             return []
         rows = {row.job_id: row for row in self._store.service.batches(self.job)}
-        found: list[News] = []
+        told: list[News] = []
+        lost: dict[str, str] = {}
         over: list[str] = []
-        for station, batch_id in list(self._batches.items()):
+        at_work = {batch.station for batch_id, batch in self._batches.items() if _held(rows.get(batch_id))}
+        for batch_id, batch in self._batches.items():
             row = rows.get(batch_id)
             if row is not None and row.status is JobStatus.SUCCEEDED:
                 items = row.progress.get("items")
                 assert isinstance(items, list), "written with the end of the batch"
-                found.append(Told(station, items))
-            elif reason := self._lost(row, now - self._sent_at[station]):
-                found.append(Lost(station, reason))
-                self._stations.remove(station)
-            else:
-                continue
-            over.append(batch_id)
-            del self._batches[station], self._sent_at[station]
-        if over:
+                told.append(Told(batch.station, items))
+                over.append(batch_id)
+                at_work.add(batch.station)
+            elif row is None:
+                lost[batch.station] = "its batch is gone"
+            elif row.status.ended:
+                lost[batch.station] = row.error or row.status.value
+        for batch in self._batches.values():
+            if batch.station in at_work:  # its other batches wait for their turn
+                batch.waits_since = now
+            elif (now - batch.waits_since) * 1000 > 2 * self.lease_ms:
+                lost.setdefault(batch.station, "nobody takes its batch")
+        over += [name for name, batch in self._batches.items() if batch.station in lost and name not in over]
+        if over:  # only what is dropped is told: where the store does not answer, it is looked at again
             self._store.service.drop_batches(self.job, over)
-        return found
-
-    def _lost(self, row: Job | None, waited_s: float) -> str:
-        """Why a batch is not going to be done, "" where it is."""
-        if row is None:
-            return "its batch is gone"
-        if row.status.ended:
-            return row.error or row.status.value
-        held = row.status is JobStatus.RUNNING and (row.lease_until or 0) > now_ms()
-        if not held and waited_s * 1000 > 2 * self.lease_ms:
-            return "nobody takes its batch"
-        return ""
+        for batch_id in over:
+            del self._batches[batch_id]
+        for station in lost:
+            self._stations.remove(station)
+        return [*told, *(Lost(station, reason) for station, reason in lost.items())]
 
     def _count(self) -> list[News]:
         """As many stations as there are others that could do a batch; a station with a batch stays until its end."""
@@ -160,8 +167,14 @@ class WorkersFarm:
             self._made += 1
             self._stations.append(f"worker-{self._made}")
             found.append(Joined(self._stations[-1], "", AHEAD_S))
-        for station in [name for name in self._stations if name not in self._batches][: -len(others) or None]:
+        at_work = {batch.station for batch in self._batches.values()}
+        for station in [name for name in self._stations if name not in at_work][: -len(others) or None]:
             if len(self._stations) > len(others):
                 self._stations.remove(station)
                 found.append(Lost(station, "fewer workers are there"))
         return found
+
+
+def _held(row: Job | None) -> bool:
+    """Whether somebody does the batch."""
+    return row is not None and row.status is JobStatus.RUNNING and (row.lease_until or 0) > now_ms()
