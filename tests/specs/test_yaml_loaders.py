@@ -11,35 +11,11 @@ from agentdyno.errors import SpecError
 from agentdyno.specs.files import yaml_text
 from agentdyno.specs.files.yaml_text import parse_yaml
 
-WORDS = (
-    *[
-        "a",
-        "b:",
-        ": ",
-        "- ",
-        "? ",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        "&x ",
-        "*x",
-        "<<: ",
-        "!!str ",
-        "1",
-        "0x1F",
-        "true",
-        "~",
-        "é",
-        "'",
-        "#",
-        "> ",
-        "%",
-        "...",
-    ],
-    *('"', "|", "|#", "\t", "\\n", "\U0001f600", " ", "  ", "\n", "\n  ", "---\n", "a: 1\n", "- x\n"),
-)
+WORDS = [
+    *["a", "b:", ": ", "- ", "? ", "[", "]", "{", "}", ",", "&x ", "*x", "<<: ", "!!str ", "1", "0x1F", "true", "~"],
+    *["é", "'", '"', "#", "> ", "|", "|#", "%", "...", "\t", "\\n", "\U0001f600", " ", "  ", "\n", "\n  ", "---\n"],
+    *["a: 1\n", "- x\n"],
+]
 
 
 def read_slowly(text: str, monkeypatch: pytest.MonkeyPatch) -> object:
