@@ -1,6 +1,6 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks test-busy test-repeat check dashboard format soak bench results clean
+.PHONY: help demo test test-pythons test-frameworks test-busy test-repeat check dashboard format soak bench results clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
@@ -11,10 +11,10 @@ help:  ## List the targets
 
 demo:  ## Install, put agents on the comprehensive suite, print tables, write an HTML report (MODEL=none: no model)
 ifeq ($(MODEL),none)
-	@scripts/install.sh
+	@scripts/install.sh plots,prices,service
 	@$(RUN)/dyno demo --model none
 else
-	@scripts/install.sh local
+	@scripts/install.sh local,plots,prices,service
 	@$(RUN)/dyno model install
 	@$(RUN)/dyno demo --model local
 endif
@@ -29,6 +29,10 @@ test-frameworks:  ## Agents of every framework, as `make test` tries those that 
 	@scripts/for_tests.sh
 	@scripts/frameworks.sh core more crewai
 	@DYNO_FRAMEWORKS=all $(RUN)/python -m pytest tests/agents/frameworks packages/agentdyno-workloads/tests/frameworks
+
+test-pythons:  ## Every test with each of Python 3.11 to 3.13 that is found
+	@scripts/for_tests.sh
+	@scripts/test_pythons.sh
 
 test-busy:  ## Every test, beside two processes that burn a core each
 	@scripts/for_tests.sh

@@ -2,17 +2,19 @@
 # Creates .venv and installs agentdyno into it, once per change of a pyproject.toml or of constraints.txt. With the extra
 # dev the packages below packages/ are installed beside it, each from its sources.
 # Usage: scripts/install.sh [EXTRA[,EXTRA...]]     e.g. scripts/install.sh dev,peers
+# VENV names another folder than .venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 extras="${1:-}"
+venv="${VENV:-.venv}"
 targets=(-e ".${extras:+[$extras]}")
 sources=(pyproject.toml constraints.txt)
 if [[ ",$extras," == *,dev,* ]]; then
     targets+=(-e "./packages/agentdyno-workloads[redis]")
     sources+=(packages/agentdyno-workloads/pyproject.toml)
 fi
-stamp=".venv/.installed-$(printf '%s' "$extras" | tr ',' '-')"
+stamp="$venv/.installed-$(printf '%s' "$extras" | tr ',' '-')"
 if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp")" ]; then
     exit 0
 fi
@@ -23,12 +25,12 @@ python="${PYTHON:-python3}"
     echo "Point PYTHON at a newer one: make demo PYTHON=python3.12" >&2
     exit 2
 }
-[ -x .venv/bin/python ] || "$python" -m venv .venv
-export UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$PWD/.venv"
-echo "Installing agentdyno${extras:+ with $extras} into .venv ..." >&2
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+export UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$PWD/$venv"
+echo "Installing agentdyno${extras:+ with $extras} into $venv ..." >&2
 # uv installs twice as fast; where it cannot be had or fails, pip does the same work.
-.venv/bin/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-if ! { [ -x .venv/bin/uv ] && .venv/bin/uv pip install --quiet -c constraints.txt "${targets[@]}"; }; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "${targets[@]}"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
+if ! { [ -x "$venv/bin/uv" ] && "$venv/bin/uv" pip install --quiet -c constraints.txt "${targets[@]}"; }; then
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "${targets[@]}"
 fi
 touch "$stamp"

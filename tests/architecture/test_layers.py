@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("findings/judge",),
     ("findings/model",),
     ("model",),
-    ("settings", "stats"),
+    ("settings", "stats", "extras"),
     ("errors", "version"),
 )
 DEPTH = {part: depth for depth, layer in enumerate(LAYERS) for part in layer}

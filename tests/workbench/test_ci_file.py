@@ -79,6 +79,30 @@ def test_what_the_project_needs_is_installed_too(tmp_path: Path) -> None:
     assert steps(write_ci(tmp_path).read_text())["Install"]["run"] == install_command(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("agentdyno[prices]==0.1", "'agentdyno[prices]==0.1'"),
+        ("git+https://host/owner/name@v0.1", "git+https://host/owner/name@v0.1"),
+        (".", "."),
+        ("vendor/agentdyno", "./vendor/agentdyno"),
+    ],
+)
+def test_agentdyno_comes_from_an_index_a_git_url_or_the_checkout(tmp_path: Path, source: str, word: str) -> None:
+    for folder in (tmp_path, tmp_path / "vendor" / "agentdyno"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pyproject.toml").write_text("")
+    assert install_command(tmp_path, source) == f"python -m pip install {word}"
+
+
+@pytest.mark.parametrize("source", ["nowhere", "/tmp", "agentdyno; rm -rf x", "git+https://h/${{ secrets.X }}", ""])
+def test_a_source_that_cannot_be_installed_is_refused(tmp_path: Path, source: str) -> None:
+    with pytest.raises(RunError) as caught:
+        write_ci(tmp_path, source=source)
+    assert caught.value.where == "--install"
+    assert not (tmp_path / CI_FILE).exists()
+
+
 def test_another_workflow_is_never_replaced(tmp_path: Path) -> None:
     path = write_ci(tmp_path, ["suites/a.yaml"])
     assert path == tmp_path / CI_FILE

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from html import escape as escape_html
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
+from agentdyno.extras import has_extra, install_extra
 from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
@@ -106,7 +108,7 @@ def render_html(report: Report) -> str:
     from agentdyno.findings.run.charts import drawing
 
     report = with_standings(report)
-    with drawing():
+    with drawing() if has_extra("plots") else nullcontext():
         runs = [
             _run(f"run-{number}", result)
             if (standing := standing_in(report, result)) is None
@@ -135,6 +137,7 @@ def render_html(report: Report) -> str:
             appended=appended,
             comparisons=comparisons,
             runs=runs,
+            no_pictures="" if has_extra("plots") else install_extra("plots"),
             run_ids=[result.run_id for result in report.results],
             versions=sorted({one_line(result.environment.agentdyno) for result in report.results}),
         )
@@ -144,7 +147,7 @@ def render_html(report: Report) -> str:
 def _concluded(key: str, part: Section) -> ConcludedSection:
     charts = tuple(
         replace(_chart(picture.draw(), f"{key}-c{number}", picture.caption), wide=picture.wide)
-        for number, picture in enumerate(part.pictures)
+        for number, picture in enumerate(part.pictures if has_extra("plots") else ())
     )
     return ConcludedSection(key, part.title, part.lead, part.tables, charts)
 
@@ -187,9 +190,10 @@ def _soft(text: str) -> Markup:
 def _run(key: str, result: RunResult) -> RunSection:
     metric = primary_metric(result.arms)
     values = [arm_values(arm, metric) for arm in result.arms] if metric else []
-    drawn = [data for data in values if data.values]
+    drawn = [data for data in values if data.values and has_extra("plots")]
     left_out = len(drawn) - MOST_CHARTED
-    series = [found for arm in result.arms[:MOST_CHARTED] if (found := resource_series(arm))]
+    charted = result.arms[:MOST_CHARTED] if has_extra("plots") else ()
+    series = [found for arm in charted if (found := resource_series(arm))]
     return RunSection(
         key=key,
         name=one_line(result.name),
@@ -238,7 +242,7 @@ def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple
     from agentdyno.findings.run.charts import overview
     from agentdyno.findings.standing.charts import dimension_chart
 
-    if not standing.agents:
+    if not standing.agents or not has_extra("plots"):
         return ()
     scores = _chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")
     charts = [replace(scores, wide=True)]
@@ -277,7 +281,7 @@ def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Ch
     from agentdyno.findings.run.charts import MOST_ROWS, overview, sweep_chart
 
     charts = []
-    for number, sweep in enumerate(sweeps(result)):
+    for number, sweep in enumerate(sweeps(result) if has_extra("plots") else ()):
         caption = f"{sweep.experiment}: {sweep_title(sweep)}, median with its 95 % interval."
         if sweep.left_out:
             caption += f" {count(sweep.left_out, 'more line')} not drawn."

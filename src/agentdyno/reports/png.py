@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentdyno.contracts import Report
+from agentdyno.extras import need_extra
 from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.run.charts_points import arm_values, primary_metric, sweeps
 from agentdyno.model import ArmResult
@@ -20,6 +21,7 @@ class PngReporter:
     name = "png"
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
+        need_extra("plots", "the reporter png")
         from agentdyno.findings.run.charts import drawing, sweep_rows
         from agentdyno.show.axes import png
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from agentdyno.errors import RunError
+from agentdyno.extras import need_extra
 from agentdyno.servers.child import ChildServer, Ready, run_child
 from agentdyno.servers.model_wheel import find_model, install_model
 
@@ -59,8 +59,7 @@ class LocalModel:
     def start(self) -> None:
         """Loads the model and serves it; raises ``RunError`` with the remedy when something is missing."""
         path = self._path or find_model()
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise RunError("llama.cpp is not installed", remedy="Install it with: pip install 'agentdyno[local]'")
+        need_extra("local", "the local model")
         if path is None:
             raise RunError(
                 "the local model's weights are not installed", remedy="Install them with: dyno model install"

@@ -12,6 +12,8 @@ from agentdyno.reports.gate_comment import MARKER
 
 CI_FILE = ".github/workflows/dyno.yml"
 _REPORT = "dyno-report"
+_REQUIREMENT = re.compile(r"agentdyno(\[[a-z,]+\])?([=<>~!]=?[\w.*]+(,[=<>~!]=?[\w.*]+)*)?")
+_GIT = re.compile(r"(agentdyno(\[[a-z,]+\])? @ )?git\+(https|ssh)://[\w.@:/+~#=&-]+")
 _PLAIN = re.compile(r"[\w./ @*=-]+")
 
 _TEMPLATE = """\
@@ -115,13 +117,15 @@ def ci_workflow(
     return re.sub("|".join(replaced), lambda found: replaced[found[0]], _TEMPLATE)
 
 
-def write_ci(folder: Path, suites: Sequence[str] = ()) -> Path:
+def write_ci(folder: Path, suites: Sequence[str] = (), source: str = "agentdyno") -> Path:
     """Writes ``.github/workflows/dyno.yml`` below ``folder``, which installs the project too where it can be.
+
+    ``source`` is where agentdyno comes from, as in ``install_command``.
 
     The same file again is left as it is. Raises ``RunError`` where another one is there, or nothing can be written.
     """
     path = folder / CI_FILE
-    text = ci_workflow(suites, install=install_command(folder))
+    text = ci_workflow(suites, install=install_command(folder, source))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -143,14 +147,31 @@ def write_ci(folder: Path, suites: Sequence[str] = ()) -> Path:
     return path
 
 
-def install_command(folder: Path) -> str:
-    """``pip install`` of agentdyno, with the project's requirements and the project itself where it has them."""
-    words = ["python -m pip install agentdyno"]
+def install_command(folder: Path, source: str = "agentdyno") -> str:
+    """``pip install`` of agentdyno, with the project's requirements and the project itself where it has them.
+
+    ``source`` is a requirement (``agentdyno[prices]==0.1``), a git URL (``git+https://...``), or a folder of the
+    checkout. Raises ``RunError`` where it is none of these.
+    """
+    words = [f"python -m pip install {_source(folder, source)}"]
     if (folder / "requirements.txt").is_file():
         words.append("-r requirements.txt")
     if (folder / "pyproject.toml").is_file() and "[build-system]" in _content(folder / "pyproject.toml"):
         words.append("-e .")
     return " ".join(words)
+
+
+def _source(folder: Path, source: str) -> str:
+    if _REQUIREMENT.fullmatch(source) or _GIT.fullmatch(source):
+        return shlex.quote(source)
+    if (folder / source / "pyproject.toml").is_file() and not Path(source).is_absolute():
+        return _quoted(source if source.startswith(".") else f"./{source}")
+    raise RunError(
+        f"agentdyno cannot be installed from {source!r} in a workflow",
+        where="--install",
+        remedy="Give a requirement (agentdyno==0.1), a git URL (git+https://host/owner/name@tag), or a folder of "
+        "this checkout with a pyproject.toml.",
+    )
 
 
 def _content(path: Path) -> str:

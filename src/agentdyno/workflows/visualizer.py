@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentdyno.extras import need_extra
 from agentdyno.show.axes import ACCENT, INK, LINES, MUTED, box, number_axis, png, strip, style
 from agentdyno.workflows.metrics import Row
 
@@ -50,6 +51,7 @@ class BenchmarkVisualizer:
         return written
 
     def _figure(self, columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+        need_extra("plots", "a picture")
         from matplotlib.figure import Figure
 
         height = (0.9 + 0.45 * max(2, len(self._models))) * rows

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from agentdyno import extras
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.model import AgentUse, Case, Constraints, Phase, Sample, Status, Trial
 from agentdyno.model.codec import encode, to_plain
 from agentdyno.runner.farm.hosts import ELSEWHERE, TimingHosts
-from agentdyno.runs.cluster import ray_cluster, ray_farm
+from agentdyno.runs.cluster import ray_farm
 from agentdyno.runs.cluster.files import FilesHere, ShippedFiles
 from agentdyno.runs.cluster.order import OrderedAgent, OrderedArm, WorkOrder
 from agentdyno.runs.cluster.ray_cluster import TOKEN, RayConnection
@@ -121,9 +122,9 @@ def test_an_address_that_does_not_answer_or_is_none_is_told() -> None:
 
 
 def test_without_ray_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_cluster, "find_spec", lambda _name: None)
+    monkeypatch.setitem(extras.EXTRAS, "ray", ("ray_that_is_not_there",))  # type: ignore[arg-type]
     told = message("ray", {})
-    assert "Ray is not installed here" in told
+    assert "a cluster needs ray-that-is-not-there, which is not installed" in told
     assert "pip install 'agentdyno[ray]'" in told
 
 

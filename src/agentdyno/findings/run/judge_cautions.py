@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from agentdyno.extras import install_extra
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
@@ -303,7 +304,8 @@ def _unknown_prices(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]
         yield RunWarning(
             "unknown-price",
             f"no price is known for {model}: what {times} of its answers cost is unknown",
-            f"Add it to dyno.yaml under `prices:` (`{model}: {{input: …, output: …}}`, dollars per million tokens).",
+            f"Add it to dyno.yaml under `prices:` (`{model}: {{input: …, output: …}}`, dollars per million tokens), "
+            f"or install the public list where it is missing: {install_extra('prices')}.",
         )
 
 

@@ -9,15 +9,14 @@ import socket
 import warnings
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from agentdyno.errors import RunError, SpecError
+from agentdyno.extras import need_extra
 from agentdyno.runs.kind import RAY_SCHEME
 
-INSTALL = "pip install 'agentdyno[ray]'"
 ALWAYS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
@@ -47,8 +46,7 @@ class RayConnection:
 
     def open(self) -> ModuleType:
         """Ray itself, connected. Raises ``RunError`` in one sentence where that cannot be."""
-        if find_spec("ray") is None:
-            raise RunError("Ray is not installed here", where="--executor", remedy=f"Install it: {INSTALL}")
+        need_extra("ray", "a cluster", where="--executor")
         self._environ.update(ALWAYS)
         if not _has_token(self._environ):
             if self.address:

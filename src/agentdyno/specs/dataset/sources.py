@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentdyno.errors import PluginError, SpecError, nearest
+from agentdyno.extras import install_extra
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_import, load_target, parse_reference
 from agentdyno.settings.suite import MAX_CASES
@@ -118,7 +119,7 @@ def hugging_face_rows(
         raise SpecError(
             f"{name} needs the library datasets, which is not installed",
             where=where,
-            remedy="Install it: pip install 'agentdyno[hf]'.",
+            remedy=f"Install it: {install_extra('hf')}.",
         ) from None
     try:
         data = library.load_dataset(

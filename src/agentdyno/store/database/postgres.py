@@ -29,6 +29,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from agentdyno.errors import StoreError
+from agentdyno.extras import install_extra
 from agentdyno.store.database.backups import claimed, dump
 from agentdyno.store.database.columns import Upserts, escape, metadata
 from agentdyno.store.database.postgres_errors import explained, unreachable
@@ -57,7 +58,7 @@ class PostgresBackend(Upserts):
         except ImportError as error:
             raise StoreError(
                 f"a store in PostgreSQL needs psycopg, which is not installed here ({error})",
-                remedy="pip install 'agentdyno[postgres]'",
+                remedy=install_extra("postgres"),
             ) from None
         self.errors: tuple[type[Exception], ...] = (psycopg.Error,)
         self._url = url.set(drivername="postgresql+psycopg")
