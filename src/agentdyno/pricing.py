@@ -16,7 +16,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from agentdyno.extras import has_extra
 from agentdyno.model.case import RECORDED, Event, Response, Usage, counted_calls
 from agentdyno.model.metric import Provenance
 from agentdyno.model.workspace import Price
@@ -273,6 +272,8 @@ class _Listed:
 
 
 def _listed(model: str, provider_hint: str | None) -> _Rate | None:
+    from agentdyno.extras import has_extra
+
     if not has_extra("prices"):
         return None
     is_address = provider_hint is not None and "://" in provider_hint

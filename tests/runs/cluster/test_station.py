@@ -122,7 +122,7 @@ def test_an_address_that_does_not_answer_or_is_none_is_told() -> None:
 
 
 def test_without_ray_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(extras.EXTRAS, "ray", ("ray_that_is_not_there",))  # type: ignore[arg-type]
+    monkeypatch.setitem(extras.EXTRAS, "ray", ("ray_that_is_not_there",))
     told = message("ray", {})
     assert "a cluster needs ray-that-is-not-there, which is not installed" in told
     assert "pip install 'agentdyno[ray]'" in told

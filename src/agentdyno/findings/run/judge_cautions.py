@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from agentdyno.extras import install_extra
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
@@ -301,6 +300,8 @@ def _unknown_prices(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]
     for arm in arms:
         models.update(figures[arm.arm_id].remarks.unpriced)
     for model, times in models.items():
+        from agentdyno.extras import install_extra
+
         yield RunWarning(
             "unknown-price",
             f"no price is known for {model}: what {times} of its answers cost is unknown",

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 
 from agentdyno.errors import PluginError, SpecError, nearest
-from agentdyno.extras import install_extra
 from agentdyno.registry.installed import load
 from agentdyno.registry.local import load_import, load_target, parse_reference
 from agentdyno.settings.suite import MAX_CASES
@@ -116,6 +115,8 @@ def hugging_face_rows(
     try:
         library = import_module("datasets")
     except ImportError:
+        from agentdyno.extras import install_extra
+
         raise SpecError(
             f"{name} needs the library datasets, which is not installed",
             where=where,
