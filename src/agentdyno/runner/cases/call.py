@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from agentdyno.contracts import CASE_FOLDER, CASE_LEFT, MAY_BLOCK_S, Agent, CaseFailed
+from agentdyno.contracts import CASE_CLOCK, CASE_FOLDER, CASE_LEFT, MAY_BLOCK_S, Agent, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.identity import digest
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Failure, FailureKind, Status
 from agentdyno.model.suite import Constraints, slug
+from agentdyno.runner.cases.clock import CaseClock
 from agentdyno.runner.cases.credible import credible
 from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
 from agentdyno.settings.judging import PASS_THRESHOLD
@@ -103,10 +104,11 @@ async def _attempt(
     token = object()
     if job.server is not None:
         job.server.enter(token)
-    started = clock_ns()
     deadline = asyncio.timeout(limit_s)
     left: list[Callable[[], Awaitable[Response]]] = []
     noting = CASE_LEFT.set(left.append)
+    clock = CaseClock(deadline, clock_ns)
+    stopping = CASE_CLOCK.set(clock.stopped)
     try:
         async with deadline:
             call.response = await job.agent.run(case)
@@ -126,9 +128,10 @@ async def _attempt(
         failed = _raised(error)
     finally:
         # The clock first: what follows is ours.
-        call.duration_s = (clock_ns() - started) / 1e9
+        call.duration_s = clock.seconds()
         call.server_cpu_s = job.server.leave(token) if job.server is not None else None
         CASE_LEFT.reset(noting)
+        CASE_CLOCK.reset(stopping)
     if failed is not None and failed.response is None and left:
         failed.response = await _left_over(left[-1])
     if failed is not None and failed.response is not None:
