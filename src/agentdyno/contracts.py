@@ -140,6 +140,19 @@ CASE_LEFT: ContextVar[Callable[[Callable[[], Awaitable[Response]]], None] | None
     "agentdyno_case_left", default=None
 )
 """Takes from an agent that is cancelled a way to learn what it had done by then; asked after its time has stopped."""
+CASE_CLOCK: ContextVar[Callable[[], AbstractContextManager[None]] | None] = ContextVar(
+    "agentdyno_case_clock", default=None
+)
+"""Stands still inside what it returns: neither the time of the case nor its limit goes on."""
+
+
+def outside_the_case() -> AbstractContextManager[None]:
+    """Around what an agent's bench does and the agent does not: starting a process anew, or ending one.
+
+    It must end by itself: the time limit of the case does not end it.
+    """
+    clock = CASE_CLOCK.get()
+    return _nothing() if clock is None else clock()
 
 
 class CaseFailed(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from importlib import import_module
@@ -97,6 +98,9 @@ class LazyGroup(click.Group):
             return None
         if ctx.resilient_parsing or ctx.meta.get("listing"):
             return click.Command(cmd_name, help=COMMANDS[cmd_name])
+        if _HOMES[cmd_name].startswith("ask."):
+            # What only reads and prints keeps most of what it makes until it ends: looking for garbage is in vain.
+            gc.set_threshold(200_000, 20, 20)
         module = import_module(f"agentdyno.cli.{_HOMES[cmd_name]}")
         command: click.Command = module.command
         return command

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
-from agentdyno.findings.cost.model import CostReport
-from agentdyno.findings.duel.model import AllAgainstAll, Duel
-from agentdyno.findings.gate.model import GateReport
-from agentdyno.findings.history.model import History
-from agentdyno.findings.history.model_regression import RegressionReport
-from agentdyno.findings.profile.model import PerformanceProfile, ProfileComparison
-from agentdyno.findings.reliability.model import Reliability
-from agentdyno.findings.stress.model import StressReport
-from agentdyno.findings.success.model import SuccessReport
 from agentdyno.model.findings import Findings
-from agentdyno.model.record import AgentRecord
 from agentdyno.model.sample import LEFT_OUT
+
+if TYPE_CHECKING:  # the models of every slice, of which a command shows one
+    from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
+    from agentdyno.findings.cost.model import CostReport
+    from agentdyno.findings.duel.model import AllAgainstAll, Duel
+    from agentdyno.findings.gate.model import GateReport
+    from agentdyno.findings.history.model import History
+    from agentdyno.findings.history.model_regression import RegressionReport
+    from agentdyno.findings.profile.model import PerformanceProfile, ProfileComparison
+    from agentdyno.findings.reliability.model import Reliability
+    from agentdyno.findings.stress.model import StressReport
+    from agentdyno.findings.success.model import SuccessReport
+    from agentdyno.model.record import AgentRecord
 
 
 @dataclass(frozen=True, slots=True)

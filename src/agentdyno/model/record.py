@@ -98,6 +98,7 @@ class AgentRecord:
     ``configuration`` is what is known of the agent (model, temperature…), ``commit`` where its code stood.
     ``machine_id`` is "" where its benchmarks ran on several machines. ``origin`` says where a record comes from that
     no run of this store made. ``proxied``: its model calls went through the recording proxy, which takes time.
+    ``disturbed``: the share of its executions in which the bench itself stood still, whose times do not count.
     """
 
     agent: str
@@ -116,6 +117,7 @@ class AgentRecord:
     configuration: Mapping[str, object] = field(default_factory=dict)
     origin: str = ""
     proxied: bool = field(default=False, metadata=LEFT_OUT)
+    disturbed: float = field(default=0.0, metadata=LEFT_OUT)
 
     def benchmark(self, benchmark_id: str) -> BenchmarkRecord:
         for item in self.benchmarks:

@@ -16,6 +16,10 @@ from agentdyno.model.plan import Phase
 LEFT_OUT = {"left_out": True}
 """For a field that stays out of documents as long as it has its default: only few values have another."""
 
+DISTURBED = "disturbed"
+"""In the details of a sample: for how long the bench itself stood still in it (``paused_s``), and the ``readings`` of
+time that are no measurement for that reason."""
+
 RAISED = "scorer_raised"
 """The scorer raised: the answer has 0 from it. Runs of earlier versions have ``scorer_failed``, and no value."""
 UNSCORABLE = "unscorable"
@@ -99,6 +103,17 @@ class Sample:
     def usable(self) -> bool:
         """Whether its readings may enter a statistic of the timed work."""
         return self.phase is Phase.MEASURED and self.status in (Status.OK, Status.FAILED)
+
+
+def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
+    """How long the bench stood still in the sample, and the readings that do not count therefore."""
+    told = sample.details.get(DISTURBED)
+    if not isinstance(told, Mapping):
+        return None
+    paused_s, readings = told.get("paused_s"), told.get("readings")
+    if not isinstance(paused_s, (int, float)) or not isinstance(readings, Mapping):
+        return None
+    return float(paused_s), readings
 
 
 def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:

@@ -13,6 +13,8 @@ from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 
+SHORTEST_VERSION = 4
+"""Characters of a content hash that are enough to name the version of an agent."""
 _MOST_DIGESTS = 256
 _DIGESTS: dict[tuple[str, tuple[str, ...]], str] = {}
 """Of suites, by id and by what is asked: a run makes ten copies of its suite, and all of them have the same."""

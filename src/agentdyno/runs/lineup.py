@@ -16,6 +16,7 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
+from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.specs import agent_use, resolve_agents
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
-SHORTEST_VERSION = 4
-"""Characters of a content hash that are enough to name it."""
 IN_PROCESS = "python:"
 """How an agent is spelled that only the program has which started the run."""
 

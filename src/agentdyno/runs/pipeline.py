@@ -22,6 +22,7 @@ from agentdyno.reports import write_result
 from agentdyno.runner.executor import ElasticExecutor, Executor, Facts
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
+from agentdyno.runs.disturbance import disturbed
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kind import Ended, NothingLeft, Prepared, RunKind, RunRequest, Tools
 from agentdyno.runs.kinds import kind_named
@@ -227,7 +228,11 @@ class _Run(Generic[W]):
             self._replay(rules, ended | self.place.begun.keys())
             schedule = Schedule(prepared.plan, executor, rules, ended, prepared.parallelism)
             normaliser = Normaliser(known_ways(prepared.plan.arms), executor.facts.observed)
-            interrupted = self._recording(normaliser).take(schedule, len(ended))
+            self.place.pauses.start()
+            try:
+                interrupted = self._recording(normaliser).take(schedule, len(ended))
+            finally:
+                self.place.pauses.stop()
         given_up = common.given_up(prepared.plan)
         reason = INTERRUPTED if interrupted else schedule.stopped_because
         if reason is None and given_up:
@@ -267,7 +272,7 @@ class _Run(Generic[W]):
             self.tools.clock,
             self.prepared.shares_commits,
             self.prepared.on_sample,
-            normaliser.take,
+            lambda sample: normaliser.take(disturbed(sample, self.place.pauses)),
             set(self.repeated),
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentdyno.errors import RunError
 from agentdyno.model import Spec
+from agentdyno.workers.pauses import PauseWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +17,14 @@ class Place:
     """The id and the folder of one run.
 
     ``begun`` counts the samples that trials have which were begun before a resume and can go on; their executor takes
-    each of them up where it was. ``say`` tells a person one line.
+    each of them up where it was. ``say`` tells a person one line. ``pauses`` notices when the bench stands still.
     """
 
     run_id: str
     folder: Path
     begun: Mapping[str, int] = field(default_factory=dict)
     say: Callable[[str], None] = lambda _: None
+    pauses: PauseWatch = field(default_factory=PauseWatch)
 
 
 def run_folder(spec: Spec, run_id: str) -> Path:

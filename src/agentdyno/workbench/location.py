@@ -26,3 +26,9 @@ def output_root(url: str) -> Path:
     if not prefix and path:
         return Path(path).absolute().parent / "runs"
     return Path.cwd() / ".dyno" / "runs"
+
+
+def store_exists(url: str) -> bool:
+    """Whether a store that is a file exists; others are taken to exist."""
+    prefix, _, path = url.partition("sqlite:///")
+    return bool(prefix) or Path(path).is_file()

@@ -23,7 +23,7 @@ from agentdyno.runs.place import run_folder
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.specs import SettingChanges, load_spec, params_of, parse_spec, spec_changes
 from agentdyno.store import Store
-from agentdyno.workbench.location import output_root, project_store
+from agentdyno.workbench.location import output_root, project_store, store_exists
 from agentdyno.workbench.reporting import check_formats, write_reports
 
 
@@ -119,12 +119,6 @@ def load_run(reference: str, *, store: str | None = None) -> RunResult:
     url = store or project_store(Path.cwd(), os.environ)
     with Store.open(url, must_exist=True) as opened:
         return opened.runs.load(opened.runs.find(reference))
-
-
-def store_exists(url: str) -> bool:
-    """Whether a store that is a file exists; others are taken to exist."""
-    prefix, _, path = url.partition("sqlite:///")
-    return bool(prefix) or Path(path).is_file()
 
 
 def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: bool, changes: SettingChanges) -> Spec:

@@ -293,6 +293,17 @@ def test_times_of_a_recorded_run_are_not_compared_with_those_of_another(metric: 
     assert "recording proxy" not in paired_row(first, far, "accuracy").reason
 
 
+def test_times_are_shown_and_not_judged_where_the_bench_stood_still_too_often() -> None:
+    first = record("a@1", [answered(f"c{i}", used={"duration_s": 1.0}) for i in range(12)])
+    slower = record("b@1", [answered(f"c{i}", used={"duration_s": 2.0}) for i in range(12)])
+    assert paired_row(first, replace(slower, disturbed=0.05), "speed").verdict is Verdict.WORSE
+    row = paired_row(replace(first, disturbed=0.06), slower, "speed")
+    assert (row.verdict, row.p_value) == (Verdict.INCONCLUSIVE, None)
+    assert row.reason == "the bench itself stood still during 6% of the executions of a@1"
+    assert (row.baseline, row.candidate) == (1.0, 2.0)
+    assert "stood still" not in paired_row(replace(first, disturbed=0.06), slower, "accuracy").reason
+
+
 def test_overall_is_compared_across_machines_only_without_what_depends_on_them() -> None:
     far = with_scores("b@1", 2.0, 18, machine_id="other")
     row = paired_row(with_scores("a@1", 4.0, 10), far, "overall")

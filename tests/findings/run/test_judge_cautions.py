@@ -53,6 +53,17 @@ def test_clean_data_raise_no_warning(processes: int, seed: int) -> None:
     assert codes(own, overhead_s=None) == []
 
 
+def test_executions_in_which_the_bench_stood_still_are_named_with_what_they_would_change() -> None:
+    calm = samples({"duration_s": [0.01] * 19})
+    left_out = {"paused_s": 20.0, "readings": {"duration_s": 20.01}}
+    still = replace(calm[0], iteration=19, readings={}, details={"disturbed": left_out})
+    (warning,) = [item for item in cautions([closed([*calm, still])], None) if item.code == "disturbed"]
+    assert warning.message == (
+        "the bench itself stood still for 20.0 s, in 1 of 20 executions: the times of these do not count; "
+        "the mean of duration_s is 10 ms, 1.01 s with them"
+    )
+
+
 def test_an_arm_without_samples_raises_none_either() -> None:
     assert codes(closed(())) == []
     assert codes() == []

@@ -34,6 +34,7 @@ from agentdyno.runner.executors.cases import CaseExecutor
 from agentdyno.runner.rules.budgets import spent_usd
 from agentdyno.runner.rules.stopping import FatalFailure
 from agentdyno.runner.schedule import Schedule
+from agentdyno.workers.pauses import PauseWatch
 from tests.runner.building import next_sample
 
 CASES = {name: Case(name, f"say {name}", name) for name in ("one", "two", "three")}
@@ -102,6 +103,27 @@ def run(jobs: Mapping[str, CaseJob], conduct: Conduct | None = None, epochs: int
     with executing(jobs, conduct) as executor:
         parallelism = conduct.concurrency if conduct is not None else 1
         return list(Schedule(plan, executor, [FatalFailure(executor.facts)], parallelism=parallelism))
+
+
+class StoodStill(PauseWatch):
+    """For two seconds in the first call."""
+
+    def seconds_between(self, began_s: float, ended_s: float) -> float:
+        del began_s, ended_s
+        self._pauses.append((0.0, 0.0))
+        return 2.0 if len(self._pauses) == 1 else 0.0
+
+
+def test_a_call_in_which_the_bench_stood_still_is_made_again_where_it_costs_nothing() -> None:
+    again, paid = (
+        run({"a": job(Scripted(good, paid=paid))}, Conduct(retries=1, pauses=StoodStill()))[0]
+        for paid in (False, True)
+    )
+    assert (again.status, again.attempts) == (Status.OK, 2)
+    assert again.details["attempts"] == [
+        {"kind": "disturbed", "message": "the bench itself stood still for 2.0 s", "waited_s": 0.0}
+    ]
+    assert (paid.status, paid.attempts) == (Status.OK, 1)
 
 
 def test_every_case_gives_one_sample_with_its_score_and_its_time() -> None:

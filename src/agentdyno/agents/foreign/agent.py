@@ -17,7 +17,7 @@ from agentdyno.agents.foreign.messages import PROTOCOL, UNKNOWN, ProgramReply, h
 from agentdyno.agents.foreign.process import CaseInProgram, LineProcess
 from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import CASE_ENVIRON, MAY_BLOCK_S, CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, MAY_BLOCK_S, CaseFailed, outside_the_case
 from agentdyno.errors import PluginError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import to_plain
@@ -220,7 +220,8 @@ class ForeignAgent:
                 if process.is_usable and process.in_flight < self._most_in(process):
                     return process
             try:
-                return await self._another()
+                with outside_the_case():
+                    return await self._another()
             except PluginError as error:
                 why = f"the program cannot be started any more: {error.message}"
                 raise CaseFailed(FailureKind.EXIT, why, fatal=True, remedy=error.remedy or "") from None

@@ -15,7 +15,7 @@ from agentdyno.agents.hosting.answer import OUTPUT_LIMIT_BYTES
 from agentdyno.agents.hosting.failures import failure_from_plain
 from agentdyno.agents.hosting.timed_peer import TimedPeer
 from agentdyno.agents.simulated_models import addresses, any_simulated, marked
-from agentdyno.contracts import CASE_ENVIRON, CaseFailed
+from agentdyno.contracts import CASE_ENVIRON, CaseFailed, outside_the_case
 from agentdyno.errors import DynoError, PluginError, RunError, SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.codec import from_plain, to_plain
@@ -128,7 +128,11 @@ class HostedAgent:
         async with self._slots:
             task = self._spare_or_new()
             try:
-                process = await asyncio.shield(task)
+                if task.done():
+                    process = task.result()
+                else:
+                    with outside_the_case():
+                        process = await asyncio.shield(task)
             except asyncio.CancelledError:
                 self._spare.append(task)  # goes on loading, for a later case
                 raise
@@ -148,7 +152,8 @@ class HostedAgent:
                 if reusable:
                     self._spare.append(task)
                 else:
-                    await self._discard(task)
+                    with outside_the_case():
+                        await self._discard(task)
 
     async def _recorded(self, process: TimedPeer, message: Message) -> Response:
         """The answer to a case, with what the agent asked of its model where that is recorded."""

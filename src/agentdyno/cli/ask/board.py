@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,10 @@ from agentdyno.cli.conclusions import report_options, show
 from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import json_option, open_store, store_option, workspace_here
 from agentdyno.settings.judging import INCLUDE_PARTIAL
+
+if TYPE_CHECKING:
+    from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
+    from agentdyno.findings.success.model import SuccessReport
 
 
 @click.command(
@@ -66,10 +71,7 @@ def command(
     Simulated results are not on it.
     """
     from agentdyno.findings.board.ask import EACH, Boards
-    from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
     from agentdyno.findings.conclusions import Conclusions
-    from agentdyno.findings.success.ask import Successes
-    from agentdyno.findings.success.model import SuccessReport
 
     if as_matrix + stale + success > 1:
         raise click.UsageError("--matrix, --stale and --success are different questions; ask one")
@@ -83,6 +85,8 @@ def command(
         digest = boards.suite_digest(suite)
         shown: Coverage | Matrix | Leaderboard | SuccessReport
         if success:
+            from agentdyno.findings.success.ask import Successes
+
             named = sorted({agent.name for agent in workspace.agents.values()})
             shown = Successes(opened, registered=named, policy=workspace.gate).report(days)
             findings = Conclusions(successes=(shown,))

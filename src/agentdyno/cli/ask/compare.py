@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 def command(operands: tuple[str, ...], **options: Any) -> int:
     """Set agents, result files, runs of the store, or RUN:ARM side by side. Read-only."""
     from agentdyno.findings.comparison.ask import Results
+    from agentdyno.workbench.location import store_exists
     from agentdyno.workbench.reporting import check_formats
-    from agentdyno.workbench.running import store_exists
 
     check_formats(options["formats"])
     store = options["store"]

@@ -109,7 +109,7 @@ def _show_listing(infos: list[ExperimentInfo], kind: str, as_json: bool) -> None
 
 
 def _list_runs(limit: int, store: str | None, as_json: bool) -> None:
-    from agentdyno.workbench.running import store_exists
+    from agentdyno.workbench.location import store_exists
 
     if not store_exists(store_url(store)):
         if as_json:

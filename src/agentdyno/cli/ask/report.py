@@ -25,8 +25,8 @@ def command(run: str, formats: str, output_dir: str | None, store: str | None, a
     from agentdyno.findings.profile.ask import with_profiles
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.runs.place import run_folder
+    from agentdyno.workbench.location import store_exists
     from agentdyno.workbench.reporting import check_formats, write_reports
-    from agentdyno.workbench.running import store_exists
 
     names = check_formats(formats)
     opened = open_store(store) if store_exists(store_url(store)) else None

@@ -45,7 +45,7 @@ def command(run: str, case: str | None, agent: str | None, bands: bool, store: s
     from agentdyno.findings.run import tables as run_tables
     from agentdyno.findings.run import tables_profiles
     from agentdyno.findings.run.ask import findings_for
-    from agentdyno.workbench.running import store_exists
+    from agentdyno.workbench.location import store_exists
 
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:

@@ -163,6 +163,7 @@ class _Watch(Histories):
     def __init__(self, store: Store, look: ChangeReader, sides: ChangeSides) -> None:
         super().__init__(store, policy=look.policy)
         self._records: RealRecords = look.records
+        self._spreads = look.spreads
         self._memo = look.memo
         self.sides = sides
         self.runs = ("", "")

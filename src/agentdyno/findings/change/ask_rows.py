@@ -27,7 +27,7 @@ from agentdyno.findings.history.judge_series import points_from, series_metric, 
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
-from agentdyno.findings.record.ask_spread import known_spread
+from agentdyno.findings.record.ask_spread import RecordSpreads
 from agentdyno.model.form import WHOLE
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
@@ -103,6 +103,7 @@ class ChangeReader:
         self.policy = policy
         self.memo = memo
         self._chosen = {(row.agent, row.suite_id): row for row in baselines}
+        self.spreads = RecordSpreads(store)
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
@@ -164,7 +165,7 @@ class ChangeReader:
     def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
         def make() -> ComparedVersions:
             before, after = self.records.together(agents, suite_id)
-            judged = judge_change(before, after, known_spread(self._store, before, after), self.policy)
+            judged = judge_change(before, after, self.spreads(before, after), self.policy)
             first, second = (p95_seconds(self.records.figures_of(record), judged.keys) for record in (before, after))
             return ComparedVersions(judged, replace(before, cases=()), replace(after, cases=()), (first, second))
 

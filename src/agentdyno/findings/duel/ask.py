@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.conclusions import Conclusions
@@ -11,7 +10,7 @@ from agentdyno.findings.duel.judge import all_against_all, duel
 from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask import Records
-from agentdyno.findings.record.ask_spread import known_spread
+from agentdyno.findings.record.ask_spread import RecordSpreads, known_spread
 from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.run.ask import figures_for
@@ -81,7 +80,7 @@ def tournament_of(
     records: Sequence[AgentRecord], store: Store | None, policy: GatePolicy = DEFAULT_POLICY
 ) -> AllAgainstAll:
     """Three agents and more, with what the store knows of the noise between their runs."""
-    return all_against_all(records, policy=policy, spreads=partial(known_spread, store))
+    return all_against_all(records, policy=policy, spreads=RecordSpreads(store))
 
 
 def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:

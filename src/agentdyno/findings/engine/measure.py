@@ -21,6 +21,7 @@ from agentdyno.findings.engine.measure_separate import (
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
+from agentdyno.model.findings import Verdict
 from agentdyno.model.metric import known_metric
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
@@ -38,6 +39,8 @@ QUANTITIES = (
 METRICS = (*DIMENSIONS, OVERALL, *QUANTITIES)
 """What two records can be compared in."""
 
+MOST_DISTURBED = 0.05
+"""Of the executions of one side in which the bench stood still; with more, what is left may not be like the rest."""
 SHORTEST_S = 0.001
 """Times of agents below this are not compared: each side runs in a process of its own, and where that happens to lie
 in memory makes a larger difference than its code."""
@@ -87,6 +90,8 @@ def measure(
         found = against_spread(found, kept, spread)
         if found.by_runs and is_busy_throughout(kept, found.row.quantity):
             found = following_time(found, measure(kept, "speed", benchmark, options, spread))
+    if metric in _TIMES:
+        found = _unless_disturbed(found, kept)
     scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
 
@@ -109,6 +114,16 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOpti
             parts = ("total_tokens",)
     parts = tuple(comparable_quantity(pairing, part, spread) for part in parts)
     return measure_per_success(pairing, metric, parts, benchmark, options)
+
+
+def _unless_disturbed(found: Measured, pairing: Pairing) -> Measured:
+    """Times are shown and not judged where the bench stood still in too many executions of one side."""
+    worst = max((pairing.baseline, pairing.candidate), key=lambda side: side.disturbed)
+    if worst.disturbed <= MOST_DISTURBED:
+        return found
+    text = f"the bench itself stood still during {worst.disturbed:.0%} of the executions of {worst.agent}"
+    row = replace(found.row, p_value=None, verdict=Verdict.INCONCLUSIVE, reason=text)
+    return replace(found, row=row, shift=None)
 
 
 def _knows(pairing: Pairing, quantity: str) -> tuple[bool, bool]:

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.findings.figures.claims import Disturbed
 from agentdyno.findings.figures.scorer_tallies import ScorerTally, tally_scorers, with_raised
 from agentdyno.findings.figures.traces import Remarks
 from agentdyno.model import Benchmark, CaseFigures, FailureKind, Phase, Reducer, Rubric, Sample, Status
 from agentdyno.model.metric import LARGEST
+from agentdyno.model.sample import DISTURBED
 from agentdyno.stats import clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
 
 SPENT = ("duration_s", "total_tokens", "api_calls", "cost_usd")
@@ -125,6 +127,8 @@ class ArmFigures:
             value = readings.get(name)
             if value is not None and abs(value) <= LARGEST:
                 tally.spent[place] += value
+            elif place == 0 and DISTURBED in sample.details:
+                pass  # the bench stood still: that time is nobody's
             elif place == 0 or sample.failure is None or sample.failure.kind not in _NOT_BILLED:
                 # What the other side refused used no token and cost nothing; of all else it is not known.
                 self.unknown[name] += 1
@@ -190,6 +194,11 @@ class ArmFigures:
     def proxied(self) -> bool:
         """Whether a model call went through the recording proxy."""
         return self.remarks.recorded.calls > 0
+
+    @property
+    def disturbed(self) -> Disturbed:
+        """Executions in which the bench itself stood still."""
+        return self.remarks.claims.disturbed
 
     def known_cost(self) -> float:
         """US dollars that are known to have been spent; less than the cost where some of it is not known."""

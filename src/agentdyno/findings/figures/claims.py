@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
-from agentdyno.model.sample import Sample
+from agentdyno.model.sample import Sample, disturbance_of
 
 RATIO = 2.0
 """Figures that differ by less than this factor agree."""
@@ -36,6 +36,37 @@ class DroppedValue:
 
 
 @dataclass(slots=True)
+class Disturbed:
+    """Executions in which the bench itself stood still: how many of all, in which cases, for how long together, and
+    the durations that do not count for that reason."""
+
+    executions: int = 0
+    paused_s: float = 0.0
+    of: int = 0
+    cases: list[str] = field(default_factory=list)
+    durations_s: list[float] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        return self.executions / self.of if self.of else 0.0
+
+    def add(self, sample: Sample) -> None:
+        if not sample.usable:
+            return
+        self.of += 1
+        found = disturbance_of(sample)
+        if found is None:
+            return
+        paused_s, readings = found
+        self.executions += 1
+        self.paused_s += paused_s
+        if sample.case_id not in self.cases:
+            self.cases.append(sample.case_id)
+        if (duration_s := readings.get("duration_s")) is not None:
+            self.durations_s.append(duration_s)
+
+
+@dataclass(slots=True)
 class Claims:
     """``differing`` and ``dropped`` by the name of the reading. ``unpriced`` answers have no cost but what the agent
     stated, ``unpriced_usd`` in all."""
@@ -44,6 +75,7 @@ class Claims:
     dropped: dict[str, DroppedValue] = field(default_factory=dict)
     unpriced: int = 0
     unpriced_usd: float = 0.0
+    disturbed: Disturbed = field(default_factory=lambda: Disturbed())
 
     @classmethod
     def of(cls, samples: Iterable[Sample]) -> Claims:
@@ -54,6 +86,7 @@ class Claims:
 
     def add(self, sample: Sample) -> None:
         readings = sample.readings
+        self.disturbed.add(sample)
         for own_name, reported in readings.items():
             if not own_name.startswith(REPORTED_PREFIX):
                 continue

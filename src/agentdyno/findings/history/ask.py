@@ -25,7 +25,7 @@ from agentdyno.findings.history.judge_versions import judge_rows, not_comparable
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records, like_with_like
-from agentdyno.findings.record.ask_spread import known_spread
+from agentdyno.findings.record.ask_spread import RecordSpreads
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
@@ -71,6 +71,7 @@ class Histories:
         self._policy = policy
         self._partial = partial
         self._records = Records(store, whole=not partial)
+        self._spreads = RecordSpreads(store)
         self._workspace = workspace
         self._now_ms = now_ms
 
@@ -146,7 +147,7 @@ class Histories:
             if before.agent == current.agent:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
-            rows = version_rows(before, current, known_spread(self._store, before, current), self._policy)
+            rows = version_rows(before, current, self._spreads(before, current), self._policy)
             if not any(row.cases for row in rows):
                 remedy = "Run both versions on one version of the suite."
                 raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)

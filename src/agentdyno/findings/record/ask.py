@@ -14,7 +14,7 @@ from agentdyno.findings.record.judge import combined
 from agentdyno.model import RunResult
 from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
-from agentdyno.runs.lineup import SHORTEST_VERSION
+from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter

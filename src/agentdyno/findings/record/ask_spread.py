@@ -31,19 +31,33 @@ def known_spread(store: Store | None, baseline: AgentRecord, candidate: AgentRec
     Of each quantity it is that of both agents' own runs of the same suite and form, version by version; else that of
     everything that was run more than once on this host; else what ``dyno doctor --calibrate`` measured there.
     """
-    run_ids = (*baseline.run_ids, *candidate.run_ids)
-    hosts = store.runs.hosts(run_ids) if store is not None and run_ids else {}
-    found = {hosts.get(run_id, "") for run_id in run_ids}
-    if store is None or len(found) != 1 or "" in found:
-        return UNKNOWN_SPREAD
-    (host,) = found
-    rows = store.runs.repeated(host)
-    compared = [row for row in rows if row.run_id in run_ids]
-    labels = (baseline.agent, candidate.agent)
-    sides = (ComparedRuns(baseline.agent, baseline.run_ids), ComparedRuns(candidate.agent, candidate.run_ids))
-    of_records = [row for row in compared if row.agent in labels]
-    own = [row for row in rows if _is_alike(row, compared, (baseline, candidate))]
-    return _known(host, (figures_of(rows), figures_of(own)), sides, _values(of_records, QUANTITIES))
+    return RecordSpreads(store)(baseline, candidate)
+
+
+class RecordSpreads:
+    """``known_spread`` for many records of one store: what a host has run is read once."""
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._of_host: dict[str, tuple[list[RepeatRow], list[RunFigure]]] = {}
+
+    def __call__(self, baseline: AgentRecord, candidate: AgentRecord) -> RunSpread:
+        run_ids = (*baseline.run_ids, *candidate.run_ids)
+        hosts = self._store.runs.hosts(run_ids) if self._store is not None and run_ids else {}
+        found = {hosts.get(run_id, "") for run_id in run_ids}
+        if self._store is None or len(found) != 1 or "" in found:
+            return UNKNOWN_SPREAD
+        (host,) = found
+        if host not in self._of_host:
+            rows = self._store.runs.repeated(host)
+            self._of_host[host] = rows, figures_of(rows)
+        rows, figures = self._of_host[host]
+        compared = [row for row in rows if row.run_id in run_ids]
+        labels = (baseline.agent, candidate.agent)
+        sides = (ComparedRuns(baseline.agent, baseline.run_ids), ComparedRuns(candidate.agent, candidate.run_ids))
+        of_records = [row for row in compared if row.agent in labels]
+        own = [row for row in rows if _is_alike(row, compared, (baseline, candidate))]
+        return _known(host, (figures, figures_of(own)), sides, _values(of_records, QUANTITIES))
 
 
 class ArmSpreads:

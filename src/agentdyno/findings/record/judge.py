@@ -67,6 +67,7 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
         simulated=any(_simulated(arm, own) for _, arm, own in found.values()),
         commit=_commit(arms),
         configuration=dict(arms[0].params),
+        disturbed=max((own.disturbed.share for _, _, own in found.values()), default=0.0),
         proxied=any(own.proxied for _, _, own in found.values()),
         origin=", ".join(filter(None, (newest.origin.get("tool", ""), newest.origin.get("file", "")))),
     )

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.claims import Claims
+from agentdyno.findings.figures.claims import Claims, Disturbed
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric
 from agentdyno.model.result import NOT_CREDIBLE
+from agentdyno.model.sample import DISTURBED
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
@@ -99,6 +100,8 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             "Mend what the agent says of itself; its answers are judged all the same.",
             arm.arm_id,
         )
+    if claims.disturbed.executions:
+        yield _stood_still(arm, claims.disturbed)
     if claims.unpriced:
         yield RunWarning(
             "reported-cost",
@@ -108,6 +111,22 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,
         )
+
+
+def _stood_still(arm: ArmResult, seen: Disturbed) -> RunWarning:
+    """What is left out, and what the figure would be with it."""
+    cases = f" ({_named(seen.cases)})" if any(seen.cases) else ""
+    told = (
+        f"the bench itself stood still for {seen.paused_s:.1f} s, in {seen.executions} of {seen.of} executions{cases}: "
+        "the times of these do not count"
+    )
+    duration = arm.metrics.get("duration_s")
+    if duration is not None and duration.mean is not None and seen.durations_s:
+        whole = duration.mean * duration.n + sum(seen.durations_s)
+        mean = whole / (duration.n + len(seen.durations_s))
+        told += f"; the mean of duration_s is {format_value(duration.mean, 's')}, {format_value(mean, 's')} with them"
+    remedy = "Nobody is to stop or suspend the bench while it measures; `dyno run` measures anew."
+    return RunWarning(DISTURBED, told, remedy, arm.arm_id)
 
 
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:

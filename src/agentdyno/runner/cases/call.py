@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from agentdyno.contracts import CASE_FOLDER, CASE_LEFT, MAY_BLOCK_S, Agent, CaseFailed
+from agentdyno.contracts import CASE_CLOCK, CASE_FOLDER, CASE_LEFT, MAY_BLOCK_S, Agent, CaseFailed
 from agentdyno.errors import DynoError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.identity import digest
 from agentdyno.model.plan import Trial
-from agentdyno.model.sample import Failure, FailureKind, Status
+from agentdyno.model.sample import DISTURBED, Failure, FailureKind, Status
 from agentdyno.model.suite import Constraints, slug
+from agentdyno.runner.cases.clock import CaseClock
 from agentdyno.runner.cases.credible import credible
 from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
 from agentdyno.settings.judging import PASS_THRESHOLD
 from agentdyno.settings.suite import CASE_TIME_LIMIT, CONCURRENCY, RETRIES
+from agentdyno.workers.pauses import PauseWatch
 
 TRACEBACK_CHARACTERS = 8_000
 LEFT_OVER_S = 15.0
@@ -64,12 +66,23 @@ async def make_call(
             _give_up(call, CaseFailed(FailureKind.RATE_LIMITED, message))
             return call
         await throttle.acquire()
+        began_s = time.time()
         try:
             failed = await _attempt(call, case, job)
         finally:
             await throttle.release()
         if failed is None:
             throttle.served()
+        paused_s = 0.0 if conduct.pauses is None else conduct.pauses.seconds_between(began_s, time.time())
+        if paused_s and attempt <= conduct.retries and not job.agent.paid:
+            # The bench stood still: neither the time nor a failure is the agent's. What is free is asked again.
+            told = f"the bench itself stood still for {paused_s:.1f} s"
+            call.attempts.append({"kind": DISTURBED, "message": told, "waited_s": 0.0})
+            call.started_at_ms = time.time_ns() // 1_000_000
+            call.response = None
+            attempt += 1
+            continue
+        if failed is None:
             return call
         limited = failed.kind is FailureKind.RATE_LIMITED
         luck = random.Random(trial.seed + attempt).random()
@@ -103,10 +116,11 @@ async def _attempt(
     token = object()
     if job.server is not None:
         job.server.enter(token)
-    started = clock_ns()
     deadline = asyncio.timeout(limit_s)
     left: list[Callable[[], Awaitable[Response]]] = []
     noting = CASE_LEFT.set(left.append)
+    clock = CaseClock(deadline, clock_ns)
+    stopping = CASE_CLOCK.set(clock.stopped)
     try:
         async with deadline:
             call.response = await job.agent.run(case)
@@ -126,9 +140,10 @@ async def _attempt(
         failed = _raised(error)
     finally:
         # The clock first: what follows is ours.
-        call.duration_s = (clock_ns() - started) / 1e9
+        call.duration_s = clock.seconds()
         call.server_cpu_s = job.server.leave(token) if job.server is not None else None
         CASE_LEFT.reset(noting)
+        CASE_CLOCK.reset(stopping)
     if failed is not None and failed.response is None and left:
         failed.response = await _left_over(left[-1])
     if failed is not None and failed.response is not None:
@@ -232,6 +247,7 @@ class Conduct:
     """How calls are made: how many at once, how often again, how long a rate limit is waited for.
 
     ``redact`` takes secrets out of everything that is kept. Below ``folder`` agents may keep files of a case.
+    ``pauses`` knows when the bench stood still.
     """
 
     concurrency: int = CONCURRENCY.default
@@ -241,3 +257,4 @@ class Conduct:
     cache: ResponseCache | None = None
     fail_fast: bool = True
     folder: Path | None = None
+    pauses: PauseWatch | None = None

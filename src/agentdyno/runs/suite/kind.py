@@ -124,7 +124,7 @@ class SuiteKind:
         work = prepared.work
         if work.tracing is not None:
             work.tracing.folder = place.folder
-        conduct = replace(work.conduct, folder=place.folder / "cases")
+        conduct = replace(work.conduct, folder=place.folder / "cases", pauses=place.pauses)
         if _is_shared(prepared):
             from agentdyno.runner.farm.cases import FarmCaseExecutor
 

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from agentdyno.store.boards.view import CREATE_VIEW
-from agentdyno.store.database.columns import KEY, VERBATIM, Words, metadata
+from agentdyno.store.database.columns import KEY, ONLY_WHERE, VERBATIM, Words, metadata
 
 SCORES = ("accuracy", "speed", "efficiency", "cost", "reliability", "overall")
 """The five dimensions and their weighted mean, each in 0..1."""
@@ -177,7 +177,7 @@ for _name, _unique in (("arm", True), ("run", False)):
         executions.c[_name],
         unique=_unique,
         sqlite_where=_present,
-        postgresql_where=_present,
+        info={ONLY_WHERE: _present},
     )
 
 latest = Table(

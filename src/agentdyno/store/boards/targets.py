@@ -18,7 +18,6 @@ from agentdyno.findings.figures.dimensions import (
     spread_factors,
     targets_for,
 )
-from agentdyno.findings.figures.spread import packed, rescaled
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import ArmResult, CaseFigures, MetricSummary, RunResult, form_of
 from agentdyno.model.suite import Suite
@@ -209,6 +208,8 @@ def score_again(session: DatabaseSession, of: Iterable[int]) -> int:
 
 
 def _score_benchmark(session: DatabaseSession, keys: Sequence[int], name: str, bounds: Targets) -> int:
+    from agentdyno.findings.figures.spread import rescaled  # with numpy, which readers of the store do without
+
     held = [executions.c[column] for column in ("id", "spread", *SCORES)]
     rows = session.execute(
         select(runs.c.targets, *held, *_ARM_COLUMNS)
@@ -236,6 +237,8 @@ def _score_benchmark(session: DatabaseSession, keys: Sequence[int], name: str, b
 
 def scored_in_force(arm: ArmResult, used: Mapping[str, Targets], force: Mapping[str, Targets]) -> dict[str, object]:
     """The scores that depend on targets and the spread, as ``executions`` keeps them: with the targets in force."""
+    from agentdyno.findings.figures.spread import packed, rescaled
+
     name = arm.benchmark or ""
     blob = packed(arm.spread, arm.scores)
     own = used.get(name, {})

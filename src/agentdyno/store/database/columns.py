@@ -29,6 +29,9 @@ VERBATIM = JSON(none_as_null=True)
 """JSON that comes back as it was. PostgreSQL keeps it as text: JSONB refuses NUL and unpaired surrogates, sorts keys
 and rewrites numbers."""
 
+ONLY_WHERE = "only_where"
+"""What an index keeps of its condition for PostgreSQL, whose dialect is slow to load (``postgres.prepare_new``)."""
+
 _ESCAPE = "\x10"
 _NUL = _ESCAPE + "0"
 

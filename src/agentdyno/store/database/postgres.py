@@ -31,7 +31,7 @@ from sqlalchemy.exc import DBAPIError, ResourceClosedError
 from agentdyno.errors import StoreError
 from agentdyno.extras import install_extra
 from agentdyno.store.database.backups import claimed, dump
-from agentdyno.store.database.columns import Upserts, escape, metadata
+from agentdyno.store.database.columns import ONLY_WHERE, Upserts, escape, metadata
 from agentdyno.store.database.postgres_errors import explained, unreachable
 from agentdyno.store.runs.codec import dumps
 
@@ -101,8 +101,12 @@ class PostgresBackend(Upserts):
         event.listen(engine, "connect", configure)
         return engine
 
-    def prepare_new(self, connection: Connection, busy_timeout_s: float) -> None:
-        """Nothing stays with the database."""
+    def prepare_new(self, connection: Connection, busy_timeout_s: float) -> None:  # noqa: ARG002
+        """Nothing stays with the database; the indexes of some rows learn which rows."""
+        for table in metadata.tables.values():
+            for index in table.indexes:
+                if ONLY_WHERE in index.info:
+                    index.dialect_options["postgresql"]["where"] = index.info[ONLY_WHERE]
 
     def prepare_migration(self, connection: Connection) -> None:
         """A table is altered in place."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, Table, UniqueConstraint, text
 
-from agentdyno.store.database.columns import KEY, VERBATIM, Words, metadata
+from agentdyno.store.database.columns import KEY, ONLY_WHERE, VERBATIM, Words, metadata
 
 jobs = Table(
     "jobs",
@@ -69,7 +69,7 @@ api_keys = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("last_used_at", BigInteger),
     Column("revoked_at", BigInteger),
-    Index("ix_api_keys_name", "name", unique=True, sqlite_where=_live, postgresql_where=_live),
+    Index("ix_api_keys_name", "name", unique=True, sqlite_where=_live, info={ONLY_WHERE: _live}),
 )
 
 audit = Table(

@@ -1,0 +1,45 @@
+"""Samples that were being timed while the bench itself stood still: their times are no measurement, and say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentdyno.model import Sample
+from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
+from agentdyno.model.sample import DISTURBED
+from agentdyno.runner.farm.hosts import HOST
+from agentdyno.workers.pauses import PauseWatch
+from agentdyno.workers.reference import READING
+
+_OF_TIME = ("s", "/s")
+_KEPT = frozenset({"cpu_s", "server.cpu_s"})
+"""CPU time stands still with whoever uses it."""
+
+
+def disturbed(sample: Sample, pauses: PauseWatch) -> Sample:
+    """The sample; where the bench stood still in it, with its times in the details, out of the figures.
+
+    What another machine measured is not touched by a pause of this one.
+    """
+    duration_s = sample.readings.get("duration_s")
+    if duration_s is None or HOST in sample.details:
+        return sample
+    began_s = sample.started_at_ms / 1000
+    lasted_s = duration_s * sample.inner_loops
+    paused_s = pauses.seconds_between(began_s, began_s + lasted_s)
+    if paused_s < PAUSED_SHARE * lasted_s:
+        return sample
+    moved = {name: value for name, value in sample.readings.items() if _tells_time(name)}
+    kept = {name: value for name, value in sample.readings.items() if name not in moved}
+    kept.pop(reported_name("duration_s"), None)  # the clock outside went on, and so cannot tell what is true
+    details = {**sample.details, DISTURBED: {"paused_s": paused_s, "readings": moved}}
+    return replace(sample, readings=kept, details=details)
+
+
+PAUSED_SHARE = 0.01
+"""A pause that is a smaller part of a call than this changes nothing that could be told from noise."""
+
+
+def _tells_time(name: str) -> bool:
+    ours = name.startswith((READING, REPORTED_PREFIX))
+    return not ours and name not in _KEPT and known_metric(name).unit in _OF_TIME

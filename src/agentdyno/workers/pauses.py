@@ -1,0 +1,84 @@
+"""When the bench itself stood still: stopped by a signal, suspended with its machine, or without a CPU for a second.
+
+A thread of the bench looks at the clock ten times a second. Where a second or more went by between two looks and this
+process used next to no CPU time in it, nothing of the bench ran: whatever was being timed then is no measurement. A
+subject that is slow, or that was stopped alone, does not keep the bench from looking, and so is never excused.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+LOOK_S = 0.1
+PAUSE_S = 1.0
+"""A bench that does not come to look for so long stood still; a busy machine makes it wait for some hundredths."""
+BUSY_SHARE = 0.5
+"""With more CPU time than this share of the gap, it was this process itself that kept the thread from looking."""
+MOST_KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """Seconds of three clocks (that of durations, one that goes on while the machine is suspended, the CPU time of
+    this process), and the time of day."""
+
+    clock_s: float
+    boot_s: float
+    cpu_s: float
+    at_s: float
+
+    @classmethod
+    def now(cls) -> ClockReading:
+        boot_s = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+        return cls(time.monotonic(), boot_s, time.process_time(), time.time())
+
+    def gap_to(self, later: ClockReading) -> float:
+        """The seconds in which nothing ran, 0 where something did."""
+        gap_s = max(later.clock_s - self.clock_s, later.boot_s - self.boot_s) - LOOK_S
+        return 0.0 if gap_s < PAUSE_S or later.cpu_s - self.cpu_s > BUSY_SHARE * gap_s else gap_s
+
+
+@dataclass(slots=True)
+class PauseWatch:
+    """Looks from ``start`` to ``stop``; ``seconds_between`` may be asked in any thread."""
+
+    _pauses: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _last: ClockReading | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        self._ended.clear()
+        self.look(ClockReading.now())
+        self._thread = threading.Thread(target=self._watch, name="pauses", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(LOOK_S * 10)
+            self._thread = None
+
+    def look(self, now: ClockReading) -> None:
+        """Notes a pause where one has just ended."""
+        with self._lock:
+            if self._last is not None and (gap_s := self._last.gap_to(now)):
+                self._pauses.append((now.at_s - gap_s, now.at_s))
+            self._last = now
+
+    def seconds_between(self, began_s: float, ended_s: float) -> float:
+        """How long the bench stood still between two times of day, in seconds."""
+        if self._thread is None:
+            return 0.0
+        self.look(ClockReading.now())  # whoever asks may be the first to run again
+        with self._lock:
+            return sum(max(0.0, min(ended_s, end) - max(began_s, begin)) for begin, end in self._pauses)
+
+    def _watch(self) -> None:
+        while not self._ended.wait(LOOK_S):
+            self.look(ClockReading.now())

@@ -1,0 +1,52 @@
+"""Times that went on while the bench stood still are kept beside the sample and out of its figures."""
+
+from __future__ import annotations
+
+from agentdyno.findings.figures.claims import Claims
+from agentdyno.model import Phase, Sample, Status
+from agentdyno.model.sample import disturbance_of
+from agentdyno.runner.farm.hosts import HOST
+from agentdyno.runs.disturbance import disturbed
+from agentdyno.workers.pauses import PauseWatch
+
+
+class Stopped(PauseWatch):
+    """From second 100 to second 120 of the day."""
+
+    def seconds_between(self, began_s: float, ended_s: float) -> float:
+        return max(0.0, min(ended_s, 120.0) - max(began_s, 100.0))
+
+
+def sample(at_s: float, duration_s: float, **details: object) -> Sample:
+    readings = {
+        "duration_s": duration_s,
+        "reported.duration_s": 0.1,
+        "ttft_s": 0.2,
+        "cpu_s": 0.001,
+        "input_tokens": 7.0,
+        "reference.queued_s": 0.01,
+    }
+    return Sample("a", Phase.MEASURED, 0, Status.OK, round(at_s * 1000), readings, "c1", details=details)
+
+
+def test_a_call_in_which_the_bench_stood_still_has_no_times() -> None:
+    made = disturbed(sample(99.0, 21.0), Stopped())
+    assert made.readings == {"cpu_s": 0.001, "input_tokens": 7.0, "reference.queued_s": 0.01}
+    assert disturbance_of(made) == (20.0, {"duration_s": 21.0, "ttft_s": 0.2})
+    assert made.status is Status.OK
+
+
+def test_other_calls_are_left_alone() -> None:
+    before, after, elsewhere = sample(90.0, 5.0), sample(121.0, 5.0), sample(99.0, 21.0, **{HOST: "another"})
+    assert disturbed(before, Stopped()) is before
+    assert disturbed(after, Stopped()) is after
+    assert disturbed(elsewhere, Stopped()) is elsewhere
+
+
+def test_they_are_counted_for_the_warning() -> None:
+    claims = Claims.of([sample(1.0, 1.0), disturbed(sample(99.0, 21.0), Stopped())])
+    seen = claims.disturbed
+    assert (seen.executions, seen.of, seen.share, seen.paused_s) == (1, 2, 0.5, 20.0)
+    assert (seen.cases, seen.durations_s) == (["c1"], [21.0])
+    assert list(claims.differing) == ["duration_s"]  # of the one whose clock could be compared
+    assert claims.differing["duration_s"].times == 1
