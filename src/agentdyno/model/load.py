@@ -304,7 +304,7 @@ class Shape:
 class LoadSpec:
     """A load run as its file says it. Either ``scenarios`` (by name), or ``stages`` or a ``shape`` of one's own
     (``scenario`` is then ``custom``), or ``find_limit``. ``rate`` scales the scenarios: requests a second that
-    the target is used to.
+    the target is used to. ``dataset`` is the file of the cases to ask with.
     """
 
     target: str
@@ -318,6 +318,7 @@ class LoadSpec:
     arrivals: Arrivals = field(default=Arrivals(ARRIVALS.default))
     gamma_shape: float = BURSTINESS.default
     trace: str = ""
+    dataset: str = ""
     find_limit: bool = False
     rate: float | None = None
     slo: tuple[Objective, ...] = ()

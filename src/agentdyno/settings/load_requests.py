@@ -48,6 +48,18 @@ PROMPT = Setting(
     description="What is asked, every time",
     scopes=LOAD,
 )
+DATASET = Setting(
+    "dataset",
+    ("string",),
+    default="",
+    spelled="file",
+    option="--dataset",
+    metavar="FILE",
+    example="cases.jsonl",
+    description="Cases to ask with: a data file or a suite; the column `weight` says how often each",
+    help="Ask the cases of a data file or a suite.",
+    scopes=LOAD,
+)
 PROMPT_LENGTH = Setting(
     "prompt_words",
     ("integer", "null"),

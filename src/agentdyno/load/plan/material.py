@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError
+from agentdyno.load.plan.dataset import CaseSet, build_case_requests
 from agentdyno.load.plan.requests import RequestSet, build_requests
 from agentdyno.load.plan.schedule import LoadSchedule, build_schedule
 from agentdyno.load.plan.sessions import SessionRequests, build_session_requests
@@ -36,9 +37,15 @@ class Materials:
     """Builds sets of requests as steps ask for them; beside the target's own only one is kept, as they are large."""
 
     def __init__(
-        self, target: LoadTarget, options: LoadOptions, *, key: str | None = None, trace: Trace | None = None
+        self,
+        target: LoadTarget,
+        options: LoadOptions,
+        *,
+        key: str | None = None,
+        trace: Trace | None = None,
+        cases: CaseSet | None = None,
     ) -> None:
-        self._target, self._options, self._key, self._trace = target, options, key, trace
+        self._target, self._options, self._key, self._trace, self._cases = target, options, key, trace, cases
         self._own: RequestSet | SessionRequests | None = None
         self._other: tuple[str, RequestSet] | None = None
 
@@ -65,7 +72,9 @@ class Materials:
 
     def _owned(self, seed: int) -> RequestSet | SessionRequests:
         if self._own is None:
-            if self._options.sessions.turns > 1:
+            if self._cases is not None:
+                self._own = build_case_requests(self._target, self._options, self._cases, seed, key=self._key)
+            elif self._options.sessions.turns > 1:
                 self._own = build_session_requests(self._target, self._options, seed, key=self._key)
             else:
                 self._own = build_requests(self._target, self._options, seed, key=self._key)

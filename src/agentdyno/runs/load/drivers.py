@@ -25,12 +25,12 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     trace = prepared.trace
     if subject.target is not None:
         from agentdyno.load.client.driver import HttpDriver
+        from agentdyno.load.plan.material import Materials
         from agentdyno.load.target.process import listening_pid
         from agentdyno.load.target.server_watch import WatchedDriver
 
-        driver = HttpDriver(
-            subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key, trace=trace
-        )
+        materials = Materials(subject.target, options, key=prepared.key, trace=trace, cases=prepared.cases)
+        driver = HttpDriver(subject.target, options, materials, objectives=spec.slo, artifacts=artifacts)
         # Through a proxy the process behind it is still the one to look at.
         pid = listening_pid(watched_url or subject.target.url)
         return WatchedDriver(driver, pid) if pid is not None else driver
@@ -40,7 +40,8 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
 
     assert subject.entrant is not None
     agent = subject.entrant.make(prepared.maker, None)
-    calls = AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
+    cases = load_cases(spec) if prepared.cases is None else prepared.cases.dealt(prepared.settings.seed)
+    calls = AgentDriver(agent, cases, options, objectives=spec.slo, artifacts=artifacts, trace=trace)
     named = subject.entrant.use.uses
     pid = listening_pid(named) if named.startswith(("http://", "https://")) else None
     # An agent that is no server here lives in processes that this one starts for it.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.errors import SpecError
+from agentdyno.load.plan.dataset import CaseSet
 from agentdyno.load.plan.schedule import ramp, sawtooth, soak, spike, steps
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios import (
@@ -58,6 +59,7 @@ class PreparedLoad:
     environ: Mapping[str, str]
     warnings: tuple[RunWarning, ...] = ()
     trace: Trace | None = None
+    cases: CaseSet | None = None
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -107,7 +109,7 @@ def preparing_load(
     """Finds the target and the scenarios; starts the bundled model where it is the target, if ``start``."""
     spec = loaded.load
     subject = find_subject(spec, workspace, Path(loaded.settings.base_dir))
-    trace = _trace(spec)
+    trace, cases = _trace(spec), _cases(spec)
     chosen, warnings = _possible(_choose(spec, trace), subject)
     arms = [
         Arm(
@@ -139,6 +141,7 @@ def preparing_load(
             environ=environ,
             warnings=tuple(warnings),
             trace=trace,
+            cases=cases,
         )
 
 
@@ -191,6 +194,8 @@ def _arm_params(item: _Chosen, spec: LoadSpec) -> dict[str, object]:
     if item.scenario.name == "custom":
         params["shape"] = [_said(stage) for stage in _stages(spec)] or ["trace"]
         params["arrivals"] = spec.arrivals.value
+    if spec.dataset:
+        params["dataset"] = Path(spec.dataset).name
     return params
 
 
@@ -226,6 +231,14 @@ def _trace(spec: LoadSpec) -> Trace | None:
     from agentdyno.load.plan.trace import read_trace
 
     return read_trace(Path(spec.trace))
+
+
+def _cases(spec: LoadSpec) -> CaseSet | None:
+    if not spec.dataset:
+        return None
+    from agentdyno.specs.load.cases import read_weighted_cases
+
+    return CaseSet(*read_weighted_cases(Path(spec.dataset)))
 
 
 def _said(stage: Stage) -> str:

@@ -143,7 +143,7 @@ def _method(spec: LoadSpec) -> str:
     """What a plain target is asked with: what was said, else GET where there is nothing to send."""
     if spec.method != METHOD.default:
         return spec.method
-    return "GET" if spec.body is None and not spec.options.prompt else "POST"
+    return "POST" if spec.dataset or spec.options.prompt or spec.body is not None else "GET"
 
 
 def _check_ownership(url: str, spec: LoadSpec) -> None:

@@ -23,6 +23,7 @@ LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
 _OPTIONS = ("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "output_tokens", "prompt")
 _SAME = ("target", "model", "profile", "params", "find_limit", "rate", "method", "headers", "body", "input")
+_WITHOUT_DATASET = ("prompt", "input", "prompt_words", "trace")
 _KINDS = ("scenarios", "stages", "trace", "find_limit", "concurrency")
 
 
@@ -86,7 +87,7 @@ def load_document(loaded: LoadedLoad) -> dict[str, object]:
         load["dialect"] = spec.dialect.value
     plain = {**to_plain(spec), **to_plain(spec.options)}
     default = {**to_plain(LoadSpec("")), **to_plain(LoadOptions())}
-    for name in (*_SAME, *_OPTIONS, "scenarios", "trace"):
+    for name in (*_SAME, *_OPTIONS, "scenarios", "trace", "dataset"):
         if name != "target" and plain[name] != default[name]:
             load[name] = plain[name]
     load |= _shape(spec)
@@ -128,7 +129,6 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
     problems = _problems(load)
     if problems:
         raise spec_error(source, problems)
-    trace = str((base_dir / load["trace"]).resolve()) if load.get("trace") else ""
     spec = LoadSpec(
         **{key: load[key] for key in _SAME if key in load},
         dialect=Dialect(load["dialect"]) if load.get("dialect") else None,
@@ -138,7 +138,8 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         shape=_shape_of(load),
         arrivals=_arrivals(load),
         gamma_shape=load.get("burstiness", BURSTINESS.default),
-        trace=trace,
+        trace=_file(load, "trace", base_dir),
+        dataset=_file(load, "dataset", base_dir),
         slo=parse_slo(load["slo"], where=f"{source}: load.slo") if load.get("slo") else (),
         options=_options(load),
         body_options=load.get("options", {}),
@@ -160,6 +161,10 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
     return LoadedLoad(spec, settings)
 
 
+def _file(load: Mapping[str, Any], key: str, base_dir: Path) -> str:
+    return str((base_dir / load[key]).resolve()) if load.get(key) else ""
+
+
 def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
     found = []
     if not load.get("target"):
@@ -176,6 +181,13 @@ def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
             FileProblem("load.concurrency", "expected a rate or a concurrency, got both", "Remove one of the two.")
         )
     found += _shape_problems(load)
+    found += [
+        FileProblem(f"load.{key}", f"expected {key} or a dataset, got both", "Remove one of the two.")
+        for key in _WITHOUT_DATASET
+        if load.get("dataset") and load.get(key)
+    ]
+    if load.get("dataset") and load.get("turns", TURNS.default) > 1:
+        found.append(FileProblem("load.turns", "expected one turn with a dataset", "Remove one of the two."))
     stages = load.get("stages", ())
     if any(row.get("concurrency") or row.get("concurrency_to") for row in stages) and any(
         row.get("rate") or row.get("rate_to") for row in stages
