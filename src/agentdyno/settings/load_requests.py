@@ -60,6 +60,18 @@ DATASET = Setting(
     help="Ask the cases of a data file or a suite.",
     scopes=LOAD,
 )
+JOURNEY = Setting(
+    "journey",
+    ("string",),
+    default="",
+    spelled="line",
+    option="--journey",
+    metavar="FILE.py@NAME",
+    example="journeys.py@buyer",
+    description="An async Python function that makes several calls: rates and numbers in flight are of journeys",
+    help="Calls of a Python function, not single requests.",
+    scopes=LOAD,
+)
 PROMPT_LENGTH = Setting(
     "prompt_words",
     ("integer", "null"),

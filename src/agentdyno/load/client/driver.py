@@ -19,7 +19,7 @@ from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.probe import ProbeReply, probe
 from agentdyno.load.windows.collect import WindowBuilder
 from agentdyno.load.windows.records import RawFile
-from agentdyno.model.load import LoadOptions, LoadTarget, Objective, Step, Window
+from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
 
 HEAD_START_NS = 100_000_000
@@ -66,13 +66,15 @@ class HttpDriver:
         return tuple(client.pid for client in self._clients)
 
     def open(self) -> None:
-        self._found = probe(
-            self._target,
-            self._address,
-            self._materials.first(),
-            timeout_s=self._options.timeout_s,
-            max_bytes=self._options.max_bytes,
-        )
+        # What a journey asks of a plain address only the journey knows.
+        if self._materials.journey is None or self._target.dialect is not Dialect.HTTP:
+            self._found = probe(
+                self._target,
+                self._address,
+                self._materials.first(),
+                timeout_s=self._options.timeout_s,
+                max_bytes=self._options.max_bytes,
+            )
         self.simulated = self._found.simulated
         if self._artifacts is not None:
             self._raw = RawFile(self._artifacts)
@@ -183,7 +185,7 @@ class HttpDriver:
         for client in self._clients:
             part = material.schedule.part(client.number, len(self._clients))
             order = StepOrder(step, part.due_ns, part.stage, part.request, wire, left // len(self._clients))
-            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns))
+            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns, journey=material.journey))
 
     def _wait_for(self, condition: Callable[[ClientProcess], bool]) -> None:
         deadline = perf_counter_ns() + round(READY_S * _NS)

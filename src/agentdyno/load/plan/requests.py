@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from agentdyno.errors import SpecError
+from agentdyno.errors import SpecError, nearest
 from agentdyno.load.plan.prompts import LONGEST, prompt_lengths, prompt_texts
 from agentdyno.model.case import Message, as_messages, as_text
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
@@ -24,6 +24,7 @@ _DEFAULT_COUNT = 512
 _MOST_WORDS = 2_400_000
 _WORD_BYTES = 7.0
 """About: with the blank after it."""
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _OLLAMA_TOP = frozenset({"keep_alive", "think", "format", "tools", "raw", "template"})
 _CHAT: Mapping[Dialect, ChatDialect] = {Dialect.OPENAI: OPENAI, Dialect.OLLAMA: OLLAMA}
@@ -116,6 +117,25 @@ class RequestEncoder:
         return json_request(
             self._address, self._path, _filled(body, value), method=method, headers=self._headers
         ).encode()
+
+    def encode_call(self, method: str, path: str, content: object, headers: Mapping[str, str]) -> bytes:
+        """A call of a journey: like the input of a case, or a plain request to a path below the target's address
+        where it has a method."""
+        if not method:
+            return self.encode_input(content)
+        if self._chat is not None:
+            raise SpecError(
+                f"{method} {path} is a plain request, and the target is a model",
+                remedy="Use client.ask(), or --dialect http.",
+            )
+        if method not in _METHODS:
+            raise SpecError(f"there is no method {method!r}", remedy=nearest(method, _METHODS))
+        merged = dict(self._headers) | dict(headers)
+        path, _, query = path.partition("?")
+        address = replace(self._address, query=query)
+        if content is None:
+            return Request(address, path, method, tuple(merged.items())).encode()
+        return json_request(address, path, content, method=method, headers=tuple(merged.items())).encode()
 
     def encode_messages(self, messages: Sequence[Message], limit: int | None = None) -> bytes:
         """A request of a chat dialect with a whole conversation; a plain request has only its last message."""

@@ -26,10 +26,19 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     if subject.target is not None:
         from agentdyno.load.client.driver import HttpDriver
         from agentdyno.load.plan.material import Materials
+        from agentdyno.load.plan.orders import JourneyOrder
         from agentdyno.load.target.process import listening_pid
         from agentdyno.load.target.server_watch import WatchedDriver
 
-        materials = Materials(subject.target, options, key=prepared.key, trace=trace, cases=prepared.cases)
+        journey = JourneyOrder(spec.journey, prepared.settings.base_dir, subject.target, options, prepared.key)
+        materials = Materials(
+            subject.target,
+            options,
+            key=prepared.key,
+            trace=trace,
+            cases=prepared.cases,
+            journey=journey if spec.journey else None,
+        )
         driver = HttpDriver(subject.target, options, materials, objectives=spec.slo, artifacts=artifacts)
         # Through a proxy the process behind it is still the one to look at.
         pid = listening_pid(watched_url or subject.target.url)
@@ -41,7 +50,15 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     assert subject.entrant is not None
     agent = subject.entrant.make(prepared.maker, None)
     cases = load_cases(spec) if prepared.cases is None else prepared.cases.dealt(prepared.settings.seed)
-    calls = AgentDriver(agent, cases, options, objectives=spec.slo, artifacts=artifacts, trace=trace)
+    calls = AgentDriver(
+        agent,
+        cases,
+        options,
+        objectives=spec.slo,
+        artifacts=artifacts,
+        trace=trace,
+        journey=prepared.journey,
+    )
     named = subject.entrant.use.uses
     pid = listening_pid(named) if named.startswith(("http://", "https://")) else None
     # An agent that is no server here lives in processes that this one starts for it.

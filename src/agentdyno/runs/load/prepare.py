@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.errors import SpecError
+from agentdyno.load.journeys.runner import Journey, load_journey
 from agentdyno.load.plan.dataset import CaseSet
 from agentdyno.load.plan.schedule import ramp, sawtooth, soak, spike, steps
 from agentdyno.load.plan.trace import Trace
@@ -60,6 +61,7 @@ class PreparedLoad:
     warnings: tuple[RunWarning, ...] = ()
     trace: Trace | None = None
     cases: CaseSet | None = None
+    journey: Journey | None = None
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -142,6 +144,7 @@ def preparing_load(
             warnings=tuple(warnings),
             trace=trace,
             cases=cases,
+            journey=load_journey(spec.journey, Path(loaded.settings.base_dir)) if spec.journey else None,
         )
 
 
@@ -196,6 +199,8 @@ def _arm_params(item: _Chosen, spec: LoadSpec) -> dict[str, object]:
         params["arrivals"] = spec.arrivals.value
     if spec.dataset:
         params["dataset"] = Path(spec.dataset).name
+    if spec.journey:
+        params["journey"] = Path(spec.journey).name
     return params
 
 

@@ -143,7 +143,7 @@ def _method(spec: LoadSpec) -> str:
     """What a plain target is asked with: what was said, else GET where there is nothing to send."""
     if spec.method != METHOD.default:
         return spec.method
-    return "POST" if spec.dataset or spec.options.prompt or spec.body is not None else "GET"
+    return "POST" if spec.dataset or spec.journey or spec.options.prompt or spec.body is not None else "GET"
 
 
 def _check_ownership(url: str, spec: LoadSpec) -> None:
