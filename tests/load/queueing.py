@@ -56,13 +56,19 @@ class QueueModel:
     fault: str = ""
     healing: bool = False
     memory: int | None = None
+    struck: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def capacity(self) -> float:
         return self.slots / self.service_s
 
     def levers(self) -> Levers:
-        return Levers(set_memory=self.set_memory, memory_in_use=lambda: int(self.rss_bytes), set_fault=self.set_fault)
+        return Levers(
+            set_memory=self.set_memory,
+            memory_in_use=lambda: int(self.rss_bytes),
+            set_fault=self.set_fault,
+            fault_struck=self.struck.get,
+        )
 
     def set_memory(self, limit: int | None) -> int | None:
         self.memory = limit

@@ -10,8 +10,8 @@ from agentdyno.agents.hosting.callable_agent import CallableAgent
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError
 from agentdyno.findings.figures.histograms import merged, quantile
-from agentdyno.load.calls.calls import failed_outcome
 from agentdyno.load.calls.driver import AgentDriver
+from agentdyno.load.calls.rows import failed_outcome
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Stage, Step, TokenSource, Window
 from agentdyno.model.sample import FailureKind
 from agentdyno.servers.simulated.behaviour import Behaviour

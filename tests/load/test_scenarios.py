@@ -255,6 +255,19 @@ class TestFailureRecovery:
         assert report.score == 0.0
         assert "half_open" in report.evidence
 
+    def test_a_fault_that_never_struck_is_said_and_not_scored(self) -> None:
+        model = QueueModel(heals_s=2.9, struck={"reset": 0, "errors": 12})
+        report = report_of("failure_recovery", model, faults=["reset", "errors"])
+        assert "recovery_reset_s" not in report.figures
+        assert report.figures["struck_errors"] == 12
+        assert report.score == pytest.approx(70.0)
+        assert report.evidence.endswith("Struck: errors 12 ×. Never struck, and not scored: reset.")
+
+    def test_faults_that_all_missed_say_nothing(self) -> None:
+        report = report_of("failure_recovery", QueueModel(struck={"reset": 0}), faults=["reset"])
+        assert report.score is None
+        assert report.evidence.startswith("No fault reached it.")
+
 
 def test_load_of_ones_own_shape_is_judged_as_a_whole() -> None:
     stages = (Stage("up", 5.0, rate=10.0, rate_to=100.0), Stage("hold", 5.0, rate=100.0))

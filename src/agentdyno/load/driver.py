@@ -39,7 +39,8 @@ class Levers:
 
     ``set_memory`` leaves the target's process so many bytes (``None``: no limit) and returns what is in force.
     ``memory_limited_by`` says by which means.
-    ``set_fault`` switches the fault of the proxy in front of the target on (by name) or off (``""``).
+    ``set_fault`` switches a fault of the target, or of the proxy in front of it, on (by name) or off (``""``);
+    ``fault_struck`` says how often one has struck so far, ``None`` where that is not counted.
     ``limited_to`` is the largest input in words that makes sense to try.
     """
 
@@ -47,4 +48,5 @@ class Levers:
     memory_in_use: Callable[[], int] | None = None
     memory_limited_by: Callable[[], str] | None = None
     set_fault: Callable[[str], None] | None = None
+    fault_struck: Callable[[str], int | None] | None = None
     limited_to: int | None = None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+Message = Mapping[str, object]
+"""One message of a chat: ``{"role": …, "content": …}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,19 @@ class Case:
     metadata: Mapping[str, object] = field(default_factory=dict)
     group: str | None = None
     turns: tuple[str, ...] = ()
+
+
+def as_text(value: object) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def as_messages(value: object) -> list[Message] | None:
+    """A list of chat messages as it is, ``None`` for anything else."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    messages = [dict(item) for item in value if isinstance(item, Mapping) and "role" in item]
+    return list(messages) if len(messages) == len(value) else None
 
 
 @dataclass(frozen=True, slots=True)

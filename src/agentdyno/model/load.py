@@ -50,6 +50,7 @@ class Outcome(StrEnum):
     ``http_error``: any other status, or no connection. ``stream_error``: an error object, or bytes that are not the
     protocol. ``truncated``: the answer ended in an orderly way before its finish marker. ``reset``: the connection
     was lost in the middle. ``timeout``: not complete in time. ``rate_limited``: status 429 (or 503 with Retry-After).
+    ``check_failed``: a check of the user's journey did not hold.
     """
 
     OK = "ok"
@@ -59,6 +60,7 @@ class Outcome(StrEnum):
     RESET = "reset"
     TIMEOUT = "timeout"
     RATE_LIMITED = "rate_limited"
+    CHECK_FAILED = "check_failed"
 
 
 class TokenSource(StrEnum):
@@ -304,7 +306,8 @@ class Shape:
 class LoadSpec:
     """A load run as its file says it. Either ``scenarios`` (by name), or ``stages`` or a ``shape`` of one's own
     (``scenario`` is then ``custom``), or ``find_limit``. ``rate`` scales the scenarios: requests a second that
-    the target is used to.
+    the target is used to. ``dataset`` is the file of the cases to ask with,
+    ``journey`` the Python function whose calls are made instead of single requests.
     """
 
     target: str
@@ -318,6 +321,8 @@ class LoadSpec:
     arrivals: Arrivals = field(default=Arrivals(ARRIVALS.default))
     gamma_shape: float = BURSTINESS.default
     trace: str = ""
+    dataset: str = ""
+    journey: str = ""
     find_limit: bool = False
     rate: float | None = None
     slo: tuple[Objective, ...] = ()

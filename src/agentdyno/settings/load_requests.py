@@ -48,6 +48,30 @@ PROMPT = Setting(
     description="What is asked, every time",
     scopes=LOAD,
 )
+DATASET = Setting(
+    "dataset",
+    ("string",),
+    default="",
+    spelled="file",
+    option="--dataset",
+    metavar="FILE",
+    example="cases.jsonl",
+    description="Cases to ask with: a data file or a suite; the column `weight` says how often each",
+    help="Ask the cases of a data file or a suite.",
+    scopes=LOAD,
+)
+JOURNEY = Setting(
+    "journey",
+    ("string",),
+    default="",
+    spelled="line",
+    option="--journey",
+    metavar="FILE.py@NAME",
+    example="journeys.py@buyer",
+    description="An async Python function that makes several calls: rates and numbers in flight are of journeys",
+    help="Calls of a Python function, not single requests.",
+    scopes=LOAD,
+)
 PROMPT_LENGTH = Setting(
     "prompt_words",
     ("integer", "null"),

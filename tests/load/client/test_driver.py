@@ -11,6 +11,7 @@ import pytest
 
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.load.client.driver import HttpDriver
+from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.windows.records import NAME, RECORD
 from agentdyno.model.load import (
@@ -211,7 +212,7 @@ def test_conversations_go_on_after_their_answers(server: RunningServer) -> None:
 
 def test_a_trace_is_replayed_with_its_lengths(server: RunningServer) -> None:
     recorded = Trace(np.array([0, 10_000_000, 20_000_000]), np.array([7, 8, 9]), np.array([2, 3, -1]))
-    driver = HttpDriver(chat(server), QUICK, trace=recorded)
+    driver = HttpDriver(chat(server), QUICK, Materials(chat(server), QUICK, trace=recorded))
     driver.open()
     server.reset()
     (window,) = driver.run(Step("replay", (Stage("replay", 0.1, rate=30),), Arrivals.TRACE))

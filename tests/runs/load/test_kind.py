@@ -21,6 +21,7 @@ from agentdyno.runs.load.prepare import preparing_load
 from agentdyno.runs.load.target import find_subject, guess_dialect
 from agentdyno.runs.pipeline import resume, start
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
+from agentdyno.specs import load_workspace
 from agentdyno.specs.load.build import LoadedLoad, load_of, parse_load
 from agentdyno.store import Store
 
@@ -227,15 +228,42 @@ def test_a_public_address_needs_a_promise(tmp_path: Path) -> None:
 
 
 def test_a_scenario_that_the_target_does_not_allow_is_left_out_and_said(tmp_path: Path) -> None:
-    (tmp_path / "agent.py").write_text(AGENT)
-    loaded = parse_load(
-        {"load": {"target": "agent.py@answer", "scenarios": "high_load,failure_recovery"}}, base_dir=tmp_path
-    )
-    with preparing_load(loaded, workspace(tmp_path), start=False) as prepared:
+    load = {"target": "http://10.0.0.1:9/plain", "scenarios": "high_load,memory_pressure"}
+    with preparing_load(parse_load({"load": load}), workspace(tmp_path), start=False) as prepared:
         assert [job.scenario.name for job in prepared.jobs] == ["high_load"]
         assert [warning.code for warning in prepared.warnings] == ["scenario-left-out"]
-    only = parse_load({"load": {"target": "agent.py@answer", "scenarios": "failure_recovery"}}, base_dir=tmp_path)
-    with pytest.raises(SpecError, match="called directly"), preparing_load(only, workspace(tmp_path), start=False):
+    only = parse_load({"load": {**load, "scenarios": "memory_pressure"}})
+    with pytest.raises(SpecError, match="no process here"), preparing_load(only, workspace(tmp_path), start=False):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("target", "faults"),
+    [
+        ("agent.py@answer", ["kill", "freeze"]),
+        ("remote", ["refuse", "reset", "errors", "truncated"]),
+        ("http://127.0.0.1:9/v1", ["refuse", "reset", "errors", "truncated"]),
+    ],
+)
+def test_every_target_gets_the_faults_that_it_can_have(tmp_path: Path, target: str, faults: list[str]) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "dyno.yaml").write_text("agents: {remote: {uses: 'http://127.0.0.1:9/ask'}}\n")
+    load = {"target": target, "scenarios": "all", "profile": "quick"}
+    loaded = parse_load({"load": load}, base_dir=tmp_path)
+    with preparing_load(loaded, load_workspace(tmp_path), start=False) as prepared:
+        params = {job.scenario.name: job.params for job in prepared.jobs}
+    assert params["failure_recovery"]["faults"] == faults
+    assert len(params) == 8
+
+
+def test_a_fault_that_the_target_cannot_have_is_refused_with_those_that_it_can(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    load = {"target": "agent.py@answer", "scenarios": "failure_recovery", "params": {"faults": ["reset"]}}
+    loaded = parse_load({"load": load}, base_dir=tmp_path)
+    with (
+        pytest.raises(SpecError, match="reset cannot be done to it; what can is kill, freeze"),
+        preparing_load(loaded, workspace(tmp_path), start=False),
+    ):
         pass
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentdyno.agents.endpoints.chat_model import ChatModel, ChatReply
-from agentdyno.agents.endpoints.conversation import Message, Prompting, converse, schema_for
+from agentdyno.agents.endpoints.conversation import Prompting, converse, schema_for
 from agentdyno.errors import RunError
-from agentdyno.model.case import Case, Response
+from agentdyno.model.case import Case, Message, Response
 from agentdyno.model.identity import digest
 
 

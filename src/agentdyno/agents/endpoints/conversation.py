@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,24 +9,10 @@ from agentdyno.agents.endpoints.chat_model import ChatReply
 from agentdyno.agents.hosting.recorder import recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import SpecError
-from agentdyno.model.case import Case, Response
+from agentdyno.model.case import Case, Message, Response, as_messages, as_text
 
-Message = Mapping[str, object]
 PLACEHOLDER = "{input}"
 FROM_CASE = "from_case"
-
-
-def as_text(value: object) -> str:
-    """A text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def as_messages(value: object) -> list[Message] | None:
-    """A list of chat messages as it is, ``None`` for anything else."""
-    if not isinstance(value, (list, tuple)) or not value:
-        return None
-    messages = [dict(item) for item in value if isinstance(item, Mapping) and "role" in item]
-    return list(messages) if len(messages) == len(value) else None
 
 
 @dataclass(frozen=True, slots=True)

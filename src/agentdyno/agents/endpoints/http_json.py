@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
 from agentdyno.agents.endpoints.chat_model import is_simulated
-from agentdyno.agents.endpoints.conversation import PLACEHOLDER, Message, as_messages, as_text
+from agentdyno.agents.endpoints.conversation import PLACEHOLDER
 from agentdyno.agents.endpoints.failures import EndpointCaller, status_failure, wire_failure
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError, SpecError, nearest
-from agentdyno.model.case import Case, Response, Usage
+from agentdyno.model.case import Case, Message, Response, Usage, as_messages, as_text
 from agentdyno.model.identity import digest
 from agentdyno.model.sample import FailureKind
 from agentdyno.wire import fields, ndjson, sse

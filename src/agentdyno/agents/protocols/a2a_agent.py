@@ -9,13 +9,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from agentdyno.agents.endpoints.conversation import as_text
 from agentdyno.agents.endpoints.failures import EndpointCaller, wire_failure
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.agents.protocols.json_rpc import HttpRpc, RpcError, RpcLost
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError
-from agentdyno.model.case import Case, Response
+from agentdyno.model.case import Case, Response, as_text
 from agentdyno.model.identity import digest
 from agentdyno.model.sample import FailureKind
 from agentdyno.wire.address import Address

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _KIND = "load"
 _ORDER = (
     "scenarios profile find_limit slo rate concurrency shape to count duration_s arrivals burstiness trace "
-    "params model dialect api_key_env prompt prompt_words output_tokens turns think_s method headers body text "
-    "processes connections timeout_s window_s max_requests max_s ca_file insecure own_target seed name tags "
-    "notes output_dir formats print_spec dry_run"
+    "params model dialect api_key_env prompt dataset journey prompt_words output_tokens turns think_s method headers "
+    "body text processes connections timeout_s window_s max_requests max_s ca_file insecure own_target seed name "
+    "tags notes output_dir formats print_spec dry_run"
 )
 
 
@@ -42,6 +42,8 @@ _ORDER = (
     "            --duration 300 --processes 2\n"
     '  dyno load http://127.0.0.1:9000/health --concurrency 8 --slo "p95<50ms"\n'
     "  dyno load URL --shape ramp --rate 10 --to 200 --duration 60\n"
+    "  dyno load URL --rate 50 --dataset cases.jsonl       questions of your own\n"
+    "  dyno load URL --rate 5 --journey buyer.py@journey   several calls in a row\n"
     "  dyno load URL --trace trace.csv                     what was recorded, again\n"
     "  dyno load URL --rate 50 --print-spec > load.yaml    then: dyno run load.yaml"
 )

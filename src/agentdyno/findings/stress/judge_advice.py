@@ -20,6 +20,8 @@ _LIMITS = {
 _FAULTS = {
     "half_open": "give every call a timeout, and drop the connection when it strikes",
     "refuse": "connect again with a growing pause",
+    "kill": "start a new process as soon as one is gone, and repeat what was in it",
+    "freeze": "give every call a timeout, and replace a process that does not answer",
     "reset": "drop broken connections from the pool",
 }
 _WELL = 90.0

@@ -128,14 +128,19 @@ def read_faults(course: Course) -> Reading:
     if not before or not before[0].asked or not after:
         return Reading(False, LimitedBy.NOTHING, "Nothing was measured.", None, next(iter(course.steps), None))
     figures: dict[str, float | None] = {}
-    parts, lost = [], []
+    parts: list[float] = []
+    lost: list[str] = []
+    struck = {str(step.note.get("fault")): int(step.note["struck"]) for step in after if "struck" in step.note}
     for step in after:
         fault = str(step.note.get("fault", step.step))
+        if struck.get(fault) == 0:  # it was well all the time
+            continue
         took = time_to_recover(step.windows, step.windows[0].starts_s, before[0].windows) if step.windows else None
         figures[f"recovery_{fault}_s"] = took
         parts.append(0.0 if took is None or step.duration_s <= 0.0 else max(1.0 - took / step.duration_s, 0.0))
         if took is None:
             lost.append(fault)
+    figures |= {f"struck_{fault}": float(count) for fault, count in struck.items()}
     for step in course.role("fault"):
         figures[f"fault_{step.note.get('fault', step.step)}_error_rate"] = step.error_rate
     known = [value for name, value in figures.items() if name.startswith("recovery_") and value is not None]
@@ -148,10 +153,19 @@ def read_faults(course: Course) -> Reading:
     if reason:
         return client_reading(before[0], reason, **figures)
     worst = f"the slowest took {format_value(figures['recovery_time_s'], 's')}" if not lost else ""
-    evidence = (
+    evidence = "" if lost or parts else "No fault reached it."
+    evidence = evidence or (
         f"It did not recover from {', '.join(lost)} in the time it had."
         if lost
-        else f"It recovered from all {len(after)} faults; {worst}."
+        else f"It recovered from all {len(parts)} faults; {worst}."
     )
     limited = LimitedBy.ERRORS if lost else LimitedBy.NOTHING
-    return Reading(bool(lost), limited, evidence, 100.0 * sum(parts) / len(parts), before[0], None, figures)
+    score = 100.0 * sum(parts) / len(parts) if parts else None
+    return Reading(bool(lost), limited, evidence + _struck_words(struck), score, before[0], None, figures)
+
+
+def _struck_words(struck: Mapping[str, int]) -> str:
+    """How often each fault was seen to act, and which never did."""
+    acted = ", ".join(f"{fault} {count} ×" for fault, count in struck.items() if count)
+    idle = ", ".join(fault for fault, count in struck.items() if count == 0)
+    return (f" Struck: {acted}." if acted else "") + (f" Never struck, and not scored: {idle}." if idle else "")

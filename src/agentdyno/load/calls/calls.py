@@ -13,16 +13,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from agentdyno.contracts import Agent, CaseFailed
+from agentdyno.load.calls.rows import EndedCall, failed_outcome, record_row
 from agentdyno.load.plan.schedule import LoadSchedule, concurrency_at, stage_at
 from agentdyno.load.plan.sessions import HeldConversation, SessionPlan
-from agentdyno.load.windows.records import OUTCOME_CODES, TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE, UNSENT
 from agentdyno.model.case import Case, Response
-from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step, TokenSource
-from agentdyno.model.sample import FailureKind, Status
+from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step
 from agentdyno.servers.simulated.timetable import make_alarm
-from agentdyno.wire.errors import ConnectError
 
 _NS = 1_000_000_000
 _FLUSH_S = 0.05
@@ -55,6 +54,38 @@ class Due:
     stage: int = field(compare=False)
     conversation: HeldConversation | None = field(compare=False, default=None)
     blocked: bool = field(compare=False, default=False)
+    asked: CaseAsked | None = field(compare=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAsked:
+    """A call that somebody asked for by himself. ``ended`` is told of its end in place of the rows: with ``None``
+    where the step was over before it was made."""
+
+    case: Case
+    ended: Callable[[CaseEnded | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEnded:
+    call: EndedCall
+    outcome: Outcome
+    text: str
+    response: Response | None
+
+
+class OtherWork(Protocol):
+    """What asks for calls by itself."""
+
+    def start(self, start_ns: int) -> None: ...
+
+    @property
+    def idle(self) -> bool: ...
+
+    def open_ns(self) -> tuple[int | None, ...]:
+        """Before each of these times (ns since the step's start) nothing more will be due."""
+
+    def stop(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -90,12 +121,14 @@ class AgentCalls:
         self._waiting: deque[Due] = deque()
         self._thinking: list[Due] = []
         self._live: dict[int, _Live] = {}
-        self._began = 0
+        self._began = self._asked = 0
         self._held_until_ns = 0
         self._rows: list[tuple[int, ...]] = []
         self._examples: list[tuple[int, Outcome, str]] = []
         self._simulated = self._over = False
         self._cpu_ns = self._cpu_at_ns = 0
+        self.others: OtherWork | None = None
+        """Asks for calls by itself, beside the schedule or in place of it."""
 
     def begin(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -103,6 +136,28 @@ class AgentCalls:
         self._alarm = make_alarm(self._loop, self._wake)
         self._flusher = self._loop.call_later(_FLUSH_S, self._flush)
         self._alarm.set(self.start_ns)
+        if self.others is not None:
+            self.others.start(self.start_ns)
+
+    def ask(self, asked: CaseAsked, due_ns: int) -> None:
+        """Makes a call when it is due, in nanoseconds since the step's start."""
+        if self._over or due_ns >= self._ends_ns or self.now_ns() >= self._ends_ns:
+            asked.ended(None)
+            return
+        self._asked += 1
+        call = Due(due_ns, self._asked, stage_at(self._step, due_ns / _NS), asked=asked)
+        heapq.heappush(self._thinking, call)
+        self._wake()
+
+    def add_row(self, row: tuple[int, ...], due_ns: int, outcome: Outcome, text: str) -> None:
+        """Counts a call that ``ask`` made, or that could not be made."""
+        self._rows.append(row)
+        if outcome is not Outcome.OK:
+            self._examples.append((due_ns, outcome, text))
+
+    def wake(self) -> None:
+        """Looks whether the step is over."""
+        self._wake()
 
     def stop(self) -> None:
         """Breaks the step off: what is in progress is cancelled and counted nowhere."""
@@ -120,14 +175,15 @@ class AgentCalls:
         if now < self._ends_ns:
             self._take_due(now)
             self._send_waiting(now)
-            if self._closed:
+            if self._closed and self.others is None:
                 self._top_up(now)
         else:
             # What was due in the last moments is asked all the same.
             self._take_due(self._ends_ns - 1)
             self._send_waiting(now)
             self._give_up_unsent()
-            if not self._live or now >= self._ends_ns + round(self._step.drain_s * _NS):
+            busy = self._live or (self.others is not None and not self.others.idle)
+            if not busy or now >= self._ends_ns + round(self._step.drain_s * _NS):
                 self._time_out_rest(now)
                 self._end()
                 return
@@ -165,7 +221,7 @@ class AgentCalls:
     def _start(self, call: Due) -> None:
         self._began += 1
         key = self._began
-        case = self._case(call.request)
+        case = self._case(call.request) if call.asked is None else call.asked.case
         if call.conversation is not None:
             talk = call.conversation
             case = replace(case, id=f"{talk.number}.{talk.turn}", input=talk.ask())
@@ -211,6 +267,10 @@ class AgentCalls:
         if response is not None and response.simulated:
             self._simulated = True
         ended = EndedCall(call.due_ns, live.sent_ns, done, call.request, call.stage, call.blocked)
+        if call.asked is not None:
+            call.asked.ended(CaseEnded(ended, outcome, text, response))
+            self._wake()
+            return
         self._rows.append(record_row(ended, outcome, response))
         if outcome is not Outcome.OK:
             self._examples.append((call.due_ns, outcome, text))
@@ -230,7 +290,13 @@ class AgentCalls:
             self._rows.append(
                 record_row(EndedCall(call.due_ns, -1, -1, call.request, call.stage, call.blocked), None, None)
             )
+            if call.asked is not None:
+                call.asked.ended(None)
         self._waiting.clear()
+        for call in self._thinking:
+            if call.asked is not None:
+                call.asked.ended(None)
+        self._thinking.clear()
 
     def _time_out_rest(self, now: int) -> None:
         for key in tuple(self._live):
@@ -243,6 +309,8 @@ class AgentCalls:
 
     def _end(self) -> None:
         self._over = True
+        if self.others is not None:
+            self.others.stop()
         for key in tuple(self._live):
             self._drop(self._live.pop(key))
         self._alarm.close()
@@ -289,65 +357,12 @@ class AgentCalls:
             due = min(due, self._dues[self._at])
         if self._thinking:
             due = min(due, self._thinking[0].due_ns)
-        batch = CallBatch(self._rows, self._examples, now, None if due == _NEVER else due, cpu, self._simulated, last)
+        up_to = now
+        if self.others is not None:
+            due = min(due, *(at for at in self.others.open_ns() if at is not None), _NEVER)
+            up_to = min(now, due)
+        batch = CallBatch(
+            self._rows, self._examples, up_to, None if due == _NEVER else due, cpu, self._simulated, last
+        )
         self._rows, self._examples = [], []
         self.batches.put(batch)
-
-
-_NS_PER_S = 1e9
-_MOST = 2**31 - 1
-_OUTCOMES = {
-    FailureKind.HTTP_ERROR: Outcome.HTTP_ERROR,
-    FailureKind.TRUNCATED: Outcome.TRUNCATED,
-    FailureKind.RESET: Outcome.RESET,
-    FailureKind.RATE_LIMITED: Outcome.RATE_LIMITED,
-    FailureKind.TIMEOUT: Outcome.TIMEOUT,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EndedCall:
-    """When a call was due, sent and done, in nanoseconds since the step's start (-1: never), and which it was."""
-
-    due_ns: int
-    sent_ns: int
-    done_ns: int
-    request: int
-    stage: int
-    blocked: bool
-
-
-def failed_outcome(failure: CaseFailed) -> Outcome:
-    """Under which outcome a failure that an agent names is counted.
-
-    What has no outcome of its own (an exception, an exit status, a limit of memory or output) is a ``stream_error``:
-    an answer began and was none. Where no connection came about it is an ``http_error``, as it is over the wire.
-    """
-    if isinstance(failure.__cause__, ConnectError):
-        return Outcome.HTTP_ERROR
-    if failure.status is Status.TIMEOUT:
-        return Outcome.TIMEOUT
-    return _OUTCOMES.get(failure.kind, Outcome.STREAM_ERROR)
-
-
-def record_row(ended: EndedCall, outcome: Outcome | None, response: Response | None) -> tuple[int, ...]:
-    """The values of a row in the order of ``RECORD``; ``outcome`` is ``None`` where the call was never made.
-
-    The first content is where the agent says it was (``ttft_s``); gaps between chunks nobody has seen.
-    """
-    entered = left = first = UNKNOWN
-    source = UNKNOWN_SOURCE
-    if response is not None:
-        ttft_s = response.readings.get("ttft_s")
-        if ttft_s is not None and 0.0 <= ttft_s * _NS_PER_S <= ended.done_ns - ended.sent_ns:
-            first = ended.sent_ns + round(ttft_s * _NS_PER_S)
-        if response.usage is not None:
-            entered = min(max(response.usage.input_tokens, 0), _MOST)
-            left = min(max(response.usage.output_tokens, 0), _MOST)
-            source = TOKEN_SOURCE_CODES[TokenSource.USAGE]
-    code = UNSENT if outcome is None else OUTCOME_CODES[outcome]
-    return (
-        *(ended.due_ns, ended.sent_ns, UNKNOWN, first, UNKNOWN, ended.done_ns),
-        *(0, ended.request % _MOST, entered, left, 0, 0),
-        *(ended.stage, 0, code, source, 0, int(ended.blocked), 0),
-    )

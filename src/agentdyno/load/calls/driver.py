@@ -22,8 +22,16 @@ import numpy as np
 from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.load.calls.calls import AgentCalls, CallBatch
+from agentdyno.load.calls.journeys import AgentJourneys
+from agentdyno.load.journeys.runner import Journey, JourneyPace
 from agentdyno.load.plan.prompts import prompt_lengths, prompt_texts
-from agentdyno.load.plan.schedule import build_schedule, check_step, expected_requests
+from agentdyno.load.plan.schedule import (
+    LoadSchedule,
+    build_schedule,
+    check_step,
+    concurrency_at,
+    expected_requests,
+)
 from agentdyno.load.plan.sessions import plan_sessions
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios.large_inputs import words_named
@@ -46,7 +54,8 @@ class AgentDriver:
 
     ``cases`` are asked in a circle; where there are none, prompts are made up as ``options`` say. ``trace`` is what
     steps with such arrivals replay, with prompts as long as recorded. ``artifacts`` is the folder that the raw
-    requests are written to. ``left`` holds windows that did not come out because the iterator was closed.
+    requests are written to. With a ``journey`` the schedule says when journeys begin. ``left`` holds windows that did
+    not come out because the iterator was closed.
     """
 
     def __init__(
@@ -58,7 +67,9 @@ class AgentDriver:
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
         trace: Trace | None = None,
+        journey: Journey | None = None,
     ) -> None:
+        self._journey = journey
         self.name = agent.name
         self.simulated = False
         self.left: tuple[Window, ...] = ()
@@ -79,7 +90,8 @@ class AgentDriver:
         self._thread.start()
         try:
             self._wait(self._agent.start(), self._options.timeout_s)
-            self._probe()
+            if self._journey is None:  # what a journey asks only the journey knows
+                self._probe()
             if self._artifacts is not None:
                 self._raw = RawFile(self._artifacts)
         except BaseException:
@@ -152,7 +164,12 @@ class AgentDriver:
         cases = self._case_set(step)
         recorded_ns = None if self._trace is None else self._trace.due_ns
         schedule = build_schedule(step, len(cases), recorded_ns=recorded_ns, sessions=plan is not None)
-        calls = AgentCalls(self._agent, _round(cases), step, schedule, self._options, plan)
+        if self._journey is not None:
+            none = LoadSchedule(schedule.due_ns[:0], schedule.stage[:0], schedule.request[:0])
+            calls = AgentCalls(self._agent, _round(cases), step, none, self._options)
+            calls.others = AgentJourneys(self._journey, _pace(step, schedule), calls)
+        else:
+            calls = AgentCalls(self._agent, _round(cases), step, schedule, self._options, plan)
         if self.began_ns is None:
             self.began_ns = calls.start_ns
         starts_s = (calls.start_ns - self.began_ns) / _NS
@@ -252,6 +269,11 @@ class AgentDriver:
         if self._loop is None:
             raise RunError("the driver is not open", where=f"agent {self.name}")
         return self._loop
+
+
+def _pace(step: Step, schedule: LoadSchedule) -> JourneyPace:
+    wanted = (lambda at_s: concurrency_at(step, at_s)) if step.arrivals is Arrivals.CLOSED else None
+    return JourneyPace(round(step.duration_s * _NS), iter(schedule.due_ns.tolist()), step.seed, wanted)
 
 
 def _as_cases(texts: Sequence[str]) -> tuple[Case, ...]:

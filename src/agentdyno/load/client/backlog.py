@@ -75,6 +75,13 @@ class Backlog:
         self._rows.append(ROW.pack(*row, UNSENT, UNKNOWN_SOURCE, 0, 1, self._process))
         self._extras.extend((UNKNOWN, UNKNOWN))
 
+    def add_failed(self, due_ns: int, outcome: int, text: str) -> None:
+        """Something that was due and failed before anything could be sent."""
+        row = (due_ns - self._start_ns, *(UNKNOWN,) * 5, 0, 0, UNKNOWN, UNKNOWN, 0, 0, 0, 0)
+        self._rows.append(ROW.pack(*row, outcome, UNKNOWN_SOURCE, 0, 1, self._process))
+        self._extras.extend((UNKNOWN, UNKNOWN))
+        self._show(due_ns, outcome, text)
+
     def decode_all(self) -> None:
         """Without slices: nothing is being measured any more."""
         while self._items:

@@ -72,6 +72,17 @@ class ExactDecoder:
         outcome, text = self._judge(parser, builder, ending, broken)
         return self._result(outcome, status, builder, text)
 
+    def text(self, reads: Sequence[Read]) -> str:
+        """What a complete answer says; all of its body where it is no chat."""
+        parser = MessageParser(self._method, "", self._max_bytes)
+        for read in reads:
+            parser.feed(read)
+        if self._chat is None or parser.head is None:
+            return parser.body().data.decode("utf-8", "replace")
+        builder = CompletionBuilder()
+        self._read(self._chat, builder, parser)
+        return "".join(builder.text)
+
     def _read(self, chat: AnswerDialect, builder: CompletionBuilder, parser: MessageParser) -> str:
         """Adds what the body says, and returns what is wrong with it."""
         assert parser.head is not None
@@ -113,6 +124,8 @@ class ExactDecoder:
             return self._cut_off(parser, ending)
         if self._chat is not None and not builder.finished:
             return Outcome.TRUNCATED, "the answer has no finish reason and no end mark"
+        if ending is ExchangeEnding.SPOILED:
+            return Outcome.CHECK_FAILED, ""
         return Outcome.OK, ""
 
     def _cut_off(self, parser: MessageParser, ending: ExchangeEnding) -> tuple[Outcome, str]:

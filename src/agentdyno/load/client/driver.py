@@ -16,11 +16,10 @@ from agentdyno.load.client.pipe import RequestBatch
 from agentdyno.load.client.process import ClientProcess
 from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
-from agentdyno.load.plan.trace import Trace
 from agentdyno.load.probe import ProbeReply, probe
 from agentdyno.load.windows.collect import WindowBuilder
 from agentdyno.load.windows.records import RawFile
-from agentdyno.model.load import LoadOptions, LoadTarget, Objective, Step, Window
+from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
 
 HEAD_START_NS = 100_000_000
@@ -31,19 +30,18 @@ _NS = 1_000_000_000
 
 
 class HttpDriver:
-    """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``key`` goes into the Authorization header;
-    ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``); ``trace`` is what
-    a step with such arrivals replays. Conversations (``options.sessions``) are held in open loop."""
+    """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``materials`` make the requests: made-up ones
+    without them. ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``).
+    Conversations (``options.sessions``) are held in open loop."""
 
     def __init__(
         self,
         target: LoadTarget,
         options: LoadOptions,
+        materials: Materials | None = None,
         *,
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
-        key: str | None = None,
-        trace: Trace | None = None,
     ) -> None:
         if options.processes < 1 or options.connections < 1:
             raise SpecError("a load needs at least one process and one connection")
@@ -53,7 +51,7 @@ class HttpDriver:
         self._target, self._options, self._objectives = target, options, tuple(objectives)
         self._artifacts = artifacts if options.keep_requests else None
         self._address = Address.parse(target.url)
-        self._materials = Materials(target, options, key=key, trace=trace)
+        self._materials = materials or Materials(target, options)
         self._sent_set: str | None = None
         self._clients: list[ClientProcess] = []
         self._found = ProbeReply()
@@ -68,13 +66,15 @@ class HttpDriver:
         return tuple(client.pid for client in self._clients)
 
     def open(self) -> None:
-        self._found = probe(
-            self._target,
-            self._address,
-            self._materials.first(),
-            timeout_s=self._options.timeout_s,
-            max_bytes=self._options.max_bytes,
-        )
+        # What a journey asks of a plain address only the journey knows.
+        if self._materials.journey is None or self._target.dialect is not Dialect.HTTP:
+            self._found = probe(
+                self._target,
+                self._address,
+                self._materials.first(),
+                timeout_s=self._options.timeout_s,
+                max_bytes=self._options.max_bytes,
+            )
         self.simulated = self._found.simulated
         if self._artifacts is not None:
             self._raw = RawFile(self._artifacts)
@@ -185,7 +185,7 @@ class HttpDriver:
         for client in self._clients:
             part = material.schedule.part(client.number, len(self._clients))
             order = StepOrder(step, part.due_ns, part.stage, part.request, wire, left // len(self._clients))
-            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns))
+            client.begin(replace(order, turns=material.turns, think_ns=material.think_ns, journey=material.journey))
 
     def _wait_for(self, condition: Callable[[ClientProcess], bool]) -> None:
         deadline = perf_counter_ns() + round(READY_S * _NS)

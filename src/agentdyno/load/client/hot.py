@@ -28,7 +28,7 @@ Read = tuple[int, bytes]
 
 class ExchangeEnding(IntEnum):
     """What ended an exchange: the answer's own end, an orderly close, a lost connection, the clock, its size, bytes
-    that are no HTTP, or that no connection came about."""
+    that are no HTTP, or that no connection came about. ``SPOILED``: a check of whoever asked did not hold."""
 
     COMPLETE = 0
     CLOSED = 1
@@ -37,6 +37,7 @@ class ExchangeEnding(IntEnum):
     TOO_LARGE = 4
     GARBAGE = 5
     NO_CONNECTION = 6
+    SPOILED = 7
 
 
 COMPLETE = ExchangeEnding.COMPLETE

@@ -6,10 +6,11 @@ import asyncio
 import re
 import ssl
 from collections import deque
+from collections.abc import Callable
 from heapq import heappop, heappush
 from time import perf_counter_ns
 
-from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog
+from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog, Item
 from agentdyno.load.client.connections import Links
 from agentdyno.load.client.hot import COMPLETE, ExchangeEnding, LoadConnection
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
@@ -20,6 +21,7 @@ AT_ONCE = 32
 SLEPT_NS = 20_000
 """A loop that finds something to read after less than this has not slept: it was there before."""
 _NS = 1_000_000_000
+_MOST = (1 << 31) - 1
 _RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
 _LIMITED = (b" 429", b" 503")
 
@@ -37,6 +39,9 @@ class Sender:
         self._tasks: set[asyncio.Task[None]] = set()
         self._connecting: dict[int, Entry] = {}
         self._wire: tuple[bytes, ...] = ()
+        self._asked: dict[int, tuple[bytes, Callable[[Item | None], None]]] = {}
+        """Requests that somebody asked for by himself: their bytes, and who is told of their end."""
+        self._asked_count = 0
         self._order: StepOrder | None = None
         self._clear()
 
@@ -65,8 +70,10 @@ class Sender:
         self._end_ns = start_ns + round(self._order.step.duration_s * _NS)
         self._over = False
         self._most = self._order.max_requests
-        self._loops, self._honours = self._order.closed, self._order.step.honour_retry_after
-        self._entries = self._order.entries()
+        by_others = self._order.journey is not None
+        self._loops = self._order.closed and not by_others
+        self._honours = self._order.step.honour_retry_after
+        self._entries = iter(()) if by_others else self._order.entries()
         self._backlog.after = self._follow if self._order.turns > 1 and not self._loops else None
         if self._loops:
             self._alarm.set(start_ns)
@@ -80,12 +87,15 @@ class Sender:
             return
         if now_ns >= self._end_ns and (self._next is None or self._next[0] > now_ns):
             self._over = True
+            for _, request, _ in self._later:
+                self._drop(request)
             self._later.clear()
             for due_ns, request, stage, _ in self._waiting:
                 self._backlog.add_unsent(due_ns, request, stage)
+                self._drop(request)
             self._active -= len(self._waiting)
             self._waiting.clear()
-        elif self._order is not None and self._order.closed:
+        elif self._loops:
             self._fill(now_ns)
 
     def expire(self, now_ns: int, timeout_ns: int | None = None) -> None:
@@ -123,12 +133,29 @@ class Sender:
         dues += [entry[0] for entry in (self._next, *self._later[:1]) if entry is not None]
         return min(dues, default=None)
 
+    def ask(self, data: bytes, due_ns: int, ended: Callable[[Item | None], None]) -> None:
+        """Sends a request when it is due. ``ended`` is told of its end, in place of the backlog: with ``None`` where
+        the step was over before it was sent."""
+        if self._over or self._order is None:
+            ended(None)
+            return
+        self._asked_count = number = (self._asked_count + 1) & _MOST
+        self._asked[number] = (data, ended)
+        stage = self._stage_at(due_ns)
+        if due_ns > perf_counter_ns():
+            heappush(self._later, (due_ns, number, stage))
+            self._arm()
+        else:
+            self._dispatch(due_ns, number, stage)
+
     def break_off(self) -> None:
         """Forgets what is in progress and what is still due."""
         self._over = True
         self._next = None
         self._later.clear()
         self._waiting.clear()
+        for number in tuple(self._asked):
+            self._drop(number)
         for task in self._tasks:
             task.cancel()
         self._links.abort_all()
@@ -152,11 +179,25 @@ class Sender:
             self._begin_wave(now_ns)
         self._wave.append((link, ending, now_ns))
         wait_ns = now_ns - self._wave_ns + self._waited_ns
-        self._backlog.add(
+        self._hand_on(
             (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
         )
         if self._honours and link.reads:
             self._obey(link.reads[0][1], now_ns)
+
+    def _hand_on(self, item: Item) -> None:
+        """To whoever asked for it, else to the backlog."""
+        asked = self._asked.pop(item[3], None) if self._asked else None
+        if asked is None:
+            self._backlog.add(item)
+        else:
+            self._loop.call_soon(asked[1], item)
+
+    def _drop(self, number: int) -> None:
+        """It will not be sent."""
+        asked = self._asked.pop(number, None)
+        if asked is not None:
+            asked[1](None)
 
     def _begin_wave(self, now_ns: int) -> None:
         """The first answer of those that the loop found ready at once: the others are there as well, and wait for
@@ -229,7 +270,7 @@ class Sender:
         order = self._order
         if self._over or order is None:
             return
-        if order.closed:
+        if self._loops:
             self._fill(perf_counter_ns())
             return
         for _ in range(AT_ONCE):
@@ -284,7 +325,7 @@ class Sender:
 
     def _send(self, link: LoadConnection, due_ns: int, request: int, stage: int, flags: int) -> None:
         link.due_ns, link.request, link.stage, link.flags = due_ns, request, stage, flags
-        link.send(self._wire[request])
+        link.send(self._asked[request][0] if self._asked else self._wire[request])
 
     def _serve_waiting(self) -> None:
         """Sends what waits, as far as connections are free or may be opened."""
@@ -350,7 +391,7 @@ class Sender:
                 self._send(link, due_ns, request, stage, flags)
             return
         now_ns = perf_counter_ns()
-        self._backlog.add((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0))
+        self._hand_on((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0))
         self._active -= 1
         self._opened(asyncio.current_task())
         if self._waiting:

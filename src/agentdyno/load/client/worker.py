@@ -9,15 +9,18 @@ import resource
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 
 import numpy as np
 
 from agentdyno.load.client.backlog import Backlog
 from agentdyno.load.client.decode import CHAT
+from agentdyno.load.client.journeys import EndpointCalls
 from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, encode_batch, load_value
 from agentdyno.load.client.sender import Sender
 from agentdyno.load.client.stream_decode import StreamDecoder
+from agentdyno.load.journeys.runner import JourneyPace, JourneyRunner, load_journey
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
 from agentdyno.workers.serve import die_with
@@ -40,6 +43,9 @@ class Client:
         self._sender = Sender(loop, settings, self._backlog)
         self._drain_ns = self._start_ns = self._flushed_ns = self._expired_ns = 0
         self._running = self._stopping = False
+        self._decoder = decoder
+        self._calls: EndpointCalls | None = None
+        self._journeys: JourneyRunner | None = None
         self.quit: asyncio.Future[None] = loop.create_future()
 
     def attend(self) -> None:
@@ -62,6 +68,7 @@ class Client:
 
     async def _prepare(self, order: StepOrder) -> None:
         try:
+            self._prepare_journeys(order)
             problem = await self._sender.prepare(order)
         except Exception as error:  # noqa: BLE001 - a client that cannot go on says so, whatever it is
             self._pipe.post(Kind.FAILED, f"{type(error).__name__}: {error}")
@@ -70,18 +77,39 @@ class Client:
         self._stopping = False
         self._pipe.post(Kind.READY, problem)
 
+    def _prepare_journeys(self, order: StepOrder) -> None:
+        self._calls = self._journeys = None
+        if order.journey is None:
+            return
+        settings = self._settings
+        pace = JourneyPace(
+            round(order.step.duration_s * _NS),
+            (due for due, _, _ in order.entries()),
+            order.step.seed,
+            (lambda at_s: order.in_flight(at_s, settings.process, settings.processes)) if order.closed else None,
+            settings.process,
+            settings.processes,
+        )
+        self._calls = EndpointCalls(self._sender, self._backlog, self._decoder, order.journey)
+        journey = load_journey(order.journey.reference, Path(order.journey.base_dir))
+        self._journeys = JourneyRunner(journey, self._calls, pace, lambda: None)
+
     def _go(self, start_ns: int) -> None:
         gc.collect()
         gc.freeze()
         self._start_ns = start_ns
         self._backlog.reset(start_ns)
         self._sender.start(start_ns)
+        if self._journeys is not None:
+            self._journeys.start(start_ns)
         self._running = True
         self._loop.call_later(TICK_S, self._tick)
 
     def _stop(self) -> None:
         if self._running:
             self._stopping = True
+            if self._journeys is not None:
+                self._journeys.stop()
             self._sender.break_off()
 
     def _tick(self) -> None:
@@ -92,7 +120,9 @@ class Client:
             self._expired_ns = now_ns
             late = now_ns - sender.over_since_ns > self._drain_ns
             sender.expire(now_ns, 0 if late else None)
-        ended = sender.finished or self._stopping
+            if late and self._journeys is not None:
+                self._journeys.stop()
+        ended = (sender.finished and (self._journeys is None or self._journeys.idle)) or self._stopping
         if ended:
             self._backlog.decode_all()
             now_ns = perf_counter_ns()
@@ -111,8 +141,11 @@ class Client:
         backlog, sender, start_ns = self._backlog, self._sender, self._start_ns
         for example in backlog.take_examples():
             self._pipe.post(Kind.EXAMPLE, example)
-        dues = [due for due in (sender.earliest_due_ns(), backlog.earliest_due_ns()) if due is not None]
-        up_to_ns = backlog.earliest_done_ns() or now_ns
+        kept_due_ns, kept_done_ns = (None, None) if self._calls is None else self._calls.earliest()
+        coming_ns = None if self._journeys is None else self._journeys.earliest_due_ns()
+        open_dues = (sender.earliest_due_ns(), backlog.earliest_due_ns(), kept_due_ns, coming_ns)
+        dues = [due for due in open_dues if due is not None]
+        up_to_ns = min(backlog.earliest_done_ns() or now_ns, kept_done_ns or now_ns)
         state = RequestBatch(
             _NONE,
             _NO_GAPS,

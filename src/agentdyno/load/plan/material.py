@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError
+from agentdyno.load.plan.dataset import CaseSet, build_case_requests
+from agentdyno.load.plan.orders import JourneyOrder
 from agentdyno.load.plan.requests import RequestSet, build_requests
 from agentdyno.load.plan.schedule import LoadSchedule, build_schedule
 from agentdyno.load.plan.sessions import SessionRequests, build_session_requests
@@ -23,22 +25,31 @@ _TRACE = "trace"
 @dataclass(frozen=True, slots=True)
 class Material:
     """``name`` is that of the set of requests. In conversations of ``turns`` requests, each is followed by the next
-    of the set, ``think_ns`` of that one after the answer."""
+    of the set, ``think_ns`` of that one after the answer. With a ``journey`` the entries of the schedule begin it."""
 
     name: str
     wire: tuple[bytes, ...]
     schedule: LoadSchedule
     turns: int = TURNS.default
     think_ns: NDArray[np.int64] | None = None
+    journey: JourneyOrder | None = None
 
 
 class Materials:
     """Builds sets of requests as steps ask for them; beside the target's own only one is kept, as they are large."""
 
     def __init__(
-        self, target: LoadTarget, options: LoadOptions, *, key: str | None = None, trace: Trace | None = None
+        self,
+        target: LoadTarget,
+        options: LoadOptions,
+        *,
+        key: str | None = None,
+        trace: Trace | None = None,
+        cases: CaseSet | None = None,
+        journey: JourneyOrder | None = None,
     ) -> None:
-        self._target, self._options, self._key, self._trace = target, options, key, trace
+        self.journey = journey
+        self._target, self._options, self._key, self._trace, self._cases = target, options, key, trace, cases
         self._own: RequestSet | SessionRequests | None = None
         self._other: tuple[str, RequestSet] | None = None
 
@@ -49,6 +60,8 @@ class Materials:
 
     def of(self, step: Step) -> Material:
         """``SpecError`` where the step asks for something that is not there."""
+        if self.journey is not None:
+            return Material("journey", (), build_schedule(step, 1), journey=self.journey)
         if step.arrivals is Arrivals.TRACE:
             replayed = self._named(_TRACE, step.seed)
             recorded_ns = None if self._trace is None else self._trace.due_ns
@@ -65,7 +78,9 @@ class Materials:
 
     def _owned(self, seed: int) -> RequestSet | SessionRequests:
         if self._own is None:
-            if self._options.sessions.turns > 1:
+            if self._cases is not None:
+                self._own = build_case_requests(self._target, self._options, self._cases, seed, key=self._key)
+            elif self._options.sessions.turns > 1:
                 self._own = build_session_requests(self._target, self._options, seed, key=self._key)
             else:
                 self._own = build_requests(self._target, self._options, seed, key=self._key)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.load.plan.schedule import concurrency_at
-from agentdyno.model.load import Arrivals, Dialect, Step
+from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Step
 from agentdyno.settings.load import CONNECTIONS, MAX_REQUESTS, REQUEST_TIMEOUT
 from agentdyno.settings.load_requests import METHOD, TURNS
 
@@ -40,12 +40,23 @@ class ClientSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class JourneyOrder:
+    """Which journey the entries of a schedule begin, and what its calls are made of."""
+
+    reference: str
+    base_dir: str
+    target: LoadTarget
+    options: LoadOptions
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StepOrder:
     """One client's part of a step: when each of its requests is due (ns since the start), or how many are in flight.
 
     ``wire`` are the requests as bytes; ``None`` means those of the step before. ``max_requests`` is this client's
     ceiling. With ``turns`` above 1 the next request of the set is due ``think_ns`` of it after the answer to one,
-    until a conversation has had so many."""
+    until a conversation has had so many. With a ``journey`` the entries are journeys that begin, not requests."""
 
     step: Step
     due_ns: NDArray[np.int64]
@@ -55,6 +66,7 @@ class StepOrder:
     max_requests: int = MAX_REQUESTS.default
     turns: int = TURNS.default
     think_ns: NDArray[np.int64] | None = None
+    journey: JourneyOrder | None = None
 
     @property
     def closed(self) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from agentdyno.errors import SpecError
+from agentdyno.errors import SpecError, nearest
 from agentdyno.load.plan.prompts import LONGEST, prompt_lengths, prompt_texts
+from agentdyno.model.case import Message, as_messages, as_text
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import ChatDialect as ChatDialect
@@ -23,11 +24,10 @@ _DEFAULT_COUNT = 512
 _MOST_WORDS = 2_400_000
 _WORD_BYTES = 7.0
 """About: with the blank after it."""
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _OLLAMA_TOP = frozenset({"keep_alive", "think", "format", "tools", "raw", "template"})
 _CHAT: Mapping[Dialect, ChatDialect] = {Dialect.OPENAI: OPENAI, Dialect.OLLAMA: OLLAMA}
-
-Message = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,37 @@ class RequestEncoder:
             return self._plain(text).encode()
         return self.encode_messages([{"role": "user", "content": text}], limit)
 
+    def encode_input(self, value: object) -> bytes:
+        """A request with the input of a case: text or messages for a chat. A plain request has it where its body
+        says ``{prompt}``; without a body, texts are sent as ``{"input": …}`` and anything else as it is."""
+        if self._chat is not None:
+            return self.encode_messages(as_messages(value) or [{"role": "user", "content": as_text(value)}])
+        method, body = self._target.http_method, self._target.body
+        if body is None:
+            body = {"input": value} if isinstance(value, str) else value
+        return json_request(
+            self._address, self._path, _filled(body, value), method=method, headers=self._headers
+        ).encode()
+
+    def encode_call(self, method: str, path: str, content: object, headers: Mapping[str, str]) -> bytes:
+        """A call of a journey: like the input of a case, or a plain request to a path below the target's address
+        where it has a method."""
+        if not method:
+            return self.encode_input(content)
+        if self._chat is not None:
+            raise SpecError(
+                f"{method} {path} is a plain request, and the target is a model",
+                remedy="Use client.ask(), or --dialect http.",
+            )
+        if method not in _METHODS:
+            raise SpecError(f"there is no method {method!r}", remedy=nearest(method, _METHODS))
+        merged = dict(self._headers) | dict(headers)
+        path, _, query = path.partition("?")
+        address = replace(self._address, query=query)
+        if content is None:
+            return Request(address, path, method, tuple(merged.items())).encode()
+        return json_request(address, path, content, method=method, headers=tuple(merged.items())).encode()
+
     def encode_messages(self, messages: Sequence[Message], limit: int | None = None) -> bytes:
         """A request of a chat dialect with a whole conversation; a plain request has only its last message."""
         if self._chat is None:
@@ -177,11 +208,14 @@ def _is_openai(address: Address) -> bool:
     return address.host == "openai.com" or address.host.endswith(".openai.com")
 
 
-def _filled(value: object, text: str) -> object:
+def _filled(value: object, given: object) -> object:
+    """``value`` with what is given in the place of ``{prompt}``: as it is where nothing stands beside it."""
+    if value == PROMPT:
+        return given
     if isinstance(value, str):
-        return value.replace(PROMPT, text)
+        return value.replace(PROMPT, as_text(given))
     if isinstance(value, Mapping):
-        return {key: _filled(item, text) for key, item in value.items()}
+        return {key: _filled(item, given) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_filled(item, text) for item in value]
+        return [_filled(item, given) for item in value]
     return value

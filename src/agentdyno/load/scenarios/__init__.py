@@ -16,7 +16,7 @@ from agentdyno.load.scenarios.base import (
 )
 from agentdyno.load.scenarios.concurrent_requests import CONCURRENT_REQUESTS
 from agentdyno.load.scenarios.custom import custom
-from agentdyno.load.scenarios.failure_recovery import FAILURE_RECOVERY
+from agentdyno.load.scenarios.failure_recovery import FAILURE_RECOVERY, FAULTS, PROCESS_FAULTS, fault_names
 from agentdyno.load.scenarios.high_load import FIND_LIMIT, HIGH_LOAD
 from agentdyno.load.scenarios.large_inputs import LARGE_INPUTS, named_words, words_named
 from agentdyno.load.scenarios.memory_pressure import MEMORY_PRESSURE
@@ -52,12 +52,15 @@ def scenario_named(name: str) -> Scenario:
 
 
 __all__ = [
+    "FAULTS",
     "FIND_LIMIT",
+    "PROCESS_FAULTS",
     "PROFILES",
     "SCENARIOS",
     "Scenario",
     "ScenarioSettings",
     "custom",
+    "fault_names",
     "named_words",
     "planned_seconds",
     "resolve_params",

@@ -9,26 +9,29 @@ from agentdyno.findings.stress.judge_levels import RATE
 from agentdyno.findings.stress.judge_steps import StepOutcome
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios.base import ARRIVALS, NORMAL_RATE, WINDOW, Declared, ScenarioSettings, number, steady
+from agentdyno.load.target.process_faults import FREEZE, KILL
 from agentdyno.model.load import Step
 from agentdyno.model.parameter import Parameter
 
 FAULTS = ("refuse", "reset", "latency", "errors", "half_open", "truncated", "stream_error")
 """What the proxy in front of the target does: no connection is taken; lost in the middle of the answer; answers are
 held back; errors instead of answers; connections that stay silent; answers cut off; error objects in the stream."""
+PROCESS_FAULTS = (KILL, FREEZE)
+"""What is done to an agent that no proxy can stand in front of: its processes are killed, or stopped for a while."""
 
 
 class FailureRecovery(Declared):
     def check(self, params: Mapping[str, object]) -> None:
-        _faults(params["faults"])
+        fault_names(params["faults"])
 
     def steps(self, settings: ScenarioSettings) -> Generator[Step, StepOutcome, None]:
         set_fault = settings.levers.set_fault
         if set_fault is None:
             raise RunError(
-                "failure_recovery needs a target that a proxy can stand in front of",
-                remedy="Use the address of an endpoint, or leave this scenario out.",
+                "failure_recovery needs a target with an address, or with processes that are started here",
+                remedy="Use the address of an endpoint or an agent with a process of its own.",
             )
-        faults = _faults(settings.params["faults"])
+        faults = fault_names(settings.params["faults"])
         try:
             yield self._step(settings, "before", "normal", "before_seconds", {}, 0)
             for place, fault in enumerate(faults):
@@ -36,7 +39,11 @@ class FailureRecovery(Declared):
                 set_fault(fault)
                 yield self._step(settings, f"fault {fault}", "fault", "fault_seconds", note, 2 * place + 1)
                 set_fault("")
-                yield self._step(settings, f"after {fault}", "recovery", "recovery_seconds", note, 2 * place + 2)
+                struck = settings.levers.fault_struck(fault) if settings.levers.fault_struck is not None else None
+                proven: dict[str, float | str] = {} if struck is None else {"struck": float(struck)}
+                yield self._step(
+                    settings, f"after {fault}", "recovery", "recovery_seconds", {**note, **proven}, 2 * place + 2
+                )
         finally:
             set_fault("")
 
@@ -61,13 +68,15 @@ class FailureRecovery(Declared):
         )
 
 
-def _faults(value: object) -> tuple[str, ...]:
+def fault_names(value: object) -> tuple[str, ...]:
+    """The faults that a parameter names; ``SpecError`` for one that there is not."""
     names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    known = (*FAULTS, *PROCESS_FAULTS)
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
-        raise SpecError(f"failure_recovery: faults are names, not {value!r}", remedy=f"Known: {', '.join(FAULTS)}.")
+        raise SpecError(f"failure_recovery: faults are names, not {value!r}", remedy=f"Known: {', '.join(known)}.")
     for name in names:
-        if name not in FAULTS:
-            raise SpecError(f"failure_recovery: there is no fault {name!r}", remedy=nearest(name, FAULTS))
+        if name not in known:
+            raise SpecError(f"failure_recovery: there is no fault {name!r}", remedy=nearest(name, known))
     return tuple(names)
 
 

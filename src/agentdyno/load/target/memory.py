@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -206,6 +207,7 @@ except MemoryError:
 """
 
 
+@cache
 def resource_limit_bites() -> bool:
     """Whether an allocation beyond ``RLIMIT_DATA`` fails here, tried in a process of its own."""
     code = _PROBE % (_PROBE_BYTES // 4, _PROBE_BYTES)

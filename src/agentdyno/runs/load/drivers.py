@@ -25,12 +25,21 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
     trace = prepared.trace
     if subject.target is not None:
         from agentdyno.load.client.driver import HttpDriver
+        from agentdyno.load.plan.material import Materials
+        from agentdyno.load.plan.orders import JourneyOrder
         from agentdyno.load.target.process import listening_pid
         from agentdyno.load.target.server_watch import WatchedDriver
 
-        driver = HttpDriver(
-            subject.target, options, objectives=spec.slo, artifacts=artifacts, key=prepared.key, trace=trace
+        journey = JourneyOrder(spec.journey, prepared.settings.base_dir, subject.target, options, prepared.key)
+        materials = Materials(
+            subject.target,
+            options,
+            key=prepared.key,
+            trace=trace,
+            cases=prepared.cases,
+            journey=journey if spec.journey else None,
         )
+        driver = HttpDriver(subject.target, options, materials, objectives=spec.slo, artifacts=artifacts)
         # Through a proxy the process behind it is still the one to look at.
         pid = listening_pid(watched_url or subject.target.url)
         return WatchedDriver(driver, pid) if pid is not None else driver
@@ -40,27 +49,39 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
 
     assert subject.entrant is not None
     agent = subject.entrant.make(prepared.maker, None)
-    calls = AgentDriver(agent, load_cases(spec), options, objectives=spec.slo, artifacts=artifacts, trace=trace)
-    named = subject.entrant.use.uses
-    pid = listening_pid(named) if named.startswith(("http://", "https://")) else None
+    cases = load_cases(spec) if prepared.cases is None else prepared.cases.dealt(prepared.settings.seed)
+    calls = AgentDriver(
+        agent,
+        cases,
+        options,
+        objectives=spec.slo,
+        artifacts=artifacts,
+        trace=trace,
+        journey=prepared.journey,
+    )
+    address = watched_url or subject.address
+    pid = listening_pid(address) if address else None
     # An agent that is no server here lives in processes that this one starts for it.
     return WatchedDriver(calls, os.getpid() if pid is None else pid, children_only=pid is None)
 
 
 def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
-    """Of the process that listens at the target's address; of an agent, of the processes that it was started in,
-    which are known only while it runs."""
+    """Of the process that listens at the target's address; of another agent, of the processes that are started for
+    it. Both are looked for when they are first needed: an agent's are known only while it runs."""
     from agentdyno.load.target.memory import MemoryLimit
     from agentdyno.load.target.process import listening_pid
+    from agentdyno.load.target.started import StartedMemory, StartedProcesses
 
-    limits: list[MemoryLimit] = []
+    limits: list[MemoryLimit | StartedMemory] = []
+    if subject.has_own_processes:
+        limits.append(StartedMemory(StartedProcesses()))
+        stack.callback(limits[0].close)
 
-    def limit() -> MemoryLimit | None:
-        if not limits:
-            pid = listening_pid(subject.target.url) if subject.target is not None else _agent_pid()
-            if pid is not None:
-                limits.append(MemoryLimit(pid))
-                stack.callback(limits[0].close)
+    def limit() -> MemoryLimit | StartedMemory | None:
+        pid = listening_pid(subject.address) if not limits and subject.address else None
+        if pid is not None:
+            limits.append(MemoryLimit(pid))
+            stack.callback(limits[0].close)
         return limits[0] if limits else None
 
     def set_memory(left: int | None) -> int | None:
@@ -76,14 +97,6 @@ def _memory_levers(subject: Subject, stack: ExitStack) -> Levers:
     )
 
 
-def _agent_pid() -> int | None:
-    """The process that an agent was started in: the largest child of this one."""
-    import psutil
-
-    children = psutil.Process().children()
-    return max(children, key=lambda child: child.memory_info().rss).pid if children else None
-
-
 def levers_for(prepared: PreparedLoad, scenario: Scenario, stack: ExitStack) -> tuple[Subject, Levers]:
     """The target as this scenario reaches it (a proxy in front of it where faults are wanted), and the levers.
 
@@ -93,10 +106,21 @@ def levers_for(prepared: PreparedLoad, scenario: Scenario, stack: ExitStack) -> 
     levers = Levers()
     if "process" in scenario.needs:
         return subject, _memory_levers(subject, stack)
-    if "proxy" in scenario.needs and subject.target is not None:
+    if "proxy" in scenario.needs and subject.address:
         from agentdyno.servers.proxy.server import fault_proxy
 
-        proxy = stack.enter_context(fault_proxy(subject.target.url))
+        proxy = stack.enter_context(fault_proxy(subject.address))
         subject = subject.at(proxy.url)
-        levers = Levers(set_fault=proxy.set_fault)
+        # Connections that were refused are counted nowhere.
+        levers = Levers(
+            set_fault=proxy.set_fault,
+            fault_struck=lambda name: None if name == "refuse" else proxy.struck().get(name, 0),
+        )
+    elif "proxy" in scenario.needs and subject.has_own_processes:
+        from agentdyno.load.target.process_faults import ProcessFaults
+        from agentdyno.load.target.started import StartedProcesses
+
+        faults = ProcessFaults(StartedProcesses())
+        stack.callback(faults.set_fault, "")
+        levers = Levers(set_fault=faults.set_fault, fault_struck=lambda name: faults.struck[name])
     return subject, levers

@@ -109,8 +109,7 @@ class LoadExecutor:
         options = job.scenario.options(prepared.load.options, job.params)
         with ExitStack() as stack:
             subject, levers = levers_for(prepared, job.scenario, stack)
-            behind = prepared.subject.target.url if prepared.subject.target is not None else ""
-            driver = driver_for(replace(prepared, subject=subject), options, artifacts, behind)
+            driver = driver_for(replace(prepared, subject=subject), options, artifacts, prepared.subject.address)
             driver.open()
             stack.callback(driver.close)
             yield _Opened(driver, levers, options)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import RunError
 from agentdyno.model import ArmResult, Phase, Plan, RunResult, RunWarning, Trial
-from agentdyno.model.load import LoadOptions, LoadSpec, SelfCheck
+from agentdyno.model.load import LoadOptions, LoadSpec, Outcome, SelfCheck
 from agentdyno.runs.kind import (
     Announced,
     Ended,
@@ -151,7 +151,7 @@ def _warnings(closed: RunResult) -> list[RunWarning]:
     """What its scenarios warn of, and which of them say nothing about the target."""
     from agentdyno.findings.stress.judge import stress_report
 
-    found: list[RunWarning] = []
+    found: list[RunWarning] = [warning for arm in closed.arms for warning in _failed_checks(arm)]
     ids = {arm.experiment: arm.arm_id for arm in closed.arms}
     for item in stress_report(closed).scenarios:
         for warning in item.warnings:
@@ -167,3 +167,15 @@ def _warnings(closed: RunResult) -> list[RunWarning]:
                 )
             )
     return found
+
+
+def _failed_checks(arm: ArmResult) -> list[RunWarning]:
+    """The first reason why a call of a journey counts as failed."""
+    windows = [sample.details.get("window") for sample in arm.samples]
+    counts = [window["outcomes"].get(Outcome.CHECK_FAILED, 0) for window in windows if isinstance(window, Mapping)]
+    texts = [window["examples"].get(Outcome.CHECK_FAILED) for window in windows if isinstance(window, Mapping)]
+    first = next((text for text in texts if text), None)
+    if first is None:
+        return []
+    message = f"{sum(counts):,} calls failed a check of the journey, as in: {first}"
+    return [RunWarning("check-failed", message, "Their times are in no figure.", arm.arm_id)]

@@ -9,13 +9,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.errors import SpecError
+from agentdyno.load.journeys.runner import Journey, load_journey
+from agentdyno.load.plan.dataset import CaseSet
 from agentdyno.load.plan.schedule import ramp, sawtooth, soak, spike, steps
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios import (
+    FAULTS,
     FIND_LIMIT,
+    PROCESS_FAULTS,
     SCENARIOS,
     Scenario,
     custom,
+    fault_names,
     planned_seconds,
     resolve_params,
     scenario_named,
@@ -58,6 +63,8 @@ class PreparedLoad:
     environ: Mapping[str, str]
     warnings: tuple[RunWarning, ...] = ()
     trace: Trace | None = None
+    cases: CaseSet | None = None
+    journey: Journey | None = None
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -107,8 +114,8 @@ def preparing_load(
     """Finds the target and the scenarios; starts the bundled model where it is the target, if ``start``."""
     spec = loaded.load
     subject = find_subject(spec, workspace, Path(loaded.settings.base_dir))
-    trace = _trace(spec)
-    chosen, warnings = _possible(_choose(spec, trace), subject)
+    trace, cases = _trace(spec), _cases(spec)
+    chosen, warnings = _possible(_choose(spec, trace), subject, spec)
     arms = [
         Arm(
             arm_id=digest(["load", subject.label, item.scenario.name, to_plain(_arm_params(item, spec))], 16),
@@ -139,6 +146,8 @@ def preparing_load(
             environ=environ,
             warnings=tuple(warnings),
             trace=trace,
+            cases=cases,
+            journey=load_journey(spec.journey, Path(loaded.settings.base_dir)) if spec.journey else None,
         )
 
 
@@ -157,11 +166,12 @@ def _choose(spec: LoadSpec, trace: Trace | None) -> list[_Chosen]:
     return [_Chosen(item, resolve_params(item, spec.profile, given[item.name], spec.rate)) for item in scenarios]
 
 
-def _possible(chosen: list[_Chosen], subject: Subject) -> tuple[list[_Chosen], list[RunWarning]]:
+def _possible(chosen: list[_Chosen], subject: Subject, spec: LoadSpec) -> tuple[list[_Chosen], list[RunWarning]]:
     """Leaves out what this target does not allow, and says so; an error where nothing is left."""
     left, warnings = [], []
     for item in chosen:
-        reason = _obstacle(item.scenario, subject)
+        item = _fitting(item, subject, spec)
+        reason = _obstacle(item, subject)
         if reason:
             warnings.append(RunWarning("scenario-left-out", f"{item.scenario.name} was left out: {reason}"))
         else:
@@ -175,9 +185,26 @@ def _possible(chosen: list[_Chosen], subject: Subject) -> tuple[list[_Chosen], l
     return left, warnings
 
 
-def _obstacle(scenario: Scenario, subject: Subject) -> str:
-    if "proxy" in scenario.needs and subject.target is None:
-        return "faults are put in front of an endpoint, and this agent is called directly"
+def _fitting(item: _Chosen, subject: Subject, spec: LoadSpec) -> _Chosen:
+    """The faults that this target can have, where none were named."""
+    named = {"faults", f"{item.scenario.name}.faults"} & spec.params.keys()
+    if "proxy" not in item.scenario.needs or named or not subject.has_own_processes:
+        return item
+    return replace(item, params={**item.params, "faults": list(PROCESS_FAULTS)})
+
+
+def _fault_obstacle(params: Mapping[str, object], subject: Subject) -> str:
+    possible = FAULTS if subject.address else PROCESS_FAULTS if subject.has_own_processes else ()
+    if not possible:
+        return "the agent lives in this very process, which is not to fail"
+    wrong = [name for name in fault_names(params["faults"]) if name not in possible]
+    return f"{', '.join(wrong)} cannot be done to it; what can is {', '.join(possible)}" if wrong else ""
+
+
+def _obstacle(item: _Chosen, subject: Subject) -> str:
+    scenario = item.scenario
+    if "proxy" in scenario.needs:
+        return _fault_obstacle(item.params, subject)
     if "process" in scenario.needs and not subject.has_process_here:
         return "the target has no process here whose memory could be limited"
     if "words" in scenario.needs and subject.target is not None and subject.target.dialect is Dialect.HTTP:
@@ -191,6 +218,10 @@ def _arm_params(item: _Chosen, spec: LoadSpec) -> dict[str, object]:
     if item.scenario.name == "custom":
         params["shape"] = [_said(stage) for stage in _stages(spec)] or ["trace"]
         params["arrivals"] = spec.arrivals.value
+    if spec.dataset:
+        params["dataset"] = Path(spec.dataset).name
+    if spec.journey:
+        params["journey"] = Path(spec.journey).name
     return params
 
 
@@ -226,6 +257,14 @@ def _trace(spec: LoadSpec) -> Trace | None:
     from agentdyno.load.plan.trace import read_trace
 
     return read_trace(Path(spec.trace))
+
+
+def _cases(spec: LoadSpec) -> CaseSet | None:
+    if not spec.dataset:
+        return None
+    from agentdyno.specs.load.cases import read_weighted_cases
+
+    return CaseSet(*read_weighted_cases(Path(spec.dataset)))
 
 
 def _said(stage: Stage) -> str:

@@ -39,13 +39,30 @@ class Subject:
     @property
     def has_process_here(self) -> bool:
         """Whether the target runs on this machine, so that its memory can be watched and limited."""
-        if self.target is None or self.wants_local_model:
+        if self.has_own_processes or self.wants_local_model:
             return True
-        return Address.parse(self.target.url).host in ("localhost", "127.0.0.1", "::1")
+        return bool(self.address) and Address.parse(self.address).host in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def address(self) -> str:
+        """The URL at which it is asked, of an agent as well; empty where it has none."""
+        if self.target is not None:
+            return self.target.url
+        named = "" if self.entrant is None else self.entrant.use.uses
+        return named if named.startswith(("http://", "https://")) else ""
+
+    @property
+    def has_own_processes(self) -> bool:
+        """Whether it is an agent that lives in processes which are started for it."""
+        return self.target is None and not self.address and self.entrant is not None and self.entrant.target is None
 
     def at(self, url: str) -> Subject:
         """The same, at another address: a proxy in front of it, or the server that was started for it."""
-        return replace(self, target=replace(self.target, url=url)) if self.target is not None else self
+        if self.target is not None:
+            return replace(self, target=replace(self.target, url=url))
+        if self.entrant is not None and self.address:
+            return replace(self, entrant=replace(self.entrant, use=replace(self.entrant.use, uses=url)))
+        return self
 
 
 def find_subject(spec: LoadSpec, workspace: Workspace, base_dir: Path) -> Subject:
@@ -143,7 +160,7 @@ def _method(spec: LoadSpec) -> str:
     """What a plain target is asked with: what was said, else GET where there is nothing to send."""
     if spec.method != METHOD.default:
         return spec.method
-    return "GET" if spec.body is None and not spec.options.prompt else "POST"
+    return "POST" if spec.dataset or spec.journey or spec.options.prompt or spec.body is not None else "GET"
 
 
 def _check_ownership(url: str, spec: LoadSpec) -> None:

@@ -23,6 +23,9 @@ LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
 _OPTIONS = ("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "output_tokens", "prompt")
 _SAME = ("target", "model", "profile", "params", "find_limit", "rate", "method", "headers", "body", "input")
+_SOURCES = ("dataset", "journey")
+_WITHOUT_SOURCE = ("prompt", "input", "prompt_words", "trace", "turns")
+_WITHOUT_JOURNEY = ("dataset", "body", "scenarios", "find_limit")
 _KINDS = ("scenarios", "stages", "trace", "find_limit", "concurrency")
 
 
@@ -86,7 +89,7 @@ def load_document(loaded: LoadedLoad) -> dict[str, object]:
         load["dialect"] = spec.dialect.value
     plain = {**to_plain(spec), **to_plain(spec.options)}
     default = {**to_plain(LoadSpec("")), **to_plain(LoadOptions())}
-    for name in (*_SAME, *_OPTIONS, "scenarios", "trace"):
+    for name in (*_SAME, *_OPTIONS, "scenarios", "trace", "dataset", "journey"):
         if name != "target" and plain[name] != default[name]:
             load[name] = plain[name]
     load |= _shape(spec)
@@ -128,7 +131,6 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
     problems = _problems(load)
     if problems:
         raise spec_error(source, problems)
-    trace = str((base_dir / load["trace"]).resolve()) if load.get("trace") else ""
     spec = LoadSpec(
         **{key: load[key] for key in _SAME if key in load},
         dialect=Dialect(load["dialect"]) if load.get("dialect") else None,
@@ -138,7 +140,9 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
         shape=_shape_of(load),
         arrivals=_arrivals(load),
         gamma_shape=load.get("burstiness", BURSTINESS.default),
-        trace=trace,
+        trace=_file(load, "trace", base_dir),
+        dataset=_file(load, "dataset", base_dir),
+        journey=_journey(load.get("journey", ""), base_dir),
         slo=parse_slo(load["slo"], where=f"{source}: load.slo") if load.get("slo") else (),
         options=_options(load),
         body_options=load.get("options", {}),
@@ -160,6 +164,15 @@ def _build(document: dict[str, Any], source: str, base_dir: Path, name: str) -> 
     return LoadedLoad(spec, settings)
 
 
+def _file(load: Mapping[str, Any], key: str, base_dir: Path) -> str:
+    return str((base_dir / load[key]).resolve()) if load.get(key) else ""
+
+
+def _journey(reference: str, base_dir: Path) -> str:
+    file, at, name = reference.rpartition("@")
+    return f"{(base_dir / file).resolve()}{at}{name}" if at else reference
+
+
 def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
     found = []
     if not load.get("target"):
@@ -176,6 +189,7 @@ def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
             FileProblem("load.concurrency", "expected a rate or a concurrency, got both", "Remove one of the two.")
         )
     found += _shape_problems(load)
+    found += _source_problems(load)
     stages = load.get("stages", ())
     if any(row.get("concurrency") or row.get("concurrency_to") for row in stages) and any(
         row.get("rate") or row.get("rate_to") for row in stages
@@ -188,6 +202,23 @@ def _problems(load: Mapping[str, Any]) -> list[FileProblem]:
     lengths = load.get("prompt_words", {})
     if lengths.get("low", LOW.default) > lengths.get("high", HIGH.default):
         found.append(FileProblem("load.prompt_words.high", "expected at least low", "Raise high or lower low."))
+    return found
+
+
+def _source_problems(load: Mapping[str, Any]) -> list[FileProblem]:
+    """What is asked comes from one place."""
+    found = []
+    for source in _SOURCES:
+        others = (*_WITHOUT_SOURCE, *(_WITHOUT_JOURNEY if source == "journey" else ()))
+        found += [
+            FileProblem(f"load.{key}", f"expected {key} or a {source}, got both", "Remove one of the two.")
+            for key in others
+            if load.get(source) and load.get(key)
+        ]
+    if load.get("journey") and not any(load.get(key) for key in ("rate", "concurrency", "stages")):
+        found.append(
+            FileProblem("load.rate", "expected how many journeys begin, got nothing", "Add a rate or concurrency.")
+        )
     return found
 
 

@@ -1,0 +1,1 @@
+"""Journeys: what a user does in several calls, as a Python function."""
