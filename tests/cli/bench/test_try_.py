@@ -27,7 +27,7 @@ def test_an_answer_comes_with_its_tokens_cost_time_and_tool_calls(bench: Bench) 
     done = bench.dyno("try", "agent.py@answer", "What is 17 * 23?")
     assert done.code == 0, done.err
     assert done.out.startswith("plain: What is 17 * 23?\n")
-    for word in ("11", "7", "$0.002 (reported)", "lookup"):
+    for word in ("11", "7", "$2.00 per 1,000 (reported)", "lookup"):
         assert word in done.out
     as_json = bench.dyno("try", "agent.py@answer", "Hi", "-c", "style=loud", "--json").json
     assert (as_json["agent"], as_json["sample"]["output"]) == ("answer", "loud: Hi")

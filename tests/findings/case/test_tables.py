@@ -85,7 +85,7 @@ def test_scorers_explain_themselves() -> None:
 def test_costs_say_where_they_come_from() -> None:
     assert "(priced)" in shown(RUN, "sum-03", "rules")
     judged = one(sample("a", 1.0, readings={"cost_usd": 0.25}, details={"judge_cost_usd": 0.125}))
-    assert "judging cost  $0.125" in shown(judged, "a")
+    assert "judging cost  $0.12" in shown(judged, "a")
 
 
 def test_earlier_tries_are_listed_with_what_was_waited() -> None:

@@ -11,7 +11,7 @@ from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.metric import format_value, known_metric
+from agentdyno.model.metric import format_value, known_metric, money_spent
 from agentdyno.model.result import NOT_CREDIBLE
 
 NOISY_MAD = 0.05
@@ -102,8 +102,7 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
     if claims.unpriced:
         yield RunWarning(
             "reported-cost",
-            f"only {who} itself says what it cost: {format_value(claims.unpriced_usd, 'usd')} for "
-            f"{claims.unpriced} answers",
+            f"only {who} itself says what it cost: {money_spent(claims.unpriced_usd)} for {claims.unpriced} answers",
             "That is shown as reported, and is no cost in scores, boards and comparisons. A price for its model "
             "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,
