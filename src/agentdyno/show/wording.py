@@ -170,6 +170,9 @@ _STEPS = {
 def axis_scale(unit: str, size: float) -> tuple[float, str]:
     """The factor that a whole axis is divided by, and the unit to write on it, for values around ``size``."""
     steps = _STEPS.get(unit)
+    if unit == "usd":
+        per = next((number for number in (1, 1_000) if abs(size) * number >= CENT), 1_000_000) if size else 1
+        return 1.0 / per, "$" if per == 1 else f"$ per {per:,}"
     if steps is None:
         return 1.0, unit
     return next((step for step in steps if abs(size) >= step[0]), steps[0] if size == 0 else steps[-1])

@@ -38,7 +38,7 @@ def case_tables(result: RunResult, case_id: str, agent: str | None = None) -> tu
             continue
         tables.append(_overview(taken))
         for arm, sample in taken:
-            tables += _execution(arm, sample)
+            tables += execution_tables(arm, sample)
     return tuple(tables)
 
 
@@ -160,7 +160,8 @@ def _overview(taken: Sequence[tuple[ArmResult, Sample]]) -> Table:
     return Table("Answers", columns, rows)
 
 
-def _execution(arm: ArmResult, sample: Sample) -> list[Table]:
+def execution_tables(arm: ArmResult, sample: Sample) -> list[Table]:
+    """One execution: the answer or what went wrong, what scorers said, what it used, its steps."""
     score = show(sample.scores.get("score"), "ratio")
     heading = f"{_agent(arm)}, epoch {sample.iteration + 1}: {sample.status.value}"
     heading += "" if score == NOTHING else f", score {score}"
