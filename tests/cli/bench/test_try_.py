@@ -91,3 +91,17 @@ def test_only_a_program_can_be_put_through_the_protocol_and_others_need_a_questi
     assert (done.code, "stdio:PROGRAM" in done.err) == (2, True)
     done = bench.dyno("try", "agent.py@answer")
     assert (done.code, "Missing argument 'TEXT'" in done.err) == (2, True)
+
+
+def test_what_goes_wrong_shows_the_frames_of_the_agents_own_code(bench: Bench) -> None:
+    bench.write("agent.py", "def inner():\n    return 1 / 0\n\n\ndef answer(text):\n    return inner()\n")
+    done = bench.dyno("try", "agent.py@answer", "Hi")
+    assert 'agent.py", line 6, in answer' in done.err
+    assert 'agent.py", line 2, in inner' in done.err
+    assert "agentdyno/" not in done.err
+
+
+def test_no_byte_of_an_answer_moves_the_terminal(bench: Bench) -> None:
+    bench.write("agent.py", "def answer(text):\n    return 'a\\x1b[2Jb\\x07c'\n")
+    done = bench.dyno("try", "agent.py@answer", "Hi")
+    assert done.out.startswith("a�[2Jb�c\n")

@@ -142,6 +142,8 @@ def announce(prepared: PreparedSuite) -> str:
     cases = sum(len(item.cases) for item in suite.benchmarks)
     agents = len({entrant.label for entrant in prepared.entrants.values()})
     dollars = expected_money(prepared.expected_usd)
+    if prepared.expected_usd == 0 and prepared.workspace.compute_price_per_cpu_hour:
+        dollars = "no charge but CPU time, which has a price in dyno.yaml"
     drop = foresee(suite, [0] * agents).detectable
     seen = (
         f"; smallest drop in accuracy it can detect: {drop:.0%}"

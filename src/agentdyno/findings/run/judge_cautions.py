@@ -10,6 +10,7 @@ from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
+from agentdyno.model.case import MISSING_USAGE
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric, money_spent
 from agentdyno.model.result import NOT_CREDIBLE
@@ -97,6 +98,14 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             NOT_CREDIBLE,
             f"{who} gave {', '.join(told[:_MOST_NAMED])}{more}: that cannot be, and counts as unknown",
             "Mend what the agent says of itself; its answers are judged all the same.",
+            arm.arm_id,
+        )
+    told_missing = arm.observed.get(MISSING_USAGE)
+    if isinstance(told_missing, str):
+        yield RunWarning(
+            "usage-path",
+            f"the tokens of {who} are unknown: {told_missing}",
+            "Mend the path under `usage:` of the agent.",
             arm.arm_id,
         )
     if claims.unpriced:
