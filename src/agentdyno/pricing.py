@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 CostSource: TypeAlias = Literal["reported", "priced", "derived", "unknown", "free"]
 _MILLION = Decimal(1_000_000)
 _WILD = "*?["
+ANY_MODEL = "*"
+"""The pattern under ``prices:`` that every model fits, one without a name too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,9 @@ class PriceBook:
         known = Provenance.SIMULATED if response.simulated else None
         said = response.cost
         reported = said if said is not None and math.isfinite(said) and said >= 0 else None
-        uses = _uses(response)
-        model = " + ".join(dict.fromkeys(use.model for use in uses)) if uses else response.model
+        uses = _uses(response) or self._unnamed(response)
+        named = [use.model for use in uses if use.model != ANY_MODEL]
+        model = " + ".join(dict.fromkeys(named)) if named else response.model
         total = self._total(uses, provider_hint) if uses else None
         if total is not None:
             return Cost(float(total), _source(total, uses), known or Provenance.DERIVED, model, reported)
@@ -99,6 +102,13 @@ class PriceBook:
         if reported is not None:
             return Cost(None, "reported", known or Provenance.REPORTED, model, reported)
         return Cost(None, "unknown", known or Provenance.MEASURED, model)
+
+    def _unnamed(self, response: Response) -> list[_Use]:
+        """Tokens of a model that nobody names: what ``"*"`` says of the price is said of every model."""
+        calls = counted_calls(response.events)
+        if ANY_MODEL not in self.prices or response.usage is None or response.model is not None:
+            return []
+        return [] if any(event.name for event in calls) else [_Use(ANY_MODEL, response.usage, len(calls) or 1)]
 
     def estimate(
         self, model: str, input_tokens: int, output_tokens: int, *, provider_hint: str | None = None

@@ -46,7 +46,7 @@ def test_a_run_above_a_dollar_wants_a_yes_and_a_dry_run_spends_nothing(bench: Be
         asked = bench.dyno("run", "suite.yaml")
         assert asked.code == 2
         assert "dear: 1 agent × 3 cases, 15 calls, about $4.50" in asked.err
-        assert "this run may cost about $4.50; add --yes, or set a limit with --max-cost" in asked.err
+        assert "this run may cost about $4.50; add --yes, or --max-cost" in asked.err
 
         dry = bench.dyno("run", "suite.yaml", "--dry-run", "--json")
         assert dry.code == 0, dry.err

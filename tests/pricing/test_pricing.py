@@ -215,3 +215,11 @@ def test_prices_of_the_project_need_no_list() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_the_price_of_every_model_is_that_of_a_model_without_a_name() -> None:
+    response = Response("x", Usage(1_000_000, 0))
+    assert book({"*": Price(5.0, 5.0)}).cost(response) == Cost(5.0, "priced", Provenance.DERIVED)
+    assert book({"m*": Price(5.0, 5.0)}).cost(response).usd is None, "nobody knows that it is this one"
+    named = Response("x", Usage(1_000_000, 0), model="other")
+    assert book({"*": Price(2.0, 5.0)}).cost(named).model == "other"

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.tables_labels import with_standings
 from agentdyno.model import Case, Findings, RunResult, Status
 from agentdyno.reports import CsvReporter, HtmlReporter, JunitReporter, MarkdownReporter
@@ -55,10 +56,10 @@ def test_the_page_shows_agents_matrix_duel_and_failed_cases_offline() -> None:
     assert page.handlers == []
     assert len(page.ids) == len(set(page.ids))
     assert "http://" not in text
-    for words in ("Agents", "Accuracy by benchmark", "Time and money", "fixed", "Failed cases", "Without an answer"):
+    for words in ("Agents", "Accuracy by benchmark", "Time and money", "Fixed", "Failed cases", "Without an answer"):
         assert words in page.text
     assert "Scores of every agent with their 95 % interval." in page.text
-    assert page.tags.count("svg") == 2
+    assert page.tags.count("svg") == 5
     assert "smollm2-tools@0.9 → smollm2-tools@1.1" in page.text
 
 
@@ -78,10 +79,36 @@ def test_markdown_shows_the_same_tables_and_escapes() -> None:
     assert "<script" not in render_markdown(report(hostile()))
 
 
-def test_a_long_list_of_failed_cases_is_folded_away_in_the_page() -> None:
-    page = Page(render_html(report(RUN)))
-    assert page.text.count("Failed cases") == 2
-    assert "details" in page.tags
+def test_every_failed_case_can_be_opened_in_the_page_with_its_answer_and_steps() -> None:
+    standing = standing_of(RUN)
+    text = render_html(report(RUN))
+    assert text.count('<details class="failure">') == standing.failed_total
+    page = Page(text)
+    assert f"{standing.failed_total - 5} more failed cases" in page.text
+    assert "in the other" not in page.text
+    assert "calculator" in page.text, "a step of an answer"
+    assert "391 is not 390" in page.text, "the scorer's reason"
+
+
+def test_the_page_begins_with_the_verdict_a_picture_of_the_agents_and_one_table() -> None:
+    text = render_html(report(RUN))
+    places = [
+        text.index(word)
+        for word in (
+            "smollm2-tools@1.1 is first of 5 agents",
+            "Accuracy in points of 100, with its 95 % interval.",
+            "Cost per task.",
+            "Time per task",
+            "<h3>Agents</h3>",
+            'class="differences"',
+            "<h3>Failed cases</h3>",
+            "<h3>Details</h3>",
+            "<summary>Scores</summary>",
+        )
+    ]
+    assert places == sorted(places)
+    assert '<span class="aside">76–98</span>' in text
+    assert 'class="bar"' in text
 
 
 def test_csv_has_a_row_per_sample_with_scores_usage_and_answer() -> None:

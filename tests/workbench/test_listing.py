@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.errors import SpecError
+from agentdyno.contracts import Report
+from agentdyno.errors import PluginError, SpecError
+from agentdyno.model import Findings
 from agentdyno.registry.installed import WORKLOADS_PACKAGE
 from agentdyno.reports import render_console
 from agentdyno.show import listings
-from agentdyno.workbench.listing import find_workload, list_files, workload_files
-from agentdyno.workbench.reporting import check_formats
+from agentdyno.workbench.listing import find_workload, list_files, list_kind, workload_files
+from agentdyno.workbench.reporting import check_formats, write_reports
 
 from ..registry.installing import hide, install, point
 
@@ -96,3 +98,44 @@ def test_the_list_of_specs_fits_a_terminal_with_the_package_of_each(ours: Path) 
     assert "parameters" not in heading, "specs have none to show"
     assert "agentdyno-workloads" in text
     assert "pack-of-test" in text
+
+
+REGISTERING = """
+from agentdyno import register_reporter, register_scorer
+
+@register_scorer("polite")
+def polite(case, response):
+    \"\"\"The answer says please.\"\"\"
+    return 1.0
+
+@register_reporter("loud")
+def loud(results, folder):
+    raise KeyError("oops")
+"""
+
+
+def test_what_files_of_the_project_register_is_listed_and_so_is_an_imported_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(REGISTERING)
+    monkeypatch.chdir(tmp_path)
+    assert "polite" not in {info.name for info in list_kind("scorers")}
+    found = {info.name: info.origin for info in list_kind("scorers", ["own.py"])}
+    assert found["polite"] == "own.py"
+    (tmp_path / "dyno.yaml").write_text("imports: own.py\n")
+    assert "polite" in {info.name for info in list_kind("scorers")}
+    assert "loud" in {info.name for info in list_kind("reporters")}
+    with pytest.raises(SpecError, match=r"no file missing\.py"):
+        list_kind("scorers", ["missing.py"])
+
+
+def test_a_reporter_of_the_project_is_found_by_name_and_its_failure_is_a_set_up_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(REGISTERING)
+    (tmp_path / "dyno.yaml").write_text("imports: own.py\n")
+    monkeypatch.chdir(tmp_path)
+    assert check_formats("loud") == ("loud",)
+    with pytest.raises(PluginError, match=r"the reporter loud failed: KeyError: 'oops' \(own.py:11\)") as caught:
+        write_reports(Report((), Findings()), ("loud",), tmp_path / "out")
+    assert "The run is kept" in str(caught.value.remedy)

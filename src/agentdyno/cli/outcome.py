@@ -30,6 +30,8 @@ class ReportsAsked:
 
     formats: tuple[str, ...] = ()
     folder: str | None = None
+    verbose: bool = False
+    """Whether the terminal shows every table, rather than the first screen."""
 
     def __post_init__(self) -> None:
         if self.folder is not None and not self.formats:
@@ -59,7 +61,7 @@ def finish(
     if as_json:
         shared.print_json(result)
     else:
-        shared.print_tables(report)
+        shared.print_tables(report, brief=not asked.verbose)
     if asked.formats:
         from agentdyno.findings.profile.ask import with_profiles
         from agentdyno.workbench.reporting import write_reports

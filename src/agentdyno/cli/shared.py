@@ -71,11 +71,11 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def print_tables(item: Report | Table | Sequence[Table]) -> None:
-    """Tables on stdout, as wide as the terminal."""
+def print_tables(item: Report | Table | Sequence[Table], *, brief: bool = False) -> None:
+    """Tables on stdout, as wide as the terminal; ``brief`` leaves a report at its first screen."""
     from agentdyno.reports import render_console
 
-    click.echo(render_console(item, width(), color=use_color()), nl=False)
+    click.echo(render_console(item, width(), color=use_color(), brief=brief), nl=False)
 
 
 def print_json(value: object) -> None:

@@ -85,6 +85,8 @@ class Event:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
+MISSING_USAGE = "usage_not_found"
+"""Under ``observed``: where an agent was told to find its tokens and did not, and what there was."""
 RECORDED = "recorded"
 """In the details of an event: the recording proxy saw it. Where a case has such model calls, only they count; those
 that the agent reports itself stay beside them."""

@@ -77,8 +77,7 @@ def format_value(value: float | None, unit: str) -> str:
     if unit == "bytes":
         return _scaled(value, _BYTES)
     if unit == "usd":
-        amount = f"{abs(value):,.0f}" if abs(value) >= 1000 else f"{abs(value):.4g}"
-        return f"-${amount}" if value < 0 else f"${amount}"
+        return money(value)
     if unit == "ratio":
         return f"{value:.3f}"
     size = abs(value)
@@ -86,6 +85,35 @@ def format_value(value: float | None, unit: str) -> str:
         if size >= scale * 10:
             return f"{_digits(value / scale)} {suffix}{unit}".rstrip()
     return f"{_digits(value)} {unit}".rstrip()
+
+
+CENT = 0.01
+"""Dollars below which the price of one task is told for a thousand, or a million, of them."""
+
+
+def money(usd: float) -> str:
+    """Dollars for one task: ``$1.20``, or ``$0.27 per 1,000`` where one costs less than a cent."""
+    size, sign = abs(usd), "-" if usd < 0 else ""
+    if size == 0 or size >= CENT:
+        return f"{sign}${_dollars(size)}"
+    if size * 1_000 >= CENT:
+        return f"{sign}${_dollars(size * 1_000)} per 1,000"
+    return f"{sign}${_dollars(size * 1_000_000)} per 1,000,000"
+
+
+def money_spent(usd: float) -> str:
+    """Dollars of a sum, which is of no task: below a cent it reads ``under $0.01``."""
+    return "under $0.01" if 0 < usd < CENT else money(usd)
+
+
+def _dollars(size: float) -> str:
+    if size >= 1_000:
+        return f"{size:,.0f}"
+    if size == 0:
+        return "0"
+    if size >= 0.1:
+        return f"{size:.2f}"
+    return f"{size:.3f}".removesuffix("0") if size >= CENT / 10 else f"{size:.1g}"
 
 
 def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,15 @@ from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
+from agentdyno.findings.standing.tables_cases import difference_lines, failed, scorers
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
+from agentdyno.findings.standing.tables_overview import overview
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.table import Align, Cell, Table, Tone
-from agentdyno.show.wording import RUN_ID_LENGTH, one_line, plain
+from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,16 +34,21 @@ _STYLES = {
     Tone.MUTED: "bright_black",
 }
 _NARROWEST = 40
+MOST_FAILED = 5
+"""Failed cases on the first screen."""
 
 
-def render_console(item: Report | Table | Sequence[Table], width: int = 80, color: bool = False) -> str:
+def render_console(
+    item: Report | Table | Sequence[Table], width: int = 80, color: bool = False, *, brief: bool = False
+) -> str:
     """The text of a report or of tables; no line is wider than ``width`` cells (at least 40).
 
-    ``color`` adds ANSI styles. Columns that do not fit are left out, the least important first.
+    ``color`` adds ANSI styles. Columns that do not fit are left out, the least important first. A ``brief`` report
+    has what fits on a first screen: of a suite the verdict, one table and a few failures, and no footnotes.
     """
     console = _console(max(width, _NARROWEST), color)
     if isinstance(item, Report):
-        _print_report(console, with_standings(item))
+        _print_report(console, with_standings(item), brief)
     else:
         _print_tables(console, (item,) if isinstance(item, Table) else item)
     stream = console.file
@@ -66,7 +74,7 @@ def _console(width: int, color: bool) -> Console:
     )
 
 
-def _print_report(console: Console, report: Report) -> None:
+def _print_report(console: Console, report: Report, brief: bool) -> None:
     for headline in headlines(report):
         _print_headline(console, headline)
     for notice in notices(report):
@@ -83,11 +91,15 @@ def _print_report(console: Console, report: Report) -> None:
     for comparison in report.findings.comparisons:
         from agentdyno.findings.comparison import tables as comparison_tables
 
-        _print_tables(
-            console, (comparison_tables.comparison(comparison), comparison_tables.unjudged(comparison, brief=True))
-        )
+        table = comparison_tables.comparison(comparison)
+        unjudged = comparison_tables.unjudged(comparison, brief=True)
+        _print_tables(console, (replace(table, notes=()), None) if brief else (table, unjudged))
     for result in report.results:
-        _print_result(console, result, standing_in(report, result))
+        standing = standing_in(report, result)
+        if brief and standing is not None:
+            _print_first_screen(console, result, standing)
+        else:
+            _print_result(console, result, standing, brief)
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table
@@ -95,7 +107,55 @@ def _print_report(console: Console, report: Report) -> None:
         _print_tables(console, (bands_table(report.findings.bands),))
 
 
-def _print_result(console: Console, result: RunResult, standing: SuiteStanding | None) -> None:
+def _print_first_screen(console: Console, result: RunResult, standing: SuiteStanding) -> None:
+    """What a suite's run says at first sight: one table, what tells two agents apart, a few failures."""
+    cases = sum(len(item.cases) for item in result.suite.benchmarks) if result.suite is not None else 0
+    run, executions = result.run_id[:RUN_ID_LENGTH], sum(agent.samples for agent in standing.agents)
+    facts_told = f"{count(cases, 'case')}, {count(executions, 'execution')}, took {dict(facts(result))['took']}"
+    _line(console, f"{one_line(result.name)}  {run}  {facts_told}", _STYLES[Tone.MUTED])
+    if standing.agents:
+        _print_table(console, replace(overview(standing), title=""))
+    for text in difference_lines(standing):
+        _line(console, text)
+    _line(console)
+    failures = failed(standing, run, MOST_FAILED)
+    if failures is not None:
+        _print_failures(console, failures, one_agent=len(standing.agents) == 1)
+        _line(console)
+    _print_tables(console, (scorers(standing),))
+
+
+def _print_failures(console: Console, table: Table, *, one_agent: bool) -> None:
+    """As a table where every row is one line, else each failure as a few lines: no narrow ribbons of text."""
+    who = [] if one_agent else [1]
+    for kept in ([0, *who, 2, 3, 4, 5], [0, *who, 3, 4, 5]):
+        slim = replace(
+            table,
+            columns=tuple(table.columns[place] for place in kept),
+            rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+        )
+        if _is_one_line_each(slim, console.width):
+            _print_table(console, slim)
+            return
+    _line(console, table.title, "bold")
+    for row in table.rows:
+        name = row[0].text if one_agent else f"{row[0].text}, {row[1].text}"
+        _line(console, one_line(f"{name}: {row[2].text}", console.width))
+        for column, cell in zip(table.columns[3:], row[3:], strict=True):
+            if cell.text != NOTHING:
+                _line(console, f"  {column.header:<4}  {one_line(cell.text, console.width - 8)}", _STYLES[cell.tone])
+    for note in table.notes:
+        _line(console, note, _STYLES[Tone.MUTED])
+
+
+def _is_one_line_each(table: Table, width: int) -> bool:
+    layout = lay_out(table, width)
+    if len(layout.widths) < len(table.columns):
+        return False
+    return all(len(fold(row[i].whole, size)) == 1 for row in table.rows for i, size in layout.widths.items())
+
+
+def _print_result(console: Console, result: RunResult, standing: SuiteStanding | None, brief: bool) -> None:
     known = dict(facts(result))
     heading = f"{one_line(result.name)}  {result.run_id[:RUN_ID_LENGTH]}"
     _line(console, heading, "bold")
@@ -108,8 +168,9 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     if has_windows(result.kind):  # its section above has said it all
         _print_tables(console, (run_tables.failures(result),))
         return
+    summary = run_tables.summary(result)
     found = (
-        run_tables.summary(result),
+        replace(summary, notes=()) if brief else summary,
         run_tables.declared(result),
         run_tables.details(result, CONSOLE_DETAILS, brief=True),
         run_tables.failures(result),
@@ -179,7 +240,7 @@ def _print_grid(console: Console, table: Table, layout: Layout) -> None:
 def _print_row(console: Console, table: Table, layout: Layout, row: Sequence[Cell], header: bool = False) -> None:
     from rich.text import Text
 
-    folded = {index: fold(row[index].text, width) for index, width in layout.widths.items()}
+    folded = {index: fold(row[index].whole, width) for index, width in layout.widths.items()}
     for number in range(max(len(lines) for lines in folded.values())):
         text = Text(" " * layout.indent)
         for position, (index, width) in enumerate(layout.widths.items()):

@@ -11,7 +11,14 @@ from pathlib import Path
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import appendix, sections
 from agentdyno.findings.run.tables import planned, statuses
-from agentdyno.findings.standing.tables_csv import AGENT, ANSWER, agent_rows, answer_values, targets_of
+from agentdyno.findings.standing.tables_csv import (
+    AGENT,
+    ANSWER,
+    agent_rows,
+    answer_values,
+    scorer_headers,
+    targets_of,
+)
 from agentdyno.findings.standing.tables_labels import is_suite, with_standings
 from agentdyno.model import ArmResult, MetricSummary, RunResult, Sample, Status
 from agentdyno.model.identity import canonical_json
@@ -69,7 +76,7 @@ class CsvReporter:
 def _table_rows(table: Table) -> list[Sequence[Value]]:
     """As it is shown: a header and the cells."""
     head: Sequence[Value] = [column.header for column in table.columns]
-    return [head, *([cell.text for cell in row] for row in table.rows)]
+    return [head, *([cell.whole for cell in row] for row in table.rows)]
 
 
 def comparison_csv(report: Report) -> str:
@@ -140,8 +147,10 @@ def samples_csv(report: Report) -> str:
 
 
 def agents_csv(report: Report) -> str:
-    """One row per agent of a suite's run, scores in 0..1 with the ends of their intervals."""
-    return _csv([AGENT, *(row for result in report.results for row in agent_rows(with_standings(report), result))])
+    """One row per agent of a suite's run: scores in 0..1 with their intervals, and what each scorer says."""
+    told = with_standings(report)
+    rows = [row for result in report.results for row in agent_rows(told, result)]
+    return _csv([(*AGENT, *scorer_headers(told)), *rows])
 
 
 def guarded(value: Value) -> Value:

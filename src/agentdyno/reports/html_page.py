@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from html import escape as escape_html
@@ -18,32 +16,23 @@ from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run import tables_profiles
 from agentdyno.findings.run.charts_points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
-from agentdyno.findings.run.tables import arm_name, failure_samples
 from agentdyno.findings.run.tables_profiles import resource_series
-from agentdyno.findings.standing.model import SuiteStanding
-from agentdyno.findings.standing.tables import errors, suite_tables
-from agentdyno.findings.standing.tables_cases import failed
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.model import ArmResult, RunResult, Status
-from agentdyno.model.codec import to_plain
+from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
-from agentdyno.reports.outline import Headline, compared, facts, headlines, notices, ran, title
+from agentdyno.reports.html_parts import ArmCharts, Chart, RunSection, chart, documents, present, traces
+from agentdyno.reports.html_suite import suite_section
+from agentdyno.reports.outline import compared, facts, headlines, notices, ran, title
 from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Table
-from agentdyno.show.wording import RUN_ID_LENGTH, count, label, one_line, plain
+from agentdyno.show.wording import count, label, one_line, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
-    from matplotlib.figure import Figure
 
-MOST_WORKFLOWS = 8
-"""Executions of workflows that are drawn."""
 MOST_CHARTED = 16
 """Arms that get charts of their own."""
-MOST_FAILED = 200
-"""Failed cases of a suite that the page lists."""
-_MOST_TRACES = 5
 _BREAKS = re.compile(r"(?<=[,/_.:])(?=\S)|(?<=\w)(?=\[)")
 
 
@@ -54,42 +43,6 @@ class HtmlReporter:
 
     def write(self, report: Report, output_dir: Path) -> list[Path]:
         return [write_text(output_dir / "report.html", render_html(report))]
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """``svg`` is markup made by the chart library, which escapes the names in it; ``told`` says it in words."""
-
-    svg: str
-    caption: str
-    told: str
-    wide: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ArmCharts:
-    name: str
-    charts: tuple[Chart, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RunSection:
-    """Everything that the page shows of one run."""
-
-    key: str
-    name: str
-    headline: Headline
-    facts: tuple[tuple[str, str], ...]
-    main: tuple[Table, ...]
-    folded: tuple[Table, ...]
-    charts: tuple[Chart, ...]
-    arms: tuple[ArmCharts, ...]
-    arms_note: str
-    instruments: tuple[Table, ...]
-    series: tuple[Chart, ...]
-    failures: Table | None
-    traces: tuple[tuple[str, str], ...]
-    documents: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +65,7 @@ def render_html(report: Report) -> str:
         runs = [
             _run(f"run-{number}", result)
             if (standing := standing_in(report, result)) is None
-            else _suite_run(f"run-{number}", result, standing)
+            else suite_section(f"run-{number}", result, standing)
             for number, result in enumerate(report.results, start=1)
         ]
         concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
@@ -146,7 +99,7 @@ def render_html(report: Report) -> str:
 
 def _concluded(key: str, part: Section) -> ConcludedSection:
     charts = tuple(
-        replace(_chart(picture.draw(), f"{key}-c{number}", picture.caption), wide=picture.wide)
+        replace(chart(picture.draw(), f"{key}-c{number}", picture.caption), wide=picture.wide)
         for number, picture in enumerate(part.pictures if has_extra("plots") else ())
     )
     return ConcludedSection(key, part.title, part.lead, part.tables, charts)
@@ -199,8 +152,8 @@ def _run(key: str, result: RunResult) -> RunSection:
         name=one_line(result.name),
         headline=ran(result),
         facts=facts(result),
-        main=_present(run_tables.summary(result), run_tables.declared(result)),
-        folded=_present(run_tables.details(result), run_tables.configuration(result)),
+        main=present(run_tables.summary(result), run_tables.declared(result)),
+        folded=present(run_tables.details(result), run_tables.configuration(result)),
         charts=_run_charts(key, result, drawn),
         arms=tuple(_arm_charts(f"{key}-a{i}", data) for i, data in enumerate(drawn[:MOST_CHARTED])),
         arms_note=f"Charts of the first {MOST_CHARTED} arms; {left_out} more are in the tables."
@@ -209,72 +162,9 @@ def _run(key: str, result: RunResult) -> RunSection:
         instruments=tuple(t for arm in result.arms[:MOST_CHARTED] for t in tables_profiles.instrument_tables(arm)),
         series=tuple(_series_chart(f"{key}-p{i}", found) for i, found in enumerate(series)),
         failures=run_tables.failures(result),
-        traces=_traces(result.arms),
-        documents=_documents(result),
+        traces=traces(result.arms),
+        documents=documents(result),
     )
-
-
-def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSection:
-    run = result.run_id[:RUN_ID_LENGTH]
-    shown = suite_tables(result, standing, run=run)
-    unanswered = errors(result)
-    every = failed(standing, run, MOST_FAILED)
-    listed = any(every is not None and table.rows == every.rows for table in shown)
-    return RunSection(
-        key=key,
-        name=one_line(result.name),
-        headline=ran(result, standing),
-        facts=facts(result),
-        main=tuple(table for table in shown if unanswered is None or table.title != unanswered.title),
-        folded=_present(None if listed else every, run_tables.configuration(result)),
-        charts=_suite_charts(key, result, standing),
-        arms=(),
-        arms_note="",
-        instruments=(),
-        series=(),
-        failures=unanswered,
-        traces=_traces(result.arms),
-        documents=_documents(result),
-    )
-
-
-def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple[Chart, ...]:
-    from agentdyno.findings.run.charts import overview
-    from agentdyno.findings.standing.charts import dimension_chart
-
-    if not standing.agents or not has_extra("plots"):
-        return ()
-    scores = _chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")
-    charts = [replace(scores, wide=True)]
-    drawn = [data for data in (arm_values(arm, "duration_s") for arm in _by_agent(result.arms)) if data.values]
-    if drawn:
-        caption = "Duration of every agent's answers: each dot an execution, box from quartile to quartile."
-        charts.append(_chart(overview(drawn), f"{key}-o", caption))
-    return (*charts, *_workflow_charts(key, result))
-
-
-def _workflow_charts(key: str, result: RunResult) -> Iterator[Chart]:
-    """Executions of workflows as graphs over time: those that failed first, a few of them."""
-    from agentdyno.findings.case.charts_workflow import workflow_chart
-    from agentdyno.findings.case.judge_workflow import workflow_steps
-
-    every = [(arm, sample, workflow_steps(sample)) for arm in result.arms for sample in arm.samples]
-    found = sorted((item for item in every if item[2]), key=lambda item: item[1].status is Status.OK)
-    for number, (arm, sample, steps) in enumerate(found[:MOST_WORKFLOWS]):
-        caption = f"{one_line(arm.agent or arm.name)}, {one_line(sample.case_id or '')}: {sample.status.value}. "
-        caption += "Time from left to right; strong bars are the longest way, rings were skipped, crosses failed."
-        yield replace(_chart(workflow_chart(steps), f"{key}-w{number}", caption), wide=True)
-
-
-def _by_agent(arms: Sequence[ArmResult]) -> list[ArmResult]:
-    """The answers of each agent over all benchmarks, as one arm."""
-    merged: dict[str, ArmResult] = {}
-    for arm in arms:
-        agent = arm.agent or arm.name
-        before = merged.get(agent)
-        samples = arm.samples if before is None else (*before.samples, *arm.samples)
-        merged[agent] = replace(before or arm, name=agent, samples=samples)
-    return list(merged.values())
 
 
 def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:
@@ -285,12 +175,12 @@ def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Ch
         caption = f"{sweep.experiment}: {sweep_title(sweep)}, median with its 95 % interval."
         if sweep.left_out:
             caption += f" {count(sweep.left_out, 'more line')} not drawn."
-        charts.append(_chart(sweep_chart(sweep), f"{key}-s{number}", caption))
+        charts.append(chart(sweep_chart(sweep), f"{key}-s{number}", caption))
     if len(drawn) > 1:
         caption = f"{label(drawn[0].metric)} of every arm: each dot a sample, box from quartile to quartile."
         if len(drawn) > MOST_ROWS:
             caption += f" The first {MOST_ROWS} of {len(drawn)} arms."
-        charts.append(_chart(overview(drawn), f"{key}-o", caption))
+        charts.append(chart(overview(drawn), f"{key}-o", caption))
     return tuple(charts)
 
 
@@ -301,8 +191,8 @@ def _arm_charts(key: str, data: ArmValues) -> ArmCharts:
     return ArmCharts(
         data.name,
         (
-            _chart(run_order(data), f"{key}-r", "Run order, with the median and its 95 % interval.", what),
-            _chart(distribution(data), f"{key}-d", "Distribution, with quartiles and every sample.", what),
+            chart(run_order(data), f"{key}-r", "Run order, with the median and its 95 % interval.", what),
+            chart(distribution(data), f"{key}-d", "Distribution, with quartiles and every sample.", what),
         ),
     )
 
@@ -312,37 +202,4 @@ def _series_chart(key: str, found: object) -> Chart:
     from agentdyno.findings.run.tables_profiles import ProfileSeries
 
     assert isinstance(found, ProfileSeries)
-    return _chart(series_chart(found), key, f"{found.arm}: resources during one sample (psutil).")
-
-
-def _chart(figure: Figure, key: str, caption: str, what: str = "") -> Chart:
-    from agentdyno.show.axes import inline_svg
-
-    return Chart(inline_svg(figure, key), caption, f"{what}: {caption}" if what else caption)
-
-
-def _traces(arms: tuple[ArmResult, ...]) -> tuple[tuple[str, str], ...]:
-    seen: dict[str, str] = {}
-    for arm, sample in failure_samples(arms):
-        if sample.failure is not None:
-            parts = [text for text in (sample.failure.traceback, sample.failure.output_tail) if text]
-            if parts:
-                text = plain("\n".join(parts))
-                seen.setdefault(text, f"{arm_name(arm)}: {one_line(sample.failure.message, 120)}")
-    return tuple((name, text) for text, name in list(seen.items())[:_MOST_TRACES])
-
-
-def _documents(result: RunResult) -> tuple[tuple[str, str], ...]:
-    vcs = to_plain(result.vcs) if result.vcs else None
-    artifacts = {arm_name(arm): to_plain(arm.artifacts) for arm in result.arms if arm.artifacts}
-    found = [("Environment", to_plain(result.environment)), ("Version control", vcs), ("Spec", to_plain(result.spec))]
-    found.append(("Artifacts", artifacts or None))
-    return tuple((name, _pretty(value)) for name, value in found if value is not None)
-
-
-def _pretty(value: object) -> str:
-    return plain(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _present(*found: Table | None) -> tuple[Table, ...]:
-    return tuple(table for table in found if table is not None)
+    return chart(series_chart(found), key, f"{found.arm}: resources during one sample (psutil).")

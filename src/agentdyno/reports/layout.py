@@ -95,7 +95,7 @@ def _least(column: Column, natural: int) -> int:
 def _natural(table: Table, index: int) -> int:
     from rich.cells import cell_len
 
-    texts = [table.columns[index].header, *(row[index].text for row in table.rows)]
+    texts = [table.columns[index].header, *(row[index].whole for row in table.rows)]
     return max(cell_len(_flat(text)) for text in texts)
 
 

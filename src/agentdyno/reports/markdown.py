@@ -97,7 +97,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
+    text = escape(cell.whole)
     return f"**{text}**" if cell.tone is Tone.BAD and text else text
 
 

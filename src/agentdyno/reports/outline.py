@@ -9,7 +9,8 @@ from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import SuiteStanding
-from agentdyno.findings.standing.tables_labels import agent_labels, range_text, standing_in
+from agentdyno.findings.standing.tables_labels import agent_labels, standing_in
+from agentdyno.findings.standing.words import verdict_sentence
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import NOT_CREDIBLE, form_of
@@ -84,7 +85,7 @@ def _worst(value: Comparison) -> str:
 
 
 def ran(result: RunResult, standing: SuiteStanding | None = None) -> Headline:
-    """How a run ended; of a suite, with the agent that stands first."""
+    """How a run ended; of a suite, with what it says of its agents."""
     if standing is not None:
         return suite_ran(result, standing)
     wanted = sum(planned(arm) for arm in result.arms)
@@ -107,15 +108,9 @@ def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
     """A wrong answer is a result: only what is missing, or never answered, spoils a run."""
     wanted = sum(planned(arm) for arm in result.arms)
     done = sum(number for arm in result.arms for name, number in statuses(arm).items() if name != Status.CANCELLED)
-    cases = sum(len(item.cases) for item in result.suite.benchmarks) if result.suite is not None else 0
-    text = (
-        f"{count(len(standing.agents), 'agent')}, {count(cases, 'case')} in "
-        f"{count(len(standing.benchmarks), 'benchmark')}, {done:,} of {count(wanted, 'planned execution')} done."
-    )
-    best = standing.agents[0] if len(standing.agents) > 1 else None
-    if best is not None and (whole := best.scores["overall"]).value is not None:
-        between = f" ({range_text(whole)})" if whole.interval is not None else ""
-        text += f" First: {agent_labels(standing)[best.agent]}, {100 * whole.value:.0f} points of 100{between}."
+    text = verdict_sentence(standing, agent_labels(standing))
+    if done < wanted:
+        text += f" {done:,} of {count(wanted, 'planned execution')} done."
     text += form_text(result)
     unanswered = sum(not has_usable(arm) for arm in result.arms)
     if unanswered:

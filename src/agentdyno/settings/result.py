@@ -6,6 +6,7 @@ from agentdyno.settings.run import EVERY_CHOICE
 from agentdyno.settings.setting import (
     LOAD_COMMAND,
     LOAD_FILE,
+    RESUME,
     SPEC,
     SPEC_CHOICE,
     SUITE,
@@ -107,6 +108,15 @@ OUTPUT = Setting(
     help="Where reports go.",
     shown_default="the run's folder; with --report `./benchmark_results`",
     scopes=SPEC_CHOICE | SUITE_CHOICE,
+)
+VERBOSE = Setting(
+    "verbose",
+    ("boolean",),
+    default=False,
+    option="-v --verbose",
+    description="Show every table, with intervals, weights and footnotes, in place of the first screen",
+    help="Every table, with intervals, weights and footnotes.",
+    scopes=SPEC_CHOICE | SUITE_CHOICE | RESUME,
 )
 RESULTS_FOLDER = "benchmark_results"
 """Where ``--report`` writes, where nobody says."""

@@ -40,8 +40,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """``aside`` stands after the text, more quietly: an interval. ``bar`` is a share in 0..1 that a page draws."""
+
     text: str
     tone: Tone = Tone.PLAIN
+    aside: str = ""
+    bar: float | None = None
+
+    @property
+    def whole(self) -> str:
+        """The text with what stands aside of it."""
+        return f"{self.text} {self.aside}" if self.aside else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from agentdyno.model import Provenance, Verdict
-from agentdyno.model.metric import format_value
+from agentdyno.model.metric import CENT, format_value
 from agentdyno.show.table import Tone
 
 NOTHING = "-"
@@ -72,6 +72,14 @@ def with_interval(value: float | None, interval: tuple[float, float] | None, uni
     if suffix and all(end.partition(" ")[2] == suffix for end in (low, high)):
         low, high = low.partition(" ")[0], high.partition(" ")[0]
     return f"{text} [{low}, {high}]"
+
+
+def side_by_side(name: str, values: Sequence[float | None], unit: str) -> tuple[str, list[str]]:
+    """A row's name and its values; where all are less than a cent, the name says that they are for 1,000 tasks."""
+    sizes = [abs(value) for value in values if value]
+    if unit != "usd" or not sizes or max(sizes) >= CENT:
+        return name, [show(value, unit) for value in values]
+    return f"{name} per 1,000", [show(None if value is None else 1_000 * value, unit) for value in values]
 
 
 def marked(text: str, provenance: Provenance) -> str:
@@ -162,6 +170,9 @@ _STEPS = {
 def axis_scale(unit: str, size: float) -> tuple[float, str]:
     """The factor that a whole axis is divided by, and the unit to write on it, for values around ``size``."""
     steps = _STEPS.get(unit)
+    if unit == "usd":
+        per = next((number for number in (1, 1_000) if abs(size) * number >= CENT), 1_000_000) if size else 1
+        return 1.0 / per, "$" if per == 1 else f"$ per {per:,}"
     if steps is None:
         return 1.0, unit
     return next((step for step in steps if abs(size) >= step[0]), steps[0] if size == 0 else steps[-1])

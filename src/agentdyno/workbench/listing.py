@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,29 +24,39 @@ class WorkloadFile:
     package: str
 
 
-def list_kind(kind: str) -> list[ExperimentInfo]:
-    """Every object of one kind by name: one line, parameters, where it comes from."""
+def list_kind(kind: str, imports: Sequence[str] = ()) -> list[ExperimentInfo]:
+    """Every object of one kind by name: one line, parameters, where it comes from.
+
+    ``imports`` are further Python files to look through, beside those of the project.
+    """
     found = {}
     for name, item in installed(kind).items():
         target = item.target
         found[name] = describe_source(name, target.module or "", target.name, item.package)
     for name, local in registered(kind).items():
         found.setdefault(name, ExperimentInfo(name, origin=local.origin))
-    if kind == "experiments":
-        found = {**_of_project(kind), **found}
+    found = {**_of_project(kind, imports), **found}
     return [found[name] for name in sorted(found)]
 
 
-def _of_project(kind: str) -> dict[str, ExperimentInfo]:
-    """What files of the project register, those in its folder ``experiments`` and those that dyno.yaml names."""
+def _of_project(kind: str, imports: Sequence[str]) -> dict[str, ExperimentInfo]:
+    """What files of the project register: ``imports``, those that dyno.yaml names, those in ``experiments``."""
     from agentdyno.specs.workspace.load import load_workspace, project_files
 
     workspace = load_workspace(Path.cwd())
     root = Path(workspace.base_dir)
+    asked = [_existing(item) for item in imports]
     return {
         name: describe_file(name, item.file, item.attribute, _short(item.file, root))
-        for name, item in project_objects(kind, project_files(workspace)).items()
+        for name, item in project_objects(kind, (*asked, *project_files(workspace))).items()
     }
+
+
+def _existing(text: str) -> Path:
+    file = Path(text)
+    if not file.is_file():
+        raise SpecError(f"no file {text}", where="--import", remedy="Name a Python file that registers something.")
+    return file.resolve()
 
 
 def _short(file: Path, root: Path) -> str:

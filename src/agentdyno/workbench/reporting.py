@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agentdyno.contracts import Report
-from agentdyno.errors import PluginError, SpecError, nearest
+from agentdyno.errors import DynoError, PluginError, SpecError, nearest
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, load, package_to_install
 from agentdyno.registry.local import load_import, load_target, parse_reference
@@ -18,12 +19,14 @@ from agentdyno.registry.names import register
 def check_formats(text: str | None, imports: Sequence[str] = ()) -> tuple[str, ...]:
     """``md,html`` as names, each known; asked before measuring, so that a typo costs nothing.
 
-    A reporter in a local file is named ``file.py@name``, or by its name where ``imports`` (a spec's) register it.
+    A reporter in a local file is named ``file.py@name``, or by its name where ``imports`` (a spec's) or files of the
+    project register it.
     """
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
     if any(name not in installed("reporters") for name in names):
         for item in imports:
             load_import(item)
+        _load_of_project(names)
     known = {*installed("reporters"), *registered("reporters")}
     names = tuple(_load_local(name) if "@" in name else name for name in names)
     known |= set(registered("reporters"))
@@ -33,6 +36,17 @@ def check_formats(text: str | None, imports: Sequence[str] = ()) -> tuple[str, .
             remedy = nearest(name, known) if package is None else f"It comes with {package}: pip install {package}"
             raise SpecError(f"no report format {name!r}", where="--format", remedy=remedy)
     return names
+
+
+def _load_of_project(names: Sequence[str]) -> None:
+    """Loads the files that dyno.yaml imports, or in ``experiments``, where they register one of the names."""
+    from agentdyno.registry.project import project_objects
+    from agentdyno.specs.workspace.load import load_workspace, project_files
+
+    known = {*installed("reporters"), *registered("reporters")}
+    found = project_objects("reporters", project_files(load_workspace(Path.cwd())))
+    for file in {item.file for name, item in found.items() if name in names and name not in known}:
+        load_import(str(file.resolve()))
 
 
 def _load_local(reference: str) -> str:
@@ -51,8 +65,23 @@ def write_reports(report: Report, formats: Sequence[str], folder: Path) -> list[
     written: list[Path] = []
     for name in formats:
         reporter = load("reporters", name)
-        written += [Path(path) for path in _write(name, reporter, report, folder) or ()]
+        try:
+            written += [Path(path) for path in _write(name, reporter, report, folder) or ()]
+        except (DynoError, OSError):
+            raise
+        except Exception as error:
+            run = report.results[0].run_id[:13] if len(report.results) == 1 else "RUN"
+            raise PluginError(
+                f"the reporter {name} failed: {type(error).__name__}: {error}{_place(error)}",
+                remedy=f"The run is kept. Mend the reporter, then: `dyno report {run}` with the same --format.",
+            ) from error
     return written
+
+
+def _place(error: BaseException) -> str:
+    """Where the reporter's own code raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
 
 
 def _write(name: str, reporter: Any, report: Report, folder: Path) -> Sequence[Path] | None:

@@ -169,3 +169,17 @@ def test_paths_pick_from_objects_and_lists() -> None:
         pick(value, "a.7.b")
     with pytest.raises(NotThere, match=r"no 'x' in a\.0\.b, which is 1"):
         pick(value, "a.0.b.x")
+
+
+def test_a_path_to_tokens_that_leads_nowhere_makes_them_unknown_and_is_named_with_what_there_is() -> None:
+    value = {"text": "42", "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
+    got, _ = answer(
+        Case("c", "6*7?"),
+        (json_response(value),),
+        output="text",
+        usage={"input_tokens": "usage.promt_tokens", "output_tokens": "usage.completion_tokens"},
+    )
+    assert got.usage is None, "tokens that are known in part are not known"
+    assert got.observed["usage_not_found"] == (
+        "nothing at usage.promt_tokens; the answer has usage.prompt_tokens, usage.completion_tokens"
+    )

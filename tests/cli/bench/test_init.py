@@ -15,8 +15,8 @@ def test_an_empty_folder_becomes_a_workspace_that_runs(bench: Bench) -> None:
 
     done = bench.dyno("run")
     assert done.code == 0, done.err
-    assert "First steps: 1 agent × 12 cases, 42 calls, no charge" in done.err
-    assert "36 of 36 planned executions done" in done.out
+    assert "First steps: 1 agent × 12 cases, 42 calls (36 executions + 6 warm-ups), no charge" in done.err
+    assert "starter passed 27 of 36" in done.out
     assert "word-problem" in done.out
     below = Bench(bench.folder / "suites")
     below.environ = bench.environ

@@ -27,7 +27,7 @@ def test_an_answer_comes_with_its_tokens_cost_time_and_tool_calls(bench: Bench) 
     done = bench.dyno("try", "agent.py@answer", "What is 17 * 23?")
     assert done.code == 0, done.err
     assert done.out.startswith("plain: What is 17 * 23?\n")
-    for word in ("11", "7", "$0.002 (reported)", "lookup"):
+    for word in ("11", "7", "$2.00 per 1,000 (reported)", "lookup"):
         assert word in done.out
     as_json = bench.dyno("try", "agent.py@answer", "Hi", "-c", "style=loud", "--json").json
     assert (as_json["agent"], as_json["sample"]["output"]) == ("answer", "loud: Hi")
@@ -91,3 +91,17 @@ def test_only_a_program_can_be_put_through_the_protocol_and_others_need_a_questi
     assert (done.code, "stdio:PROGRAM" in done.err) == (2, True)
     done = bench.dyno("try", "agent.py@answer")
     assert (done.code, "Missing argument 'TEXT'" in done.err) == (2, True)
+
+
+def test_what_goes_wrong_shows_the_frames_of_the_agents_own_code(bench: Bench) -> None:
+    bench.write("agent.py", "def inner():\n    return 1 / 0\n\n\ndef answer(text):\n    return inner()\n")
+    done = bench.dyno("try", "agent.py@answer", "Hi")
+    assert 'agent.py", line 6, in answer' in done.err
+    assert 'agent.py", line 2, in inner' in done.err
+    assert "agentdyno/" not in done.err
+
+
+def test_no_byte_of_an_answer_moves_the_terminal(bench: Bench) -> None:
+    bench.write("agent.py", "def answer(text):\n    return 'a\\x1b[2Jb\\x07c'\n")
+    done = bench.dyno("try", "agent.py@answer", "Hi")
+    assert done.out.startswith("a�[2Jb�c\n")

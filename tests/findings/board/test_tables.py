@@ -118,7 +118,7 @@ def test_a_leaderboard_shows_the_place_and_what_it_rests_on() -> None:
         "benchmarks": "2",
         "cases": "30",
         "runs": "12/13",
-        "$ per run": "$0.0123",
+        "$ per run": "$0.012",
         "last success": "2026-03-06",
     }
     # 0.15 + 0.1 + 0.1 + 0.135 of 0.85

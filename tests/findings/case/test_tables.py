@@ -85,7 +85,7 @@ def test_scorers_explain_themselves() -> None:
 def test_costs_say_where_they_come_from() -> None:
     assert "(priced)" in shown(RUN, "sum-03", "rules")
     judged = one(sample("a", 1.0, readings={"cost_usd": 0.25}, details={"judge_cost_usd": 0.125}))
-    assert "judging cost  $0.125" in shown(judged, "a")
+    assert "judging cost  $0.12" in shown(judged, "a")
 
 
 def test_earlier_tries_are_listed_with_what_was_waited() -> None:
@@ -189,3 +189,13 @@ def test_hostile_content_cannot_move_the_cursor(width: int) -> None:
     text = shown(run, "a", width=width)
     assert not any(ord(character) < 32 and character != "\n" for character in text)
     assert "\u202e" not in text
+
+
+def test_epochs_that_are_alike_are_shown_once() -> None:
+    samples = [sample("a", 0.0, epoch, output="no") for epoch in range(3)] + [sample("a", 1.0, 3, output="yes")]
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
+    titles = [table.title for table in case_tables(run, "a")]
+    assert [title for title in titles if title.startswith("x@1")] == [
+        "x@1, epochs 1, 2, 3 alike: failed, score 0.000",
+        "x@1, epoch 4: ok, score 1.000",
+    ]

@@ -27,7 +27,7 @@ def test_an_agent_that_is_as_good_and_cheaper_is_named_with_both_prices_and_the_
     item = listed["cheaper_agent", "large@1"]
     assert item.text == "small@1 instead of large@1: 80 % cheaper"
     assert item.savings_usd == pytest.approx(0.08 * 2000)
-    assert item.evidence[0] == "$0.02 against $0.1 per task on the same 30 cases"
+    assert item.evidence[0] == "$0.02 against $0.10 per task on the same 30 cases"
     assert "+0.0 points" in item.evidence[1]
     assert ("cheaper_agent", "small@1") not in listed  # the only cheaper one is significantly worse
     assert ("cheaper_agent", "nano@1") not in listed
@@ -54,10 +54,10 @@ def test_money_for_executions_that_fail_is_what_their_share_of_the_tries_cost() 
         "a@1", [tried("x", 2, 2, cost=0.10), tried("y", 1, 4, cost=0.05), tried("z", 0, 1, cost=0.10)]
     )  # $0.20 + $0.20 + $0.10; of it 0.15 + 0.10 for failures
     item = found(record, volume=700)["failed_executions", "a@1"]
-    assert item.text == "50 % of the cost of a@1 goes into executions that fail: $25 at 700 tasks"
+    assert item.text == "50 % of the cost of a@1 goes into executions that fail: $25.00 at 700 tasks"
     assert item.evidence == (
         "4 of 7 executions failed",
-        "$0.25 of $0.5, the cost of a case shared evenly by its tries",
+        "$0.25 of $0.50, the cost of a case shared evenly by its tries",
     )
     assert item.savings_usd is None
     assert ("failed_executions", "b@1") not in found(agent_record("b@1", cases([1] * 19 + [0])))
@@ -83,7 +83,7 @@ def test_cases_that_never_pass_are_named_where_they_cost_more_than_their_share()
     record = agent_record("a@1", [*cases([1] * 9, cost=0.01), tried("hard", 0, cost=0.21)])
     item = found(record)["failing_cases", "a@1"]
     assert item.text.startswith("1 case that a@1 never passes: 70 % of its cost")
-    assert item.evidence == ("$0.21 of $0.3 for 10 % of the executions", "facts/hard $0.21")
+    assert item.evidence == ("$0.21 of $0.30 for 10 % of the executions", "facts/hard $0.21")
     even = agent_record("b@1", cases([1] * 5 + [0] * 5, cost=0.01))
     assert ("failing_cases", "b@1") not in found(even)
 

@@ -57,8 +57,8 @@ def test_eighty_columns_show_what_a_task_a_success_and_a_dollar_are_worth() -> N
     lines = render_console(cost_tables(full()), 80).splitlines()
     assert lines[0] == "Cost"
     row = next(line for line in lines if line.startswith("small"))
-    assert row.split()[:4] == ["small", "20/21", "$0.002", "$0.0021"]
-    assert "[$0.002" in row
+    assert " ".join(row.split()).startswith("small 20/21 $2.00 per 1,000 $2.10 per 1,000")
+    assert "[$2.00, $2.47]" in row
 
 
 def test_never_succeeded_free_and_unknown_are_words_and_never_zero() -> None:
@@ -92,7 +92,7 @@ def test_configurations_show_what_varies_efficiency_and_savings() -> None:
     found = table(full(), "Configurations")
     small = cells(found, "small")
     assert small["configuration"] == "model=small"
-    assert (small["efficiency"], small["optimal"], small["saves"]) == ("1.00", "yes", "$18")
+    assert (small["efficiency"], small["optimal"], small["saves"]) == ("1.00", "yes", "$18.00")
     assert cells(found, "mystery")["efficiency"] == "-"
     assert "Savings at 1,000 tasks, against large@1, the most expensive." in found.notes
 
@@ -100,9 +100,9 @@ def test_configurations_show_what_varies_efficiency_and_savings() -> None:
 def test_opportunities_are_listed_with_their_evidence() -> None:
     found = table(full(), "What could be saved")
     first = found.rows[0]
-    assert first[0].text == "$18"
+    assert first[0].text == "$18.00"
     assert first[1].text == "small@1 instead of large@1: 90 % cheaper"
-    assert "$0.002 against $0.02 per task" in first[2].text
+    assert "$2.00 per 1,000 against $0.02 per task" in first[2].text
 
 
 def test_warnings_of_the_report_stand_under_the_first_table() -> None:

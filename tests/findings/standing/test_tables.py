@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from rich.cells import cell_len
 
 from agentdyno.findings.figures.suite_figures import close_suite
-from agentdyno.findings.standing.judge import standing_of
+from agentdyno.findings.standing.judge import every_failure, standing_of
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings
 from agentdyno.findings.standing.tables import agents, errors, matrix, spending
 from agentdyno.findings.standing.tables_cases import duel, failed
 from agentdyno.findings.standing.tables_labels import agent_labels, points
-from agentdyno.model import Findings, RunStatus, RunWarning, Status
+from agentdyno.findings.standing.tables_overview import overview
+from agentdyno.model import Findings, Rubric, RunResult, RunStatus, RunWarning, Sample, ScorerUse, Status
 from agentdyno.reports import render_console
+from agentdyno.reports.csv_files import agents_csv
+from agentdyno.reports.html_page import render_html
+from agentdyno.reports.markdown import render_markdown
 
 from ...reports.suites import comprehensive, renamed, report
 from ..suite_builders import arm, benchmark, sample, suite_of, suite_result
@@ -22,20 +28,21 @@ STANDING = standing_of(RUN)
 HOSTILE = "<script>alert(1)</script>|`x` \x1b[31m\x00 =1+1 漢字 🚀 " + "long" * 30
 
 
-def text(width: int = 80) -> str:
-    return render_console(report(RUN), width)
+def text(width: int = 80, *, brief: bool = False) -> str:
+    return render_console(report(RUN), width, brief=brief)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 160])
-def test_no_line_of_a_suite_is_wider_than_the_terminal(width: int) -> None:
-    assert max(cell_len(line) for line in text(width).splitlines()) <= width
+@pytest.mark.parametrize("brief", [True, False])
+def test_no_line_of_a_suite_is_wider_than_the_terminal(width: int, brief: bool) -> None:
+    assert max(cell_len(line) for line in text(width, brief=brief).splitlines()) <= width
 
 
 def test_eighty_columns_show_every_agent_on_every_dimension_with_intervals() -> None:
     lines = text(80).splitlines()
     header = next(line for line in lines if "reliability" in line)
     assert header.split() == ["overall", "accuracy", "speed", "efficiency", "cost", "reliability"]
-    row = lines[lines.index("smollm2-tools@1.1") + 1].split()
+    row = lines[lines.index("smollm2-tools@1.1", lines.index("Scores")) + 1].split()
     expected = STANDING.agents[0]
     assert expected.agent == "smollm2-tools@1.1"
     assert " ".join(row) == " ".join(
@@ -84,7 +91,7 @@ def test_versions_are_named_only_where_two_share_a_name() -> None:
 def test_a_partial_overall_says_what_is_missing() -> None:
     few = comprehensive(epochs=2)
     table = agents(standing_of(few))
-    assert all(row[1].text.endswith("*") for row in table.rows)
+    assert all(row[1].whole.endswith("*") for row in table.rows)
     assert "reliability needs 3 epochs" in table.notes[2]
     assert all(row[6].text == "-" for row in table.rows)
 
@@ -105,7 +112,7 @@ def test_cases_without_a_score_are_counted_in_the_matrix() -> None:
     run = close_suite(suite_result(two, arm("x@1", "facts", samples), arm("x@1", "sums", samples)))
     table = matrix(standing_of(run))
     assert table is not None
-    assert table.rows[0][2].text == "100 21–100 (scored 1 of 2)"
+    assert table.rows[0][2].whole == "100 21–100 (scored 1 of 2)"
 
 
 def test_time_and_money_by_hand() -> None:
@@ -139,24 +146,56 @@ def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
     assert [cell.text for cell in row[6:8]] == ["≥ $0.03", "-"]
 
 
-def test_failed_cases_come_with_want_got_and_the_command_that_shows_them() -> None:
-    samples = [sample("refund 04", 0.0, output="no\nidea"), sample("b", 1.0)]
+def test_failed_cases_come_with_want_got_why_and_the_command_that_shows_them() -> None:
+    scoring = [{"scorer": "exact", "values": {"correctness": 0.0}, "explanation": "'no idea' is not 'yes'"}]
+    samples = [sample("refund 04", 0.0, output="no\nidea", details={"scoring": scoring}), sample("b", 1.0)]
     run = close_suite(suite_result(suite_of(benchmark("refund 04", "b")), arm("x@1", "facts", samples)))
     table = failed(standing_of(run), "last")
     assert table is not None
     assert [cell.text for cell in table.rows[0]] == [
-        *("refund 04", "x", "failed", "yes", "no idea"),
-        "dyno show last --case 'refund 04'",
+        *("refund 04", "x", "failed", "yes", "no idea", "'no idea' is not 'yes'")
     ]
-    assert failed(standing_of(comprehensive()), "last", limit=3) is not None
+    assert table.notes == ("One of them whole: `dyno show last --case 'refund 04'`",)
+
+
+def test_what_was_got_is_the_answer_and_never_the_reason() -> None:
+    samples = [sample("a", Status.ERROR, output=None)]
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
+    table = failed(standing_of(run), "last")
+    assert table is not None
+    assert [cell.text for cell in table.rows[0]][3:] == ["yes", "-", "error happened"]
+
+
+def test_of_judged_tool_calls_the_calls_are_what_was_got() -> None:
+    scoring = [
+        {
+            "scorer": "tool_calls",
+            "values": {"correctness": 0.0},
+            "explanation": "missing: refund",
+            "details": {"calls": ["search(x)", "lookup"]},
+        }
+    ]
+    samples = [sample("a", 0.0, output="I am done.", details={"scoring": scoring})]
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
+    table = failed(standing_of(run), "last")
+    assert table is not None
+    assert [cell.text for cell in table.rows[0]][4:] == ["search(x), lookup", "missing: refund"]
 
 
 def test_every_arm_gets_its_turn_among_the_failed_cases() -> None:
     table = failed(STANDING, "last", limit=10)
     assert table is not None
     assert len({row[1].text for row in table.rows}) == 5
-    assert f"{STANDING.failed_total - 10} more" in table.notes[0]
+    assert table.notes[1] == f"{STANDING.failed_total - 10} more: `dyno show last --failed`"
     assert "dyno show 019ca9c1-4d80 --case sum-00" in text(80)
+
+
+def test_every_failure_can_be_listed_however_many_there_are() -> None:
+    ids = [f"case-{number:03}" for number in range(120)]
+    samples = [sample(case_id, 0.0, output="no") for case_id in ids]
+    run = close_suite(suite_result(suite_of(benchmark(*ids)), arm("x@1", "facts", samples)))
+    assert len(standing_of(run).failed) < len(ids)
+    assert [item.case_id for item in every_failure(run)] == ids
 
 
 def test_nothing_failed_is_no_table() -> None:
@@ -197,10 +236,38 @@ def test_what_ended_without_an_answer_is_told_apart_from_wrong_answers() -> None
     assert [row[1].text for row in table.rows] == ["error", "timeout"]
 
 
-def test_the_headline_counts_agents_cases_and_executions() -> None:
-    first = text(200).splitlines()[0]
-    assert first.startswith("✓ complete  5 agents, 32 cases in 3 benchmarks, 480 of 480 planned executions done.")
-    assert "First: smollm2-tools@1.1" in first
+def test_the_headline_says_who_is_first_of_several_agents() -> None:
+    assert text(200).splitlines()[0] == "✓ complete  smollm2-tools@1.1 is first of 5 agents, accuracy 92 of 100."
+
+
+def test_agents_with_as_many_points_share_the_first_place() -> None:
+    own = benchmark("a", "b")
+    arms = [arm(f"{name}@1", "facts", [sample("a", 1.0), sample("b", 0.0)]) for name in ("x", "y")]
+    third = arm("z@1", "facts", [sample("a", 0.0), sample("b", 0.0)])
+    run = close_suite(suite_result(suite_of(own), *arms, third))
+    assert verdict(run) == "✓ complete  x and y share the first place of 3 agents, accuracy 50 of 100."
+
+
+def test_the_headline_of_one_agent_says_what_it_passed() -> None:
+    samples = [sample("a", 1.0), sample("b", 0.0)]
+    run = close_suite(suite_result(suite_of(benchmark("a", "b")), arm("x@1", "facts", samples)))
+    assert verdict(run) == "✓ complete  x passed 1 of 2, accuracy 50 (9–91) of 100."
+
+
+def test_the_headline_of_two_agents_is_the_verdict_about_them() -> None:
+    own = benchmark("a", "b")
+    run = close_suite(
+        suite_result(
+            suite_of(own),
+            arm("x@1", "facts", [sample("a"), sample("b", 0.0)]),
+            arm("y@1", "facts", [sample("a"), sample("b")]),
+        )
+    )
+    assert verdict(run).startswith("✓ complete  not decided between x and y: accuracy 50 → 100 on 2 cases")
+
+
+def verdict(run: RunResult) -> str:
+    return render_console(report(run), 200, brief=True).splitlines()[0]
 
 
 def test_wrong_answers_do_not_spoil_a_run_and_missing_ones_do() -> None:
@@ -222,7 +289,7 @@ def test_findings_that_come_along_are_not_computed_again() -> None:
     own = replace(STANDING, agents=STANDING.agents[:1], head_to_head=None)
     given = replace(report(RUN), findings=SuiteFindings(standings=(own,)))
     shown = render_console(given, 100)
-    assert "1 agent, 32 cases" in shown
+    assert "smollm2-tools passed 90 of 96" in shown
     assert "fixed" not in shown
 
 
@@ -252,10 +319,90 @@ def test_hostile_names_and_answers_stay_inside_the_terminal(width: int) -> None:
 
 def test_a_suite_without_arms_or_samples_can_be_shown() -> None:
     bare = suite_result(suite_of(benchmark("a")))
-    assert "0 agents" in render_console(report(bare))
+    assert "no agent has answered" in render_console(report(bare))
+    assert "no agent has answered" in render_console(report(bare), brief=True)
     empty = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", (), planned=3)))
     assert "no case was answered" in render_console(report(empty))
 
 
 def test_findings_of_a_suite_are_findings() -> None:
     assert isinstance(SuiteFindings(), Findings)
+
+
+def several_scorers() -> RunResult:
+    """Two agents, judged by three scorers of which the second weighs most."""
+    uses = (ScorerUse("exact"), ScorerUse("judge.py@tone", 3.0), ScorerUse("regex", 0.5))
+    own = benchmark("a", "b", rubric=Rubric(scorers=uses))
+
+    def judged(case_id: str, *values: float) -> Sample:
+        said = [
+            {"scorer": use.name, "weight": use.weight, "values": {"correctness": value}}
+            for use, value in zip(uses, values, strict=True)
+        ]
+        score = (values[0] + 3 * values[1] + 0.5 * values[2]) / 4.5
+        return sample(case_id, score, details={"scoring": said}, output="x")
+
+    return close_suite(
+        suite_result(
+            suite_of(own),
+            arm("x@1", "facts", [judged("a", 1.0, 1.0, 0.0), judged("b", 0.0, 1.0, 1.0)]),
+            arm("y@1", "facts", [judged("a", 1.0, 0.0, 0.0), judged("b", 1.0, 0.5, 0.0)]),
+        )
+    )
+
+
+def test_each_scorer_has_its_column_and_the_primary_one_is_named() -> None:
+    standing = standing_of(several_scorers())
+    table = overview(standing)
+    headers = [column.header for column in table.columns]
+    assert headers == ["agent", "passed", "accuracy", "exact", "tone (primary)", "regex", "time"]
+    assert [cell.text for cell in table.rows[0]][2:6] == ["83", "50", "100", "50"]
+    assert [cell.text for cell in table.rows[1]][2:6] == ["39", "100", "25", "0"]
+    shown = render_console(report(several_scorers()), 80, brief=True)
+    assert "tone (primary)" in " ".join(shown.split())
+
+
+def test_one_scorer_is_the_accuracy_and_has_one_column() -> None:
+    scoring = [{"scorer": "exact", "weight": 1.0, "values": {"correctness": 1.0}}]
+    samples = [sample("a", 1.0, details={"scoring": scoring})]
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
+    assert [column.header for column in overview(standing_of(run)).columns] == ["agent", "passed", "exact", "time"]
+
+
+def test_answers_that_no_scorer_is_known_of_show_their_accuracy() -> None:
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a", 1.0)])))
+    assert [column.header for column in overview(standing_of(run)).columns] == ["agent", "passed", "accuracy", "time"]
+
+
+def test_a_scorer_that_raises_counts_as_zero_and_one_without_a_verdict_not_at_all() -> None:
+    raised = {"scorer": "exact", "values": {"correctness": 0.0}, "details": {"problem": {"code": "scorer_raised"}}}
+    silent = {"scorer": "exact", "values": {"correctness": None}}
+    right = {"scorer": "exact", "values": {"correctness": 1.0}}
+    samples = [
+        sample(case_id, score, details={"scoring": [item]})
+        for case_id, score, item in (("a", 1.0, right), ("b", 0.0, raised), ("c", 1.0, silent))
+    ]
+    run = close_suite(suite_result(suite_of(benchmark("a", "b", "c")), arm("x@1", "facts", samples)))
+    (said,) = standing_of(run).agents[0].by_scorer
+    assert said.value == 0.5
+    assert said.primary
+
+
+def test_the_first_screen_is_short_and_the_rest_is_told_on_demand() -> None:
+    shown = text(80, brief=True)
+    assert len(shown.splitlines()) <= 45
+    assert "Points of 100" not in shown
+    assert "Points of 100" in text(80)
+    assert "more: `dyno show 019ca9c1-4d80 --failed`" in shown
+
+
+def test_every_scorer_has_a_column_in_markdown_csv_and_the_page() -> None:
+    told = report(several_scorers())
+    assert "tone (primary)" in render_markdown(told)
+    assert "tone (primary)" in render_html(told)
+    rows = list(csv.DictReader(StringIO(agents_csv(told))))
+    assert [(row["scorer.exact"], row["scorer.tone"], row["scorer.regex"]) for row in rows] == [
+        ("0.5", "1.0", "0.5"),
+        ("1.0", "0.25", "0.0"),
+    ]
+    assert {row["primary_scorer"] for row in rows} == {"tone"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import quote, urlsplit
 
 from agentdyno.agents.endpoints.chat_model import is_simulated
@@ -14,7 +15,7 @@ from agentdyno.agents.endpoints.failures import EndpointCaller, status_failure, 
 from agentdyno.agents.hosting.recorder import Recorder, recording
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import RunError, SpecError, nearest
-from agentdyno.model.case import Case, Message, Response, Usage, as_messages, as_text
+from agentdyno.model.case import MISSING_USAGE, Case, Message, Response, Usage, as_messages, as_text
 from agentdyno.model.identity import digest
 from agentdyno.model.sample import FailureKind
 from agentdyno.wire import fields, ndjson, sse
@@ -30,6 +31,8 @@ RAW = "$input"
 MESSAGES = "$messages"
 ENV = "env:"
 STREAMS = {"sse": sse.events, "ndjson": ndjson.lines}
+_MOST_PATHS = 8
+"""Numbers of an answer that are named where a count of tokens was not found."""
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
 
@@ -148,7 +151,13 @@ class HttpJson:
             arrived = partial_answer(error)
             partial = arrived.body.data[:10_000].decode("utf-8", "replace") if arrived else None
             raise wire_failure(error, self._caller(), recorder.response(partial)) from error
-        usage = Usage(**read.tokens) if read.tokens else None
+        missing = [path for key, path in self._usage.items() if key not in read.tokens]
+        # Of tokens that are known in part nothing is known: the rest would count as 0.
+        usage = Usage(**read.tokens) if read.tokens and not missing else None
+        if missing:
+            recorder.observed[MISSING_USAGE] = (
+                f"nothing at {' and '.join(missing)}; the answer has {_numbers_in(read.value)}"
+            )
         timing = measure(answer.sent_ns, read.content_ns, usage.output_tokens if usage else None)
         recorder.model_call(
             read.model or None,
@@ -228,6 +237,21 @@ class HttpJson:
         named = [text.removeprefix(ENV) for text in self._headers.values() if text.startswith(ENV)]
         key = self._environ.get(named[0], "").strip() if named else ""
         return EndpointCaller(key_env=named[0] if named else None, key=key, reached=self._reached)
+
+
+def _numbers_in(value: object) -> str:
+    """The paths of the numbers in an answer, where a count of tokens may be looked for."""
+    found = list(islice(_number_paths(value, ""), _MOST_PATHS + 1))
+    more = ", …" if len(found) > _MOST_PATHS else ""
+    return ", ".join(found[:_MOST_PATHS]) + more if found else "no number"
+
+
+def _number_paths(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _number_paths(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and path:
+        yield path
 
 
 def _target(url: str, text: str) -> tuple[Address, str]:

@@ -17,6 +17,7 @@ from agentdyno.cli.shared import (
     store_option,
     store_url,
 )
+from agentdyno.settings.result import VERBOSE
 from agentdyno.settings.run import BANDS_FLAG
 
 if TYPE_CHECKING:
@@ -27,19 +28,24 @@ if TYPE_CHECKING:
     epilog="\b\nExamples:\n"
     "  dyno show last\n"
     "  dyno show last --case refund-04\n"
+    "  dyno show last --failed\n"
     "  dyno show last~1 --json\n"
     "  dyno show .dyno/runs/RUN/result.json"
 )
 @click.argument("run", default="last")
 @click.option("--case", metavar="ID", help="One case: input, target, every answer with its score and trajectory.")
 @click.option("--agent", metavar="NAME", help="With --case: only this agent's answers.")
+@click.option("--failed", is_flag=True, help="Every case that was not passed: what was wanted, what came, and why.")
 @setting_option(BANDS_FLAG)
+@setting_option(VERBOSE)
 @store_option
 @json_option
-def command(run: str, case: str | None, agent: str | None, bands: bool, store: str | None, as_json: bool) -> None:
+def command(run: str, case: str | None, agent: str | None, store: str | None, as_json: bool, **options: bool) -> None:
     """Show RUN (an id, `last`, or a result file): figures, warnings, failed samples, configuration."""
     if agent is not None and case is None:
         raise click.UsageError("--agent goes with --case")
+    if options["failed"] and case is not None:
+        raise click.UsageError("--failed lists cases; --case shows one: give one of both")
     from agentdyno.contracts import Report
     from agentdyno.findings.comparison.ask import Results
     from agentdyno.findings.run import tables as run_tables
@@ -53,7 +59,10 @@ def command(run: str, case: str | None, agent: str | None, bands: bool, store: s
         if case is not None:
             show_case(result, case, agent, as_json)
             return
-        if bands:
+        if options["failed"]:
+            show_failed(result, as_json)
+            return
+        if options["bands"]:
             result = replace(result, spec=replace(result.spec, bands=result.spec.bands or {}))
         findings = findings_for(result, opened, policy=policy_for(result))
     finally:
@@ -62,7 +71,9 @@ def command(run: str, case: str | None, agent: str | None, bands: bool, store: s
     if as_json:
         print_json(result)
         return
-    print_tables(Report((result,), findings))
+    print_tables(Report((result,), findings), brief=not options["verbose"])
+    if not options["verbose"]:
+        return
     profiles = [table for arm in result.arms for table in tables_profiles.instrument_tables(arm)]
     further = (run_tables.details(result), run_tables.configuration(result))
     print_tables([*profiles, *(table for table in further if table is not None)])
@@ -75,3 +86,25 @@ def show_case(result: RunResult, case_id: str, agent: str | None, as_json: bool)
         print_json(case_plain(result, case_id, agent))
     else:
         print_tables(case_tables(result, case_id, agent))
+
+
+def show_failed(result: RunResult, as_json: bool) -> None:
+    """Every case of a suite's run that an agent did not always pass."""
+    from agentdyno.errors import SpecError
+
+    if result.suite is None:
+        raise SpecError(
+            "this run has no cases: it is no run of a suite", where="--failed", remedy="`dyno show RUN` shows it."
+        )
+    from agentdyno.findings.standing.judge import every_failure, standing_of
+    from agentdyno.findings.standing.tables_cases import failed
+    from agentdyno.show.table import Table
+    from agentdyno.show.wording import RUN_ID_LENGTH
+
+    found = every_failure(result)
+    if as_json:
+        print_json(found)
+        return
+    standing = replace(standing_of(result), failed=found, failed_total=len(found))
+    table = failed(standing, result.run_id[:RUN_ID_LENGTH], len(found))
+    print_tables([table] if table is not None else [Table("", (), (), ("Every case was passed.",))])

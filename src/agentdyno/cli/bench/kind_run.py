@@ -43,9 +43,8 @@ def run_kind(name: str, path: Path, options: dict[str, Any]) -> int:
                 say(prepared.announced.line)
             confirm(prepared.announced, yes=bool(options.get("yes")))
             result = start(kind, prepared, tools)
-        findings = finish(
-            result, opened, ReportsAsked(formats), options.get("tolerance", TOLERANCE.default), as_json=as_json
-        )
+        asked = ReportsAsked(formats, verbose=bool(options.get("verbose")))
+        findings = finish(result, opened, asked, options.get("tolerance", TOLERANCE.default), as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 

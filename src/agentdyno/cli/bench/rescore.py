@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentdyno.cli.options import tolerance_option
+from agentdyno.cli.options import setting_option, tolerance_option
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option
+from agentdyno.settings.result import VERBOSE
 
 if TYPE_CHECKING:
     from agentdyno.model import ScorerUse
@@ -25,18 +26,22 @@ if TYPE_CHECKING:
     "--scorer", "scorers", multiple=True, metavar="NAME[:KEY=VALUE,...]", help="Judge with this instead; repeatable."
 )
 @tolerance_option
+@setting_option(VERBOSE)
 @store_option
 @json_option
-def command(run: str, scorers: tuple[str, ...], tolerance: float, store: str | None, as_json: bool) -> int:
+def command(
+    run: str, scorers: tuple[str, ...], tolerance: float, verbose: bool, store: str | None, as_json: bool
+) -> int:
     """Judge the stored answers of RUN again. No agent is called; the result is a new run, the old one stays."""
     from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.specs import load_workspace
     from agentdyno.workbench.rescore import rescore
 
+    asked = ReportsAsked(verbose=verbose)
     uses = tuple(parse_scorer(item) for item in scorers)
     with open_store(store, must_exist=True) as opened:
         done = rescore(opened, opened.runs.find(run), load_workspace(Path.cwd()), uses, say)
-        findings = finish(done.result, opened, ReportsAsked(), tolerance, as_json=False) if not as_json else None
+        findings = None if as_json else finish(done.result, opened, asked, tolerance, as_json=False)
     if as_json:
         counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}
         print_json({**counts, "result": done.result})

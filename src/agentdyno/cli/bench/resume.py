@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 @settings_options(RESUME)
 @store_option
 @json_option
-def command(
-    run: str, retry_errors: bool, max_cost: float | None, executor: str | None, store: str | None, as_json: bool
-) -> int:
+def command(run: str, retry_errors: bool, store: str | None, as_json: bool, **options: Any) -> int:
     """Go on with RUN (the last one) after an interruption or a crash; nothing that is done is repeated."""
     from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
     from agentdyno.cli.progress import ProgressLine
@@ -38,10 +36,11 @@ def command(
                 output_root(store_url(store)),
                 say=say,
                 on_progress=progress,
-                choices=Choices(max_cost_usd=max_cost, executor=executor or ""),
+                choices=Choices(max_cost_usd=options.get("max_cost"), executor=options.get("executor") or ""),
             )
             result = resume(run, tools, retry_errors=retry_errors)
-        findings = finish(result, opened, ReportsAsked(_reports_of(result)), TOLERANCE.default, as_json=as_json)
+        asked = ReportsAsked(_reports_of(result), verbose=bool(options.get("verbose")))
+        findings = finish(result, opened, asked, TOLERANCE.default, as_json=as_json)
     return exit_code(result, findings, gate=False, strict=False)
 
 

@@ -29,7 +29,7 @@ _ORDER = (
     "params only iterations warmup agents interpreter epochs limit cases benchmarks concurrency retries record "
     "max_cost cache yes quick against until_decided otel bands dry_run instruments imports seed isolation order "
     "processes parallelism executor timeout_s time_budget_s tags notes output_dir output formats tolerance strict "
-    "gate fail_under"
+    "gate fail_under verbose"
 )
 
 
@@ -155,7 +155,7 @@ def run_experiment(what: str, options: dict[str, Any]) -> int:
             with ProgressLine() as progress:
                 tools = Tools(opened, output_root(store_url(store)), say=say, on_progress=progress)
                 result = start(kind, prepared, tools)
-            asked = ReportsAsked(formats, options.get("output"))
+            asked = ReportsAsked(formats, options.get("output"), bool(options.get("verbose")))
             findings = finish(result, opened, asked, options.get("tolerance", TOLERANCE.default), as_json=as_json)
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 

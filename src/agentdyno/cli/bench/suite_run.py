@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
+from agentdyno.model.metric import CENT, money_spent
 from agentdyno.settings.judging import TOLERANCE
 
 if TYPE_CHECKING:
@@ -54,9 +55,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
             result = start(kind, prepared, replace(tools, on_progress=progress))
         held = _quarantined(workspace, prepared.work.suite)
         tolerance = options.get("tolerance", TOLERANCE.default)
-        findings = finish(
-            result, opened, ReportsAsked(formats, options.get("output")), tolerance, as_json=as_json, held=held
-        )
+        asked = ReportsAsked(formats, options.get("output"), bool(options.get("verbose")))
+        findings = finish(result, opened, asked, tolerance, as_json=as_json, held=held)
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)
@@ -141,7 +141,9 @@ def announce(prepared: PreparedSuite) -> str:
     suite = prepared.suite
     cases = sum(len(item.cases) for item in suite.benchmarks)
     agents = len({entrant.label for entrant in prepared.entrants.values()})
-    dollars = money(prepared.expected_usd)
+    dollars = expected_money(prepared.expected_usd)
+    if prepared.expected_usd == 0 and prepared.workspace.compute_price_per_cpu_hour:
+        dollars = "no charge but CPU time, which has a price in dyno.yaml"
     drop = foresee(suite, [0] * agents).detectable
     seen = (
         f"; smallest drop in accuracy it can detect: {drop:.0%}"
@@ -150,14 +152,24 @@ def announce(prepared: PreparedSuite) -> str:
     )
     return (
         f"{suite.name}: {agents} agent{'s' * (agents > 1)} × {cases} case{'s' * (cases > 1)}, "
-        f"{prepared.calls:,} calls, {dollars}{seen}"
+        f"{_calls(prepared)}, {dollars}{seen}"
     )
 
 
-def money(usd: float | None) -> str:
+def _calls(prepared: PreparedSuite) -> str:
+    """How many calls, and of what: a warm-up is a call, too, and is no execution."""
+    executions = len(prepared.plan.trials)
+    warmups = prepared.calls - executions
+    if not warmups:
+        return f"{prepared.calls:,} calls"
+    return f"{prepared.calls:,} calls ({executions:,} executions + {warmups:,} warm-ups)"
+
+
+def expected_money(usd: float | None) -> str:
+    """What a plan is expected to cost, in words."""
     if usd is None:
         return "price unknown"
-    return "no charge" if usd == 0 else f"about ${usd:.2f}" if usd >= 0.01 else f"about ${usd:.2g}"
+    return "no charge" if usd == 0 else money_spent(usd) if usd < CENT else f"about {money_spent(usd)}"
 
 
 def confirm(announced: Announced, *, yes: bool, limited: bool = False) -> None:
@@ -169,7 +181,7 @@ def confirm(announced: Announced, *, yes: bool, limited: bool = False) -> None:
         if usd is None:
             unpriced = ", ".join(announced.unpriced)
             raise click.UsageError(f"the price of {unpriced} is unknown; add --yes, or give it in dyno.yaml")
-        raise click.UsageError(f"this run may cost {money(usd)}; add --yes, or set a limit with --max-cost DOLLARS")
+        raise click.UsageError(f"this run may cost {expected_money(usd)}; add --yes, or --max-cost DOLLARS")
     click.confirm("Go on?", abort=True, err=True)
 
 

@@ -82,16 +82,19 @@ def _conformance(use: AgentUse, as_json: bool) -> int:
 
 
 def show(attempt: Attempt) -> None:
+    """The answer, or what went wrong with the frames of the user's own code; no byte of it moves the terminal."""
     from agentdyno.findings.case.tables import attempt_tables
+    from agentdyno.show.wording import plain
 
     sample = attempt.sample
     if sample.failure is not None:
         how = f"{sample.status.value}, {sample.failure.kind.value}"
-        say(f"{attempt.agent} did not answer ({how}): {sample.failure.message}")
-        if sample.failure.output_tail:
-            say(sample.failure.output_tail)
+        say(plain(f"{attempt.agent} did not answer ({how}): {sample.failure.message}"))
+        for told in (sample.failure.traceback, sample.failure.output_tail):
+            if told:
+                say(plain(told).rstrip())
     else:
-        click.echo(sample.output if isinstance(sample.output, str) else _json(sample.output))
+        click.echo(plain(sample.output if isinstance(sample.output, str) else _json(sample.output)))
     print_tables(attempt_tables(sample))
 
 

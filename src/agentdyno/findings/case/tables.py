@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.case.tables_trajectory import attempts, json_text, text_block, trajectory
@@ -37,9 +38,29 @@ def case_tables(result: RunResult, case_id: str, agent: str | None = None) -> tu
             tables.append(text_block("Answers", "No execution of this case is recorded in this run."))
             continue
         tables.append(_overview(taken))
-        for arm, sample in taken:
-            tables += _execution(arm, sample)
+        for arm, samples in _alike(taken):
+            first, *others = execution_tables(arm, samples[0])
+            epochs = ", ".join(str(item.iteration + 1) for item in samples)
+            same = f"epoch {samples[0].iteration + 1}:"
+            told = first.title.replace(same, f"epochs {epochs} alike:") if len(samples) > 1 else first.title
+            tables += [replace(first, title=told), *others]
     return tuple(tables)
+
+
+def _alike(taken: Sequence[tuple[ArmResult, Sample]]) -> list[tuple[ArmResult, list[Sample]]]:
+    """Executions of an agent that ended, answered, were judged and went about it the same way, together."""
+    groups: dict[str, tuple[ArmResult, list[Sample]]] = {}
+    for arm, sample in taken:
+        events = sample.details.get("events")
+        steps = [
+            [event.get("kind"), event.get("name"), event.get("content")]
+            for event in (events if isinstance(events, (list, tuple)) else ())
+            if isinstance(event, Mapping)
+        ]
+        failure = sample.failure.message if sample.failure is not None else None
+        said = [sample.status.value, sample.output, failure, sample.details.get("scoring"), steps, sample.attempts]
+        groups.setdefault(json_text([arm.arm_id, to_plain(said)]), (arm, []))[1].append(sample)
+    return list(groups.values())
 
 
 def case_plain(result: RunResult, case_id: str, agent: str | None = None) -> object:
@@ -160,7 +181,8 @@ def _overview(taken: Sequence[tuple[ArmResult, Sample]]) -> Table:
     return Table("Answers", columns, rows)
 
 
-def _execution(arm: ArmResult, sample: Sample) -> list[Table]:
+def execution_tables(arm: ArmResult, sample: Sample) -> list[Table]:
+    """One execution: the answer or what went wrong, what scorers said, what it used, its steps."""
     score = show(sample.scores.get("score"), "ratio")
     heading = f"{_agent(arm)}, epoch {sample.iteration + 1}: {sample.status.value}"
     heading += "" if score == NOTHING else f", score {score}"

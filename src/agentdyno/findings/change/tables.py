@@ -20,6 +20,7 @@ from agentdyno.findings.duel.words import change_text, is_unjudged
 from agentdyno.findings.gate.words import case_names
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Severity
+from agentdyno.model.metric import money_spent
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, label, one_line, show, when
 
@@ -153,7 +154,7 @@ def _title(changes: Changes) -> str:
 def _today(changes: Changes) -> str:
     text = f"Today (UTC): {count(changes.runs_today, 'run')}"
     if changes.spent_today_usd is not None:
-        text += f", {show(changes.spent_today_usd, 'usd')} spent"
+        text += f", {money_spent(changes.spent_today_usd)} spent"
     if changes.unpriced_today:
         text += f", the cost of {count(changes.unpriced_today, 'execution')} not known"
     return f"{text}."

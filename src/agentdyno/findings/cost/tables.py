@@ -7,6 +7,7 @@ from functools import partial
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.cost.model import ConfigurationRow, CostReport, CostRow
+from agentdyno.model.metric import money_spent
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, agent_names, one_line, percent, settings, show, with_interval
@@ -39,7 +40,7 @@ def _costs(report: CostReport) -> Table:
         (
             Cell(names[row.agent] + (" (simulated)" if row.simulated else "")),
             Cell(f"{row.successes:,}/{row.tasks:,}"),
-            _figure(row.cost_usd, "usd"),
+            _spent(row.cost_usd),
             _figure(row.cost_per_task_usd, "usd"),
             _per_success(row),
             _per_dollar(row),
@@ -153,7 +154,7 @@ def _configurations(report: CostReport) -> Table | None:
             Cell(settings({key: row.configuration[key] for key in varying if key in row.configuration}) or NOTHING),
             Cell(NOTHING if row.efficiency is None else f"{row.efficiency:.2f}"),
             Cell("yes", Tone.GOOD) if row.optimal else Cell("no", Tone.MUTED),
-            _figure(row.savings_usd, "usd"),
+            _spent(row.savings_usd),
             Cell(one_line(row.evidence)),
         )
         for row in report.configurations
@@ -183,7 +184,7 @@ def _opportunities(report: CostReport) -> Table | None:
     )
     rows = tuple(
         (
-            _figure(item.savings_usd, "usd"),
+            _spent(item.savings_usd),
             Cell(one_line(item.text)),
             Cell("; ".join(one_line(part) for part in item.evidence)),
         )
@@ -208,6 +209,10 @@ def _per_dollar(row: CostRow) -> Cell:
     if row.performance_per_dollar is None:
         return Cell("free" if row.cost_per_task_usd == 0 else NOTHING, Tone.MUTED)
     return Cell(show(row.performance_per_dollar, ""))
+
+
+def _spent(usd: float | None) -> Cell:
+    return Cell(NOTHING, Tone.MUTED) if usd is None else Cell(money_spent(usd))
 
 
 def _figure(value: float | None, unit: str) -> Cell:

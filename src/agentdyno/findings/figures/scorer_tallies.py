@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ class ScorerTally:
     """One scorer of an arm's benchmark: on ``raised`` of its ``answers`` it raised, on ``silent`` it had no verdict.
 
     ``raised_on`` and ``silent_on`` count executions by case; the reasons are those of the first. ``names`` are the
-    values that it gives where it does not raise.
+    values that it gives where it does not raise. ``cells`` has by case the sum of its main values and how many there
+    are.
     """
 
     scorer: str
@@ -28,6 +30,7 @@ class ScorerTally:
     why_raised: str = ""
     why_silent: str = ""
     names: set[str] = field(default_factory=set)
+    cells: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def raised(self) -> int:
@@ -43,6 +46,7 @@ class ScorerTally:
         if problem_code(item) == RAISED:
             self.raised_on[case_id] += 1
             self.why_raised = self.why_raised or str(item.get("explanation", ""))
+            self._count(case_id, 0.0)
             return
         values = item.get("values")
         known: Mapping[str, object] = values if isinstance(values, Mapping) else {}
@@ -50,6 +54,25 @@ class ScorerTally:
         if _has_none(known):
             self.silent_on[case_id] += 1
             self.why_silent = self.why_silent or str(item.get("explanation", ""))
+        elif (value := _main_value(known)) is not None:
+            self._count(case_id, value)
+
+    def _count(self, case_id: str, value: float) -> None:
+        cell = self.cells.setdefault(case_id, [0.0, 0.0])
+        cell[0] += value
+        cell[1] += 1
+
+    def case_means(self) -> dict[str, float]:
+        """By case the mean of its main values; a case that it never judged has none."""
+        return {case_id: total / number for case_id, (total, number) in self.cells.items()}
+
+
+def _main_value(values: Mapping[str, object]) -> float | None:
+    """The one value that stands for the scorer: its ``correctness``, else its ``score``, else the mean of all."""
+    main = next((name for name in _MAIN if name in values), None)
+    taken = [values[main]] if main is not None else list(values.values())
+    known = [float(value) for value in taken if isinstance(value, (int, float)) and math.isfinite(value)]
+    return math.fsum(known) / len(known) if known else None
 
 
 def _has_none(values: Mapping[str, object]) -> bool:

@@ -17,6 +17,8 @@ from agentdyno.model.sample import raised_reasons, scoring_items
 
 MOST_REMEMBERED = 50
 """Failed cases of an arm that are remembered with what was answered."""
+TOOL_CALLS, CALLS = "tool_calls", "calls"
+"""The scorer that judges calls, and where it keeps those that were made."""
 SHORT = 400
 """Characters kept of an answer or a message."""
 
@@ -54,6 +56,7 @@ class Remarks:
     unscored: int = 0
     classes: Classes = field(default_factory=dict)
     prints: bool = True
+    most_remembered: int = MOST_REMEMBERED
     claims: Claims = field(default_factory=Claims)
     recorded: RecordedCalls = field(default_factory=RecordedCalls)
 
@@ -97,10 +100,9 @@ class Remarks:
         known = self.failed.get(sample.case_id)
         if known is not None:
             known.bad += 1
-        elif len(self.failed) < MOST_REMEMBERED:
+        elif len(self.failed) < self.most_remembered:
             status = "not judged" if sample.status is Status.OK and score is None else sample.status.value
-            got = "" if sample.output is None else shorten(as_text(sample.output))
-            self.failed[sample.case_id] = Remark(status, got, _why(sample))
+            self.failed[sample.case_id] = Remark(status, shorten(answer_text(sample)), _why(sample))
 
 
 def _why(sample: Sample) -> str:
@@ -108,6 +110,16 @@ def _why(sample: Sample) -> str:
         return shorten(sample.failure.message)
     told = [str(item["explanation"]) for _, item in scoring_items(sample.details) if item.get("explanation")]
     return shorten(next(iter([*raised_reasons(sample.details), *told]), ""))
+
+
+def answer_text(sample: Sample) -> str:
+    """What the agent answered; where the tools that it called were judged, the calls. "" where nothing came."""
+    for _, item in scoring_items(sample.details):
+        details = item.get("details")
+        calls = details.get(CALLS) if isinstance(details, Mapping) else None
+        if item.get("scorer") == TOOL_CALLS and isinstance(calls, (list, tuple)):
+            return ", ".join(map(str, calls)) or "no tool was called"
+    return "" if sample.output is None else as_text(sample.output)
 
 
 def as_text(value: object) -> str:

@@ -12,7 +12,7 @@ from agentdyno.findings.gate.tables_cases import SIGNS, TONES, broken_table, pol
 from agentdyno.model.policy import Tier
 from agentdyno.show.section import Lead, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, count, label, one_line, show
+from agentdyno.show.wording import NOTHING, count, label, one_line, show, side_by_side
 
 MOST_BROKEN = 20
 """Broken cases that are listed unless the caller says otherwise."""
@@ -87,18 +87,23 @@ def _metrics(report: GateReport) -> Table:
     )
     rows = tuple(
         (
-            Cell(rule_name(row)),
+            Cell(name),
             Cell(row.rule.tier.value, Tone.MUTED),
-            Cell(show(row.row.baseline, row.row.unit)),
-            Cell(show(row.row.candidate, row.row.unit)),
+            Cell(baseline),
+            Cell(candidate),
             Cell(change_words(row.row)),
             Cell(limit_words(row)),
             Cell(verdict_words(row), _tone(row)),
             Cell(one_line(row.reason), Tone.MUTED),
         )
         for row in report.rows
+        for name, (baseline, candidate) in [_sides(row)]
     )
     return Table(gate_title(report), columns, rows, tuple(_notes(report)))
+
+
+def _sides(row: GateRow) -> tuple[str, list[str]]:
+    return side_by_side(rule_name(row), (row.row.baseline, row.row.candidate), row.row.unit)
 
 
 def _tone(row: GateRow) -> Tone:

@@ -10,8 +10,9 @@ from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims, Disturbed
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
+from agentdyno.model.case import MISSING_USAGE
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.metric import format_value, known_metric
+from agentdyno.model.metric import format_value, known_metric, money_spent
 from agentdyno.model.result import NOT_CREDIBLE
 from agentdyno.model.sample import DISTURBED
 
@@ -102,11 +103,18 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
         )
     if claims.disturbed.executions:
         yield _stood_still(arm, claims.disturbed)
+    told_missing = arm.observed.get(MISSING_USAGE)
+    if isinstance(told_missing, str):
+        yield RunWarning(
+            "usage-path",
+            f"the tokens of {who} are unknown: {told_missing}",
+            "Mend the path under `usage:` of the agent.",
+            arm.arm_id,
+        )
     if claims.unpriced:
         yield RunWarning(
             "reported-cost",
-            f"only {who} itself says what it cost: {format_value(claims.unpriced_usd, 'usd')} for "
-            f"{claims.unpriced} answers",
+            f"only {who} itself says what it cost: {money_spent(claims.unpriced_usd)} for {claims.unpriced} answers",
             "That is shown as reported, and is no cost in scores, boards and comparisons. A price for its model "
             "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,

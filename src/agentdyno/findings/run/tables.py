@@ -141,11 +141,9 @@ def _summary_notes(result: RunResult) -> tuple[str, ...]:
     for arm in result.arms:
         duration = arm.metrics.get("duration_s")
         if duration and duration.outliers and duration.mean_without_outliers is not None:
-            lines.append(
-                f"{arm_name(arm)}: {count(duration.outliers, 'outlier')} of {duration.n}; "
-                f"mean {show(duration.mean, duration.unit)} with, "
-                f"{show(duration.mean_without_outliers, duration.unit)} without."
-            )
+            means = [show(value, duration.unit) for value in (duration.mean, duration.mean_without_outliers)]
+            told = f"mean {means[0]} with, {means[1]} without" if means[0] != means[1] else "the mean stays as it is"
+            lines.append(f"{arm_name(arm)}: {count(duration.outliers, 'outlier')} of {duration.n}; {told}.")
     if len(lines) > 8:
         lines = [*lines[:8], f"{len(lines) - 8} more arms have outliers."]
     if result.overhead_s is not None:

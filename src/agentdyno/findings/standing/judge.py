@@ -29,7 +29,8 @@ from agentdyno.findings.figures.resampling import (
     score_draws,
 )
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
-from agentdyno.findings.figures.traces import MOST_CASES, as_text, shorten
+from agentdyno.findings.figures.traces import MOST_CASES, Remarks, as_text, shorten
+from agentdyno.findings.standing.judge_scorers import joined_means, means_by_scorer
 from agentdyno.findings.standing.model import (
     AgentStanding,
     ArmStanding,
@@ -134,6 +135,21 @@ def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
     return found
 
 
+def every_failure(result: RunResult) -> tuple[FailedCase, ...]:
+    """All cases of which the result holds a failed execution, however many there are."""
+    benchmarks = {item.benchmark_id: item for item in suite_of(result).benchmarks}
+    found: list[FailedCase] = []
+    for arm in result.arms:
+        benchmark = benchmarks.get(arm.benchmark or "")
+        if benchmark is not None:
+            remarks = Remarks(prints=False, most_remembered=len(arm.samples))
+            figures = ArmFigures(benchmark, remarks=remarks)
+            for sample in arm.samples:
+                figures.add(sample)
+            found += failed_cases(arm, figures)
+    return tuple(found)
+
+
 def scorer_troubles(arm: ArmResult, figures: ArmFigures) -> list[ScorerTrouble]:
     """The scorers that could not judge every answer of the arm."""
     found = []
@@ -187,6 +203,7 @@ def _arm_standing(arm: ArmResult, figures: ArmFigures | None, draws: Mapping[str
         passed=counted.passed if counted else 0,
         samples=counted.samples if counted else 0,
         simulated=_simulated(arm),
+        by_scorer=means_by_scorer(figures) if figures is not None else (),
     )
 
 
@@ -241,6 +258,7 @@ def _agent_standing(
         not_measured=tuple(
             dimension for dimension in DIMENSIONS if not any(is_measured(arm.scores, dimension) for arm in arms)
         ),
+        by_scorer=joined_means([item.by_scorer for item in own]),
     )
 
 

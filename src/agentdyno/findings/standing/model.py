@@ -23,6 +23,21 @@ class ScoreEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorerMean:
+    """What one scorer says of an agent: the mean of its main value over the cases that it judged, in 0..1.
+
+    ``scorer`` is its name, with a number where a rubric has it twice. ``primary`` is the scorer that weighs most in
+    its rubric, the first of those that weigh the same. ``interval`` is of 95 %, and missing over several benchmarks.
+    """
+
+    scorer: str
+    value: float | None
+    interval: tuple[float, float] | None
+    weight: float
+    primary: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ArmStanding:
     """One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases."""
 
@@ -35,6 +50,7 @@ class ArmStanding:
     passed: int
     samples: int
     simulated: bool = False
+    by_scorer: tuple[ScorerMean, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +61,8 @@ class AgentStanding:
     their end. Durations are seconds per case, over all benchmarks; money is US dollars. ``missing`` names the
     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
     known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
-    of the suite measures, by its ``metrics_measured``.
+    of the suite measures, by its ``metrics_measured``. ``by_scorer`` has what each scorer says, in the order of the
+    rubrics; a scorer of several benchmarks is the mean over these.
     """
 
     agent: str
@@ -68,6 +85,7 @@ class AgentStanding:
     missing: tuple[str, ...] = ()
     simulated: bool = False
     not_measured: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    by_scorer: tuple[ScorerMean, ...] = field(default=(), metadata=LEFT_OUT)
 
     @property
     def partial(self) -> bool:

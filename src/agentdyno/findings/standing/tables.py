@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS
 from agentdyno.findings.run.tables import failures
-from agentdyno.findings.standing.model import AgentStanding, ScoreEstimate, SuiteStanding
+from agentdyno.findings.standing.model import AgentStanding, SuiteStanding
 from agentdyno.findings.standing.tables_cases import duel, failed, scorers
-from agentdyno.findings.standing.tables_labels import agent_labels, of_cases, points
+from agentdyno.findings.standing.tables_labels import agent_labels, of_cases, score_cell
+from agentdyno.findings.standing.tables_overview import ended_text, overview, overview_notes
 from agentdyno.model import RunResult, Status
+from agentdyno.model.metric import money_spent
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, show
-
-_ENDED = (Status.ERROR, Status.TIMEOUT, Status.LIMIT, Status.CANCELLED)
 
 
 def agents(standing: SuiteStanding) -> Table:
@@ -23,14 +23,15 @@ def agents(standing: SuiteStanding) -> Table:
     columns += [Column(name, Align.RIGHT, wrap=True) for name in (OVERALL, *DIMENSIONS)]
     rows = []
     for agent in standing.agents:
-        whole = points(agent.scores.get(OVERALL))
+        whole = score_cell(agent.scores.get(OVERALL))
+        mark = "*" if agent.partial and whole.text != NOTHING else ""
         cells = [
             Cell(labels[agent.agent] + (" (simulated)" if agent.simulated else "")),
-            Cell(f"{whole}*" if agent.partial and whole != NOTHING else whole, _tone(agent.scores.get(OVERALL))),
+            replace(whole, aside=whole.aside + mark) if whole.aside else replace(whole, text=whole.text + mark),
         ]
-        cells += [Cell(points(agent.scores.get(name)), _tone(agent.scores.get(name))) for name in DIMENSIONS]
+        cells += [score_cell(agent.scores.get(name)) for name in DIMENSIONS]
         rows.append(tuple(cells))
-    return Table("Agents", tuple(columns), tuple(rows), _agent_notes(standing))
+    return Table("Scores", tuple(columns), tuple(rows), _agent_notes(standing))
 
 
 def _agent_notes(standing: SuiteStanding) -> tuple[str, ...]:
@@ -77,7 +78,8 @@ def matrix(standing: SuiteStanding) -> Table | None:
         for arm in found:
             estimate = arm.scores.get("accuracy") if arm is not None else None
             short = "" if arm is None or arm.scored >= arm.cases else f" ({of_cases(arm.scored, arm.cases)})"
-            row.append(Cell(points(estimate) + short, _tone(estimate)))
+            cell = score_cell(estimate)
+            row.append(replace(cell, aside=(cell.aside + short).strip()))
         rows.append(tuple(row))
     unscored = any(arm.scored < arm.cases for arm in standing.arms)
     notes = ("Scored n of N: the others have no score; an error is no wrong answer.",) if unscored else ()
@@ -100,7 +102,7 @@ def spending(standing: SuiteStanding) -> Table:
     )
     rows = []
     for agent in standing.agents:
-        ended = _ended(agent)
+        ended = ended_text(agent)
         rows.append(
             (
                 Cell(labels[agent.agent]),
@@ -116,16 +118,10 @@ def spending(standing: SuiteStanding) -> Table:
         )
     notes = []
     judged = [(labels[agent.agent], agent.judge_cost_usd) for agent in standing.agents]
-    paid = [f"{label} {show(cost, 'usd')}" for label, cost in judged if cost]
+    paid = [f"{label} {money_spent(cost)}" for label, cost in judged if cost]
     if paid:
         notes.append(f"Judging cost, not counted above: {', '.join(paid)}.")
     return Table("Time and money", columns, tuple(rows), tuple(notes))
-
-
-def _ended(agent: AgentStanding) -> str:
-    return ", ".join(
-        f"{agent.statuses[status.value]} {status.value}" for status in _ENDED if agent.statuses.get(status.value)
-    )
 
 
 def errors(result: RunResult) -> Table | None:
@@ -145,6 +141,7 @@ def suite_tables(
 ) -> tuple[Table, ...]:
     """Every table of a suite's run, in the order in which they are read."""
     found = (
+        replace(overview(standing, intervals=True), notes=overview_notes(standing)),
         agents(standing),
         matrix(standing),
         spending(standing),
@@ -156,15 +153,11 @@ def suite_tables(
     return tuple(table for table in found if table is not None)
 
 
-def _tone(estimate: ScoreEstimate | None) -> Tone:
-    return Tone.MUTED if estimate is None or estimate.value is None else Tone.PLAIN
-
-
 def _cost(agent: AgentStanding) -> Cell:
     """The whole cost; where that is not known, the least that it was."""
     if agent.cost_usd is None and agent.known_cost_usd:
-        return Cell(f"≥ {show(agent.known_cost_usd, 'usd')}", Tone.WARN)
-    return _figure(agent.cost_usd, "usd")
+        return Cell(f"≥ {money_spent(agent.known_cost_usd)}", Tone.WARN)
+    return _figure(None, "usd") if agent.cost_usd is None else Cell(money_spent(agent.cost_usd))
 
 
 def _figure(value: float | None, unit: str) -> Cell:

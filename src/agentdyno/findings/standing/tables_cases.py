@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
+from agentdyno.findings.standing.model import FailedCase, HeadToHead, SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels
+from agentdyno.findings.standing.words import pair_sentence
 from agentdyno.model.case import CaseKey
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line, verdict_text
@@ -16,7 +17,8 @@ MOST_CHANGED = 12
 
 
 def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
-    """Cases that were not passed, the first of every arm first, with what was wanted and what came.
+    """Cases that were not passed, the first of every arm first: what was wanted, what the agent answered, and why
+    that is wrong, in the scorer's words.
 
     ``run`` is how a command names the run.
     """
@@ -26,10 +28,10 @@ def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
     columns = (
         Column("case", wrap=True),
         Column("agent", wrap=True),
-        Column("ended", wrap=True),
+        Column("ended", wrap=True, priority=1),
         Column("want", wrap=True),
         Column("got", wrap=True),
-        Column("everything about it", wrap=True, below=True, priority=5),
+        Column("why", wrap=True),
     )
     places: Counter[tuple[str, str]] = Counter()
     ranked = []
@@ -44,14 +46,23 @@ def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
             Cell(labels.get(item.agent, one_line(item.agent))),
             Cell(item.status if item.tries == 1 else f"{item.status} {item.bad} of {item.tries}", Tone.BAD),
             Cell(one_line(item.want, 80) or NOTHING),
-            Cell(one_line(item.got or item.why, 120) or NOTHING),
-            Cell(f"dyno show {run} --case {shell_word(item.case_id)}", Tone.MUTED),
+            Cell(one_line(item.got, 120) or NOTHING),
+            Cell(one_line(item.why, 120) or NOTHING, Tone.MUTED),
         )
         for item in shown
     )
-    left = standing.failed_total - len(rows)
-    notes = (f"{left:,} more that were not passed, in the other report formats.",) if left > 0 else ()
-    return Table("Failed cases", columns, rows, notes)
+    return Table("Failed cases", columns, rows, _where_more(standing, shown, run))
+
+
+def _where_more(standing: SuiteStanding, shown: Sequence[FailedCase], run: str) -> tuple[str, ...]:
+    """The commands that show one of the cases whole, and those that are not listed."""
+    notes = []
+    if shown:
+        notes.append(f"One of them whole: `dyno show {run} --case {shell_word(shown[0].case_id)}`")
+    left = standing.failed_total - len(shown)
+    if left > 0:
+        notes.append(f"{left:,} more: `dyno show {run} --failed`")
+    return tuple(notes)
 
 
 def scorers(standing: SuiteStanding) -> Table | None:
@@ -117,6 +128,24 @@ def duel(standing: SuiteStanding, most: int = MOST_CHANGED) -> Table | None:
     )
     columns = (Column("", wrap=True), Column("cases", Align.RIGHT), Column("which", wrap=True))
     return Table(f"{first} → {second}", columns, rows, duel_notes(found))
+
+
+def difference_lines(standing: SuiteStanding, most: int = 5) -> tuple[str, ...]:
+    """The head-to-head in a line or two: the cases that only one of both gets right, and where there are more than
+    two agents who was compared, and the verdict."""
+    found = standing.head_to_head
+    if found is None or not found.cases:
+        return ()
+    labels = agent_labels(standing)
+    lines = [pair_sentence(found, labels)] if len(standing.agents) > 2 and found.difference is not None else []
+    first, second = (labels.get(agent, one_line(agent)) for agent in (found.baseline, found.candidate))
+    same_agent = found.baseline.rpartition("@")[0] == found.candidate.rpartition("@")[0] != ""
+    told = ("Fixed", "Broken") if same_agent else (f"Only {second} passes", f"Only {first} passes")
+    for what, keys in zip(told, (found.fixed, found.broken), strict=True):
+        if keys:
+            names = ", ".join(one_line(key.case_id) for key in keys[:most])
+            lines.append(f"{what}: {names}" + (f" and {len(keys) - most} more" if len(keys) > most else ""))
+    return tuple(lines)
 
 
 def _changed(what: str, keys: Sequence[CaseKey], tone: Tone, several: bool, most: int) -> tuple[Cell, ...]:

@@ -8,6 +8,7 @@ from agentdyno.contracts import Report
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.figures.traces import as_text
 from agentdyno.findings.standing.tables_labels import standing_in
+from agentdyno.findings.standing.tables_overview import scorer_columns
 from agentdyno.model import ArmResult, RunResult, Sample, Status
 
 Value = str | int | float | None
@@ -25,9 +26,19 @@ AGENT = (
 )
 
 
+def scorer_headers(report: Report) -> tuple[str, ...]:
+    """One column per scorer of the suites, ``scorer.NAME``, and one that names the primary ones."""
+    return (*(f"scorer.{name}" for name in _scorers(report)), "primary_scorer")
+
+
+def _scorers(report: Report) -> tuple[str, ...]:
+    standings = [standing_in(report, result) for result in report.results]
+    return tuple(dict.fromkeys(name for item in standings if item is not None for name in scorer_columns(item)))
+
+
 def agent_rows(report: Report, result: RunResult) -> Iterator[tuple[Value, ...]]:
     """One row per agent, in the order of their standing; none for a result of another kind."""
-    standing = standing_in(report, result)
+    standing, named = standing_in(report, result), _scorers(report)
     for agent in standing.agents if standing is not None else ():
         scores: list[Value] = []
         for name in _SCORES:
@@ -39,6 +50,8 @@ def agent_rows(report: Report, result: RunResult) -> Iterator[tuple[Value, ...]]
             *(agent.statuses.get(status.value, 0) for status in Status),
             *(agent.duration_s, agent.duration_p95_s, agent.ttft_s, agent.total_tokens, agent.cost_usd),
             *(agent.known_cost_usd, agent.cost_per_success_usd, agent.judge_cost_usd),
+            *(next((item.value for item in agent.by_scorer if item.scorer == name), None) for name in named),
+            "; ".join(item.scorer for item in agent.by_scorer if item.primary),
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentdyno.contracts import Report
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
+from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
 
 _HASH = 10
@@ -54,13 +55,17 @@ def agent_labels(standing: SuiteStanding) -> dict[str, str]:
     }
 
 
+def score_cell(estimate: ScoreEstimate | None) -> Cell:
+    """A score in points of 100, with its interval aside: ``85`` and ``71–93``."""
+    if estimate is None or estimate.value is None:
+        return Cell(NOTHING, Tone.MUTED)
+    text, between = f"{100 * estimate.value:.0f}", range_text(estimate)
+    return Cell(text, aside="" if between == f"{text}–{text}" else between, bar=estimate.value)
+
+
 def points(estimate: ScoreEstimate | None) -> str:
     """``85 71–93``: a score in points of 100 with its interval."""
-    if estimate is None or estimate.value is None:
-        return NOTHING
-    text = f"{100 * estimate.value:.0f}"
-    between = range_text(estimate)
-    return f"{text} {between}" if between and between != f"{text}–{text}" else text
+    return score_cell(estimate).whole
 
 
 def of_cases(scored: int, cases: int) -> str:

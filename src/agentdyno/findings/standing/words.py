@@ -2,11 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from agentdyno.findings.standing.model import AgentStanding
+from agentdyno.findings.standing.model import AgentStanding, HeadToHead, SuiteStanding
+from agentdyno.model.findings import Verdict
 
 _ROUNDING = 1e-9
+_MOST_TIED = 3
+
+
+def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str]) -> str:
+    """What a run says in one sentence: of one agent what it passed, of two the verdict, of more who stands first."""
+    agents = standing.agents
+    if not agents:
+        return "no agent has answered."
+    if len(agents) == 1:
+        return _alone(agents[0], labels[agents[0].agent])
+    found = standing.head_to_head
+    if len(agents) == 2 and found is not None and found.cases and found.difference is not None:
+        return pair_sentence(found, labels)
+    return _first(agents, labels)
+
+
+def pair_sentence(found: HeadToHead, labels: Mapping[str, str]) -> str:
+    """Which of two agents is more accurate, or that it is not decided, and what would decide it."""
+    first, second = (labels.get(agent, agent) for agent in (found.baseline, found.candidate))
+    told = {
+        Verdict.BETTER: f"{second} is better than {first}",
+        Verdict.WORSE: f"{second} is worse than {first}",
+        Verdict.SAME: f"{first} and {second} are equally accurate",
+    }.get(found.verdict, f"not decided between {first} and {second}")
+    text = f"{told}: accuracy {_hundred(found.baseline_mean)} → {_hundred(found.candidate_mean)} on "
+    text += "1 case" if found.cases == 1 else f"{found.cases:,} cases"
+    if found.verdict is Verdict.INCONCLUSIVE and found.more_cases is not None:
+        text += f"; about {found.more_cases:,} more would decide"
+    return f"{text}."
+
+
+def _alone(agent: AgentStanding, label: str) -> str:
+    accuracy = agent.scores["accuracy"]
+    text = f"{label} passed {agent.passed:,} of {agent.samples:,}"
+    if accuracy.value is not None:
+        text += f", accuracy {100 * accuracy.value:.0f}"
+        if accuracy.interval is not None:
+            text += f" ({100 * accuracy.interval[0]:.0f}–{100 * accuracy.interval[1]:.0f})"
+        text += " of 100"
+    return f"{text}."
+
+
+def _first(agents: Sequence[AgentStanding], labels: Mapping[str, str]) -> str:
+    """By the overall score where all of it is known, else by accuracy; who has as many points shares the place."""
+    whole = not any(agent.missing or agent.not_measured for agent in agents)
+    name = "overall" if whole else "accuracy"
+    values = {agent.agent: value for agent in agents if (value := agent.scores[name].value) is not None}
+    if not values:
+        return f"nothing is known of the accuracy of {len(agents)} agents."
+    most = max(round(100 * value) for value in values.values())
+    best = [labels[agent] for agent, value in values.items() if round(100 * value) == most]
+    what = f"{'overall' if whole else 'accuracy'} {most} of 100"
+    if len(best) == 1:
+        return f"{best[0]} is first of {len(agents)} agents, {what}."
+    if len(best) > _MOST_TIED:
+        return f"{len(best)} of {len(agents)} agents share the first place, {what}."
+    return f"{' and '.join(best)} share the first place of {len(agents)} agents, {what}."
+
+
+def _hundred(value: float | None) -> str:
+    return "unknown" if value is None else f"{100 * value:.0f}"
 
 
 def too_small(agent: AgentStanding, least: float) -> str:
