@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms, correct_family
+from agentdyno.findings.figures.summarise import THROUGHPUT
 from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
 from agentdyno.model.record import UNKNOWN_SPREAD, RunSpread
 from agentdyno.model.result import LOAD_KIND
@@ -33,6 +34,28 @@ def compare_sides(result: RunResult, judging: SampleJudging) -> Comparison:
         Operand(_other_side(result.spec.against), result, baseline),
         Operand("candidate", result, candidate),
         replace(judging, paired=paired),
+    )
+
+
+def compare_with_first(result: RunResult, judging: SampleJudging) -> Comparison:
+    """Every other arm of a run against its first one, all of them judged as one family."""
+    first, *others = result.arms
+    judging = replace(judging, paired=result.spec.order.value == "interleaved")
+    measured = [
+        [row for row in compare_arms(first, other, judging) if row.metric.name != THROUGHPUT] for other in others
+    ]
+    rows = correct_family([row for metrics in measured for row in metrics], judging.alpha)
+    arms = []
+    for other, metrics in zip(others, measured, strict=True):
+        own, rows = rows[: len(metrics)], rows[len(metrics) :]
+        arms.append(ArmComparison(other.name, first.arm_id, other.arm_id, other.params, {}, tuple(own)))
+    return Comparison(
+        baseline=first.name,
+        candidate=others[0].name if len(others) == 1 else "the others",
+        paired=judging.paired,
+        arms=tuple(arms),
+        noise_floor=judging.noise_floor,
+        warnings=_warnings(result, result, judging, ()),
     )
 
 
