@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from agentdyno.model import ArmComparison, Comparison, MetricComparison, Verdict
-from agentdyno.show.wording import one_line
+from agentdyno.show.wording import one_line, times_faster
 
 DURATION = "duration_s"
 _MOST = 10
@@ -18,19 +16,6 @@ def is_of_one_run(value: Comparison) -> bool:
     return value.candidate in (*named, "the others") and all(
         arm.baseline_arm_id != arm.candidate_arm_id for arm in value.arms
     )
-
-
-def times_faster(ratio: float | None, interval: tuple[float, float] | None) -> str:
-    """``1.90× [1.80, 2.00] faster`` of candidate / baseline in seconds; empty where there is no ratio."""
-    if ratio is None or not math.isfinite(ratio) or ratio <= 0:
-        return ""
-    faster = ratio < 1
-    size = 1 / ratio if faster else ratio
-    text = f"{_size(size)}×"
-    if interval is not None and all(math.isfinite(end) and end > 0 for end in interval):
-        low, high = (1 / interval[1], 1 / interval[0]) if faster else interval
-        text += f" [{_size(low)}, {_size(high)}]"
-    return f"{text} {'faster' if faster else 'slower'}"
 
 
 def arms_told(value: Comparison) -> str:
@@ -55,7 +40,3 @@ def _told(arm: ArmComparison, first: str) -> str:
 
 def _more(row: MetricComparison) -> str:
     return f", {row.more_samples:,} more runs each would decide" if row.more_samples else ""
-
-
-def _size(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"

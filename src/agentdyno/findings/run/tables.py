@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from agentdyno.findings.engine.match import ratios_to_first
 from agentdyno.findings.figures.normalised import SPENT
 from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
 from agentdyno.registry.installed import has_windows
@@ -17,7 +18,9 @@ from agentdyno.show.wording import (
     one_line,
     percent,
     settings,
+    shortened,
     show,
+    times_faster,
     with_interval,
 )
 
@@ -80,9 +83,15 @@ def summary(result: RunResult) -> Table:
     ]
     if troubled:
         columns.insert(2, Column("not ok", wrap=True))
+    ratios = ratios_to_first(result)
+    if ratios:
+        columns.insert(3, Column(f"than {shortened(arm_name(result.arms[0]), 24)}", Align.RIGHT, 1))
     rows = []
     for arm in result.arms:
         row = _summary_row(arm)
+        if ratios:
+            than = ratios.get(arm.arm_id)
+            row.insert(3, Cell(NOTHING if than is None else times_faster(than.ratio, than.interval)))
         if troubled:
             row.insert(2, Cell(problems(arm) or NOTHING, Tone.BAD if problems(arm) else Tone.MUTED))
         rows.append(tuple(row))
