@@ -27,9 +27,6 @@ from agentdyno.store import Store
 from agentdyno.workbench.location import output_root, project_store
 from agentdyno.workbench.reporting import check_formats, write_reports
 
-Compared = str | RunResult | ArmResult
-"""What can be compared: a file, a run or ``RUN:ARM`` by name, a result, one arm of a result."""
-
 
 def run_spec(
     spec: str | os.PathLike[str] | Mapping[str, object] | Spec,
@@ -76,8 +73,8 @@ def run_spec(
 
 
 def compare(
-    baseline: Compared,
-    candidate: Compared,
+    baseline: str | RunResult | ArmResult,
+    candidate: str | RunResult | ArmResult,
     *,
     store: str | None = None,
     tolerance: float = TOLERANCE.default,
@@ -148,7 +145,9 @@ def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: boo
     return load_spec(Path(spec), quick=quick, overrides=changes)
 
 
-def _operands(baseline: Compared, candidate: Compared, results: Results) -> tuple[Operand, Operand]:
+def _operands(
+    baseline: str | RunResult | ArmResult, candidate: str | RunResult | ArmResult, results: Results
+) -> tuple[Operand, Operand]:
     turns = isinstance(baseline, ArmResult) and isinstance(candidate, ArmResult) and took_turns(baseline, candidate)
     known = [item for item in (baseline, candidate) if isinstance(item, RunResult)]
     first, second = (

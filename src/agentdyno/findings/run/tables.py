@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from agentdyno.findings.engine.match import ratios_to_first
 from agentdyno.findings.figures.normalised import SPENT
-from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
+from agentdyno.model import (
+    ArmResult,
+    Direction,
+    MetricComparison,
+    MetricSummary,
+    Phase,
+    Plan,
+    RunResult,
+    Sample,
+    Status,
+)
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
@@ -83,9 +92,9 @@ def summary(result: RunResult) -> Table:
     ]
     if troubled:
         columns.insert(2, Column("not ok", wrap=True))
-    ratios = ratios_to_first(result)
+    ratios = _ratios(result)
     if ratios:
-        columns.insert(3, Column(f"than {shortened(arm_name(result.arms[0]), 24)}", Align.RIGHT, 1))
+        columns.insert(3 + troubled, Column(f"than {shortened(arm_name(result.arms[0]), 24)}", Align.RIGHT, 1))
     rows = []
     for arm in result.arms:
         row = _summary_row(arm)
@@ -96,6 +105,16 @@ def summary(result: RunResult) -> Table:
             row.insert(2, Cell(problems(arm) or NOTHING, Tone.BAD if problems(arm) else Tone.MUTED))
         rows.append(tuple(row))
     return Table("Arms", tuple(columns), tuple(rows), _summary_notes(result))
+
+
+def _ratios(result: RunResult) -> Mapping[str, MetricComparison]:
+    if len(result.arms) < 2:
+        return {}
+    from agentdyno.findings.engine.match import (
+        ratios_to_first,  # loads what compares: runs of one arm need none of it
+    )
+
+    return ratios_to_first(result)
 
 
 _OF_WINDOWS = (
