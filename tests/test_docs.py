@@ -75,6 +75,7 @@ from agentdyno.registry import GROUPS
 from agentdyno.registry.describe import signature_of
 from agentdyno.servers.model_wheel import find_model
 from agentdyno.specs import json_schema, parse_spec, parse_suite
+from agentdyno.specs.commands.build import parse_commands
 from agentdyno.specs.files.yaml_text import parse_yaml
 from agentdyno.specs.load.build import parse_load
 from agentdyno.specs.workspace.load import read_workspace
@@ -354,6 +355,9 @@ def test_suites_specs_and_workspaces_on_a_page_are_valid(page: Path, tmp_path: P
         document = parse_yaml(block.text, name_of(page))
         assert isinstance(document, dict)
         if "jobs" in document:  # a workflow of the continuous integration
+            continue
+        if "commands" in document:
+            parse_commands(document, source=name_of(page))
             continue
         kind = kind_of(document)
         if kind == "workspace":

@@ -43,6 +43,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("specs/load/format.py", "StageModel.rate"): "a stage that says neither rate nor concurrency is a pause",
     ("specs/load/format.py", "StageModel.concurrency"): "a stage that says neither rate nor concurrency is a pause",
     ("model/load.py", "Histogram.count"): "values in a histogram",
+    ("model/result.py", "ScoreSpread.runs"): "runs that were pooled, not those of a command",
     ("model/case.py", "Usage.output_tokens"): "tokens that an answer used",
     ("model/workspace.py", "Workspace.name"): "the name of a workspace",
     ("findings/board/model.py", "MatrixRow.cases"): "how many cases a benchmark has",

@@ -34,7 +34,7 @@ def test_names_and_values_are_other_parameters(text: str, params: dict[str, obje
 def test_what_is_neither_outside_a_repository_is_refused_with_the_three_choices(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         baseline_for("main", Launch(), tmp_path, silent)
-    assert "git revision inside a repository, a Python executable, or parameters" in str(caught.value)
+    assert "git revision inside a repository, a Python executable, parameters" in str(caught.value)
 
 
 def test_an_interpreter_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno import NotComparable, SpecError, Verdict, compare, load_run, run_load, run_spec, stress_report
+from agentdyno.model import Comparison, RunResult
 from agentdyno.specs import parse_spec
 
 
@@ -29,6 +30,46 @@ def test_results_at_hand_are_compared_with_results_in_the_store(store: str) -> N
     assert verdict.verdict is Verdict.WORSE
     with pytest.raises(NotComparable, match="no arm"):
         compare(small, f"{large.run_id}:n=3", store=store)
+
+
+def test_two_arms_of_a_result_are_compared_and_paired(store: str) -> None:
+    both = run_spec(spec(store, [100, 10_000]), store=store)
+    found = compare(both.arms[0], both.arms[1], store=store)
+    assert (found.paired, found.verdict) == (True, Verdict.WORSE)
+    other = run_spec(spec(store, 100), store=store)
+    apart = compare(other.arms[0], both.arms[1], store=store)
+    assert not apart.paired
+    assert {row.verdict for arm in apart.arms for row in arm.metrics if row.metric.name == "duration_s"} == {None}
+
+
+def test_two_pieces_of_code_run_against_each_other(store: str) -> None:
+    folder = Path(store).parent
+    (folder / "work.py").write_text(
+        "def work(n: int = 10):\n    return sum(range(n))\n\n\n"
+        "def slow(n: int = 10):\n    return sum([i for _ in range(9) for i in range(n)])\n\n\n"
+        "def odd(m: int = 10):\n    return m\n"
+    )
+    asked = {**spec(store, [1000, 2000]), "processes": 4}
+    run = run_spec(asked, store=store, against=f"{folder}/work.py@slow")
+    assert [arm.name for arm in run.arms] == [
+        *("slow n=1000 [baseline]", "slow n=2000 [baseline]"),
+        *("work n=1000 [candidate]", "work n=2000 [candidate]"),
+    ]
+    found = compare_two_sides(run, store)
+    assert [row.verdict for arm in found.arms for row in arm.metrics if row.metric.name == "duration_s"] == [
+        Verdict.BETTER,
+        Verdict.BETTER,
+    ]
+    with pytest.raises(SpecError, match="n"):
+        run_spec(asked, store=store, against=f"{folder}/work.py@odd")
+
+
+def compare_two_sides(run: RunResult, store: str) -> Comparison:
+    from agentdyno.findings.run.ask import findings_for
+    from agentdyno.store import Store
+
+    with Store.open(store) as opened:
+        return findings_for(run, opened).comparisons[0]
 
 
 def test_overrides_are_those_of_the_command_line(store: str) -> None:

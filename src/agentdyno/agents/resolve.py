@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from agentdyno.agents.references import (
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, PluginError, SpecError, nearest
 from agentdyno.model.suite import AgentUse
+from agentdyno.registry.command_lines import command_in
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.names import registered as registered_here
 
@@ -314,12 +316,20 @@ def parse_agent(
     if at and name in registered:
         return _of_version(registered[name], version)
     folder = Path(base_dir)
+    scheme = scheme_of(reference)
+    known = {*registered, *registered_here("agents"), *installed("agents")}
+    command = command_in(reference) if scheme == "name" and not {reference, name} & known else ""
+    if command and not (reference.endswith(".py") and (folder / reference).is_file()):
+        raise PluginError(
+            f"{reference} is a command, and no agent is called so",
+            remedy=f"A command that answers is an agent when you write {shlex.quote(f'cmd:{command}')}; "
+            f"one that stays and speaks the protocol: {shlex.quote(f'stdio:{command}')}. "
+            f"To time it: dyno time {shlex.quote(command)}",
+        )
     if reference.endswith(".py") and scheme_of(reference) == "name":
         raise PluginError(
             f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
         )
-    scheme = scheme_of(reference)
-    known = {*registered, *registered_here("agents"), *installed("agents")}
     if scheme == "name" and reference not in known:
         if name in known:
             return _of_version(AgentUse(name, name, base_dir=str(folder)), version)

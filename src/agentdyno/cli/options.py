@@ -11,6 +11,7 @@ from agentdyno.settings import settings_of
 from agentdyno.settings.judging import GATE_FLAG, STRICT, TOLERANCE
 from agentdyno.settings.setting import (
     CHECK,
+    COMMANDS,
     EXPERIMENT_RUN,
     LOAD,
     LOAD_COMMAND,
@@ -33,8 +34,9 @@ SCOPES_OF_COMMANDS = {
     "load": LOAD | LOAD_FILE | LOAD_COMMAND,
     "check": CHECK,
     "resume": RESUME,
+    "time": COMMANDS,
 }
-_IN_FILES = SPEC | SUITE | QUICK | SUITE_CHANGE | LOAD | LOAD_FILE | LOAD_COMMAND
+_IN_FILES = SPEC | SUITE | QUICK | SUITE_CHANGE | LOAD | LOAD_FILE | LOAD_COMMAND | COMMANDS
 _ONE_TEXT = ("names",)
 """Lists that an option takes as one text, separated by commas."""
 

@@ -133,8 +133,9 @@ class Spec:
     ``processes`` is how many fresh processes an arm's samples are spread over; ``None`` is one, or ten where two
     sides are compared (a process has a speed of its own, by its layout in memory).
 
-    ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
-    in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
+    ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON``,
+    ``experiment:NAME`` or, in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the
+    sides are told apart.
     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
     ``executor`` is where trials run. ``reports`` are written with every run. ``bands`` has thresholds that replace
     those of the settings; ``None`` where nobody asked to hold the figures against any.

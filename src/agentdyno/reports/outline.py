@@ -63,8 +63,11 @@ def headlines(report: Report) -> tuple[Headline, ...]:
 
 def compared(value: Comparison) -> Headline:
     from agentdyno.findings.comparison.tables import comparison_title, tally
+    from agentdyno.findings.comparison.tables_arms import arms_told, is_of_one_run
 
     verdict = value.verdict
+    if is_of_one_run(value):
+        return Headline(verdict_text(verdict), arms_told(value), verdict_tone(verdict))
     ground = "paired" if value.paired else "unpaired"
     text = f"{comparison_title(value)}: {tally(value)} ({ground})."
     return Headline(verdict_text(verdict), text + _worst(value), verdict_tone(verdict))

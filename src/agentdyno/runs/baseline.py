@@ -1,4 +1,4 @@
-"""The other side of a run that measures two: a git revision, an interpreter, or other parameters."""
+"""The other side of a run that measures two: a git revision, an interpreter, other parameters, other code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ DEPENDENCY_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt
 class Baseline:
     """How the baseline differs from the candidate. ``spelled`` is the form that a resumed run reads again.
 
-    ``moved`` maps the repository to its worktree, so that files are taken from there.
+    ``moved`` maps the repository to its worktree, so that files are taken from there. ``experiment`` is what runs on
+    this side where that is another one.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Baseline:
     launch: Launch
     params: Mapping[str, object] = field(default_factory=dict)
     moved: tuple[Path, Path] | None = None
+    experiment: str = ""
 
     def code(self, code: CodeReference) -> CodeReference:
         """The candidate's code as it stands on this side."""
@@ -63,7 +65,8 @@ def here(base_dir: Path) -> Launch:
 def baseline_for(against: str, here: Launch, base_dir: Path, say: Say) -> Baseline:
     """``against`` as the user wrote it or as a stored run spells it.
 
-    ``name=value,…`` are other parameters; an executable is another interpreter; anything else is a git revision.
+    ``name=value,…`` are other parameters; an executable is another interpreter; ``file.py@name``, ``module:name`` and
+    a name that is known are another experiment; anything else is a git revision.
     """
     kind, colon, rest = against.partition(":")
     if colon and kind == "params":
@@ -72,12 +75,24 @@ def baseline_for(against: str, here: Launch, base_dir: Path, say: Say) -> Baseli
         return _other_python(rest, here)
     if colon and kind == "git":
         return _revision(rest, here, base_dir, say)
+    if (colon and kind == "experiment") or _is_experiment(against, base_dir):
+        name = rest if kind == "experiment" else against
+        return Baseline(name, f"experiment:{name}", here, experiment=name)
     if "=" in against and not against.startswith(("/", ".")):
         return _other_params(_parse_params(against), here)
     executable = shutil.which(against)
     if executable and "python" in Path(executable).name:
         return _other_python(executable, here)
     return _revision(against, here, base_dir, say)
+
+
+def _is_experiment(text: str, base_dir: Path) -> bool:
+    from agentdyno.registry import registered
+    from agentdyno.registry.installed import installed
+    from agentdyno.registry.local import parse_reference
+
+    known = text in registered("experiments") or text in installed("experiments")
+    return known or parse_reference(text, base_dir) is not None
 
 
 def has_changed(baseline: Baseline) -> bool:
@@ -124,7 +139,8 @@ def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baselin
         raise SpecError(
             f"{reference!r} is no interpreter, no name=value, and {base_dir} is not in a git repository",
             where="--against",
-            remedy="Give a git revision inside a repository, a Python executable, or parameters as name=value.",
+            remedy="Give a git revision inside a repository, a Python executable, parameters as name=value, or "
+            "another experiment as file.py@name.",
         )
     commit = _git(base_dir, "rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
     if commit is None:

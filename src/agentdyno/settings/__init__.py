@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from agentdyno.settings.setting import BANDS, LOAD, LOAD_COMMAND, PROMPT_WORDS, SERVE, WORKER, Setting
+from agentdyno.settings.setting import BANDS, COMMANDS, LOAD, LOAD_COMMAND, PROMPT_WORDS, SERVE, WORKER, Setting
 
 _HOMES: dict[str, frozenset[str] | None] = {
     "run": None,
@@ -16,6 +16,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "judging": None,
     "service": SERVE | WORKER,
     "bands": BANDS,
+    "commands": COMMANDS,
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

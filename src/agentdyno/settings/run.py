@@ -133,7 +133,7 @@ AGAINST = Setting(
     option="--against",
     metavar="REF",
     description="What the run is measured against",
-    help="Measure a baseline too: git revision, agent, name=value, interpreter.",
+    help="Measure a baseline too: git revision, agent, file.py@name, name=value, interpreter.",
     worded={"check": Wording(help="Git revision, baseline file, AGENT@VERSION.  [default: dyno.yaml]")},
     scopes=SPEC_CHOICE | SUITE_CHOICE | CHECK,
 )

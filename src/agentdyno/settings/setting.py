@@ -31,6 +31,8 @@ LOAD = frozenset({"load"})
 LOAD_FILE = frozenset({"load file"})
 """Beside ``load:`` in a load file."""
 PROMPT_WORDS = frozenset({"prompt words"})
+COMMANDS = frozenset({"commands"})
+"""Of commands that are timed (``dyno time``), in a file with ``commands:`` too."""
 GATE = frozenset({"gate"})
 REQUIRE = frozenset({"require"})
 """Under ``require:`` of a gate."""

@@ -119,6 +119,23 @@ def _ratio(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
+def times_faster(ratio: float | None, interval: tuple[float, float] | None) -> str:
+    """``1.90× [1.80, 2.00] faster`` of candidate / baseline in seconds; empty where there is no ratio."""
+    if ratio is None or not math.isfinite(ratio) or ratio <= 0:
+        return ""
+    faster = ratio < 1
+    size = 1 / ratio if faster else ratio
+    text = f"{_size(size)}×"
+    if interval is not None and all(math.isfinite(end) and end > 0 for end in interval):
+        low, high = (1 / interval[1], 1 / interval[0]) if faster else interval
+        text += f" [{_size(low)}, {_size(high)}]"
+    return f"{text} {'faster' if faster else 'slower'}"
+
+
+def _size(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
 def verdict_text(verdict: Verdict | None) -> str:
     """A sign and a word, so that colour is never needed."""
     return "shown only" if verdict is None else f"{_SIGNS[verdict]} {verdict.value}"

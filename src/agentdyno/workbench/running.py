@@ -10,9 +10,9 @@ from typing import Any
 from agentdyno.contracts import Report
 from agentdyno.errors import SpecError
 from agentdyno.findings.comparison.ask import Results, compare_operands
-from agentdyno.findings.engine.match import Operand
+from agentdyno.findings.engine.match import Operand, took_turns
 from agentdyno.findings.run.ask import findings_for
-from agentdyno.model import Comparison, Progress, RunResult, Spec
+from agentdyno.model import ArmResult, Comparison, Environment, Progress, RunResult, RunStatus, Spec
 from agentdyno.model.result import LOAD_KIND
 from agentdyno.registry.local import file_being_loaded
 from agentdyno.runs.experiment.resolve import import_paths
@@ -21,6 +21,7 @@ from agentdyno.runs.kinds import EXPERIMENT, kind_named
 from agentdyno.runs.pipeline import start
 from agentdyno.runs.place import run_folder
 from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.run import SEED
 from agentdyno.specs import SettingChanges, load_spec, params_of, parse_spec, spec_changes
 from agentdyno.store import Store
 from agentdyno.workbench.location import output_root, project_store, store_exists
@@ -72,13 +73,16 @@ def run_spec(
 
 
 def compare(
-    baseline: str | RunResult,
-    candidate: str | RunResult,
+    baseline: str | RunResult | ArmResult,
+    candidate: str | RunResult | ArmResult,
     *,
     store: str | None = None,
     tolerance: float = TOLERANCE.default,
 ) -> Comparison:
-    """Two results side by side: files, runs of the store, ``RUN:ARM``, or results at hand. Read-only."""
+    """Two results side by side: files, runs of the store, ``RUN:ARM``, results or arms of results at hand. Read-only.
+
+    Two arms at hand are judged where their samples show that they were measured taking turns.
+    """
     url = store or project_store(Path.cwd(), os.environ)
     opened: list[Store] = []
 
@@ -89,7 +93,7 @@ def compare(
 
     try:
         results = Results(open_store)
-        first, second = (_operand(item, results) for item in (baseline, candidate))
+        first, second = _operands(baseline, candidate, results)
         known = open_store() if store_exists(url) else None
         return compare_operands(first, second, known, tolerance)
     finally:
@@ -135,5 +139,31 @@ def _load(spec: str | os.PathLike[str] | Mapping[str, object] | Spec, quick: boo
     return load_spec(Path(spec), quick=quick, overrides=changes)
 
 
+def _operands(
+    baseline: str | RunResult | ArmResult, candidate: str | RunResult | ArmResult, results: Results
+) -> tuple[Operand, Operand]:
+    turns = isinstance(baseline, ArmResult) and isinstance(candidate, ArmResult) and took_turns(baseline, candidate)
+    known = [item for item in (baseline, candidate) if isinstance(item, RunResult)]
+    first, second = (
+        _of_arm(item, known[0] if known else None, "one run" if turns else f"{place} run")
+        if isinstance(item, ArmResult)
+        else _operand(item, results)
+        for place, item in (("first", baseline), ("second", candidate))
+    )
+    return first, second
+
+
 def _operand(item: str | RunResult, results: Results) -> Operand:
     return results.operand(item) if isinstance(item, str) else Operand(item.run_id[:13], item, item.arms)
+
+
+def _of_arm(arm: ArmResult, other: RunResult | None, run_id: str) -> Operand:
+    """An arm does not say which run it is of. Whether two were measured taking turns is seen from their samples; of
+    ``other``, the run on the other side, it may be an arm."""
+    if other is not None and any(item is arm for item in other.arms):
+        return Operand(arm.name, other, (arm,), named=True)
+    machine = Environment(str(arm.observed.get("host_id", "")), "", "", "", 0, 0, "", "", "")
+    result = RunResult(
+        *(run_id, EXPERIMENT, arm.name, RunStatus.COMPLETE, 0, None, SEED.default, Spec(arm.name, ()), machine, None)
+    )
+    return Operand(arm.name, result, (arm,), named=True)

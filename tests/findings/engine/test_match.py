@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.engine.match import Operand, compare, compare_sides, pair_arms
+from agentdyno.findings.engine.match import (
+    Operand,
+    compare,
+    compare_sides,
+    compare_with_first,
+    pair_arms,
+    ratios_to_first,
+    took_turns,
+)
 from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.model import ArmResult, Comparison, Order, RunWarning, Side, Verdict
 from agentdyno.model.record import QuantitySpread, RunSpread
@@ -250,3 +258,69 @@ def test_an_undecided_part_leaves_the_whole_undecided_unless_something_is_worse(
         sides = operand("old", vague, named()), operand("new", other, named(centre=centre))
         found = compare(*sides, SampleJudging(), KNOWN)
         assert found.verdict is expected
+
+
+def test_sides_that_are_different_experiments_pair_by_their_parameters() -> None:
+    baseline = [named({"n": size}, experiment="loop", side=Side.BASELINE) for size in (1, 2)]
+    candidate = [named({"n": size}, experiment="built_in", side=Side.CANDIDATE) for size in (2, 1)]
+    assert pairs(baseline, candidate) == [
+        ("loop n=2 [baseline]", "built_in n=2 [candidate]"),
+        ("loop n=1 [baseline]", "built_in n=1 [candidate]"),
+    ]
+
+
+def test_arms_that_were_named_may_be_different_things() -> None:
+    first, second = named({"a": 1}, experiment="loop"), named({"b": 2}, experiment="built_in", centre=2.0)
+    run = result(first, second)
+    with pytest.raises(NotComparable):
+        compare(Operand("x", run, (first,)), Operand("y", run, (second,)), SampleJudging())
+    found = compare(
+        Operand("x", run, (first,), named=True), Operand("y", run, (second,), named=True), SampleJudging()
+    )
+    assert (found.verdict, found.paired, found.arms[0].differing) == (Verdict.WORSE, True, {})
+
+
+def test_what_another_tool_measured_is_judged_as_separate_runs_are() -> None:
+    first, second = named({"a": 1}), named({"a": 2}, centre=2.0)
+    run = replace(result(first, second), origin={"tool": "hyperfine"})
+    sides = [Operand(item.name, run, (item,), named=True) for item in (first, second)]
+    found = compare(sides[0], sides[1], SampleJudging())
+    assert not found.paired
+    assert [row.verdict for row in found.arms[0].metrics if row.metric.machine_dependent] == [None]
+    assert compare(sides[0], sides[1], SampleJudging(), KNOWN).verdict is Verdict.WORSE
+
+
+def test_every_other_arm_is_held_against_the_first_as_one_family() -> None:
+    run = result(named({"n": 1}), named({"n": 2}, centre=2.0), named({"n": 3}, centre=1.0))
+    found = compare_with_first(run, SampleJudging())
+    verdicts = [(item.name, row.verdict) for item in found.arms for row in item.metrics]
+    assert (found.baseline, found.candidate) == ("sort n=1", "the others")
+    assert verdicts[0] == ("sort n=2", Verdict.WORSE)
+    assert verdicts[1][1] in (Verdict.SAME, Verdict.INCONCLUSIVE)
+
+
+def test_ratios_are_between_arms_that_took_turns_in_a_run_of_ours() -> None:
+    run = result(named({"n": 1}), named({"n": 2}, centre=2.0))
+    row = ratios_to_first(run)["sort n=2"]
+    assert row.ratio == pytest.approx(2.0, rel=0.02)
+    assert ratios_to_first(replace(run, origin={"tool": "hyperfine"})) == {}
+    assert ratios_to_first(replace(run, spec=replace(run.spec, order=Order.SEQUENTIAL))) == {}
+    assert ratios_to_first(two_sided(named(side=Side.BASELINE), named(side=Side.CANDIDATE))) == {}
+
+
+def _at(arm_result: ArmResult, starts: list[int]) -> ArmResult:
+    own = arm_result.samples[: len(starts)]
+    return replace(
+        arm_result,
+        samples=tuple(
+            replace(item, started_at_ms=start, iteration=place)
+            for place, (item, start) in enumerate(zip(own, starts, strict=True))
+        ),
+    )
+
+
+def test_samples_show_whether_two_arms_took_turns() -> None:
+    first = _at(named({"n": 1}), [0, 20, 30])
+    assert took_turns(first, _at(named({"n": 2}), [10, 10, 40]))
+    assert not took_turns(first, _at(named({"n": 2}), [31, 32, 33]))
+    assert not took_turns(_at(named({"n": 1}), [0]), _at(named({"n": 2}), [1]))

@@ -41,6 +41,7 @@ _ORDER = (
     "  dyno run retrieval -p documents=[100,1000] -p index=scan\n"
     "  dyno run spec.yaml --against main             another git revision\n"
     "  dyno run spec.yaml --against size=100         other parameters\n"
+    "  dyno run bench.py@new --against bench.py@old  other code\n"
     "  dyno run spec.yaml --against python3.13       another interpreter\n"
     "  dyno run                                      the suites of dyno.yaml\n"
     "  dyno run suite.yaml --agent agent.py@answer --agent openai:gpt-5-mini --epochs 5\n"

@@ -47,6 +47,12 @@ def is_file(text: str) -> bool:
     return Path(text).is_file() or (Path(text) / "result.json").is_file()
 
 
+def is_result(text: str) -> bool:
+    """Whether it is a file, or a folder with one, that says by its name that it holds a result."""
+    path = Path(text)
+    return (path.suffix == ".json" and path.is_file()) or (path / "result.json").is_file()
+
+
 def read_result(path: Path) -> RunResult:
     """A result file, or the one in a run's folder."""
     if path.is_dir():
@@ -70,7 +76,7 @@ def _one_arm(label: str, result: RunResult, wanted: str) -> Operand:
     exact = [arm for arm in result.arms if wanted in (arm.name, arm.arm_id)]
     found = exact or [arm for arm in result.arms if _matches(arm, wanted)]
     if len(found) == 1:
-        return Operand(label, result, (found[0],))
+        return Operand(label, result, (found[0],), named=True)
     names = [arm.name for arm in result.arms]
     if not found:
         raise NotComparable(f"run {result.run_id[:13]} has no arm {wanted!r}", remedy=nearest(wanted, names))

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.measure_samples import SampleJudging, compare_arms, correct_family
-from agentdyno.model import ArmComparison, ArmResult, Comparison, RunResult, RunWarning, Side
+from agentdyno.findings.figures.summarise import THROUGHPUT
+from agentdyno.model import ArmComparison, ArmResult, Comparison, MetricComparison, RunResult, RunWarning, Side
 from agentdyno.model.record import UNKNOWN_SPREAD, RunSpread
 from agentdyno.model.result import LOAD_KIND
 
+DURATION = "duration_s"
 Spreads: TypeAlias = Callable[[ArmResult, ArmResult], RunSpread]
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One side of a comparison: a label for people, and the arms with the result they come from."""
+    """One side of a comparison: a label for people, and the arms with the result they come from.
+
+    ``named``: the user named this very arm, so that it may be another thing than the arm on the other side.
+    """
 
     label: str
     result: RunResult
     arms: tuple[ArmResult, ...]
+    named: bool = False
 
 
 def compare_sides(result: RunResult, judging: SampleJudging) -> Comparison:
@@ -34,6 +41,47 @@ def compare_sides(result: RunResult, judging: SampleJudging) -> Comparison:
         Operand("candidate", result, candidate),
         replace(judging, paired=paired),
     )
+
+
+def compare_with_first(result: RunResult, judging: SampleJudging) -> Comparison:
+    """Every other arm of a run against its first one, all of them judged as one family."""
+    first, *others = result.arms
+    judging = replace(judging, paired=result.spec.order.value == "interleaved")
+    measured = [
+        [row for row in compare_arms(first, other, judging) if row.metric.name != THROUGHPUT] for other in others
+    ]
+    rows = correct_family([row for metrics in measured for row in metrics], judging.alpha)
+    arms = []
+    for other, metrics in zip(others, measured, strict=True):
+        own, rows = rows[: len(metrics)], rows[len(metrics) :]
+        arms.append(ArmComparison(other.name, first.arm_id, other.arm_id, other.params, {}, tuple(own)))
+    return Comparison(
+        baseline=first.name,
+        candidate=others[0].name if len(others) == 1 else "the others",
+        paired=judging.paired,
+        arms=tuple(arms),
+        noise_floor=judging.noise_floor,
+        warnings=_warnings(result, result, judging, ()),
+    )
+
+
+def ratios_to_first(result: RunResult) -> dict[str, MetricComparison]:
+    """By arm id, how the time of every other arm compares with that of the first; nothing is corrected or judged.
+
+    Empty where the arms did not take turns, where they are two sides, which have a comparison of their own, and of
+    what another tool measured.
+    """
+    arms = [replace(arm, metrics={DURATION: arm.metrics[DURATION]}) for arm in result.arms if DURATION in arm.metrics]
+    turns = result.spec.order.value == "interleaved" and not result.origin
+    if len(arms) < 2 or not turns or any(arm.side is not None or arm.agent is not None for arm in arms):
+        return {}
+    first, *others = arms
+    found: dict[str, MetricComparison] = {}
+    for other in others:
+        rows = compare_arms(first, other, SampleJudging(paired=True))
+        if rows and rows[0].ratio is not None and rows[0].interval is not None:
+            found[other.arm_id] = rows[0]
+    return found
 
 
 def _other_side(against: str | None) -> str:
@@ -53,19 +101,21 @@ def compare(
 
     ``spreads`` tells of two arms what is known of the noise between their runs, nothing unless given. Where these
     are separate ones, what depends on the machine is judged against that alone. Runs of load are compared as they
-    are: their windows are the units, and nothing measures two of them interleaved.
+    are: their windows are the units, and nothing measures two of them interleaved. What another tool measured it
+    measured one after the other, which is no better than separate runs.
     """
     same_machine = baseline.result.environment.machine_id == candidate.result.environment.machine_id
     same_run = baseline.result.run_id == candidate.result.run_id
-    interleaved = baseline.result.spec.order.value == "interleaved"
+    imported = bool(baseline.result.origin)
+    interleaved = baseline.result.spec.order.value == "interleaved" and not imported
     judging = replace(judging, same_machine=same_machine, paired=same_run and interleaved)
-    pairs = pair_arms(baseline.arms, candidate.arms)
+    pairs = pair_arms(baseline.arms, candidate.arms, across=baseline.named and candidate.named)
     if not pairs:
         raise NotComparable(
             f"{baseline.label} and {candidate.label} have no arm in common (same experiment, same parameters)",
             remedy="Name the arms to set side by side: `dyno compare RUN:ARM RUN:ARM`.",
         )
-    apart = not same_run and LOAD_KIND not in (baseline.result.kind, candidate.result.kind)
+    apart = (not same_run or imported) and LOAD_KIND not in (baseline.result.kind, candidate.result.kind)
     matched = []
     for first, second, differing in pairs:
         own_judging, elsewhere = _on_hosts(judging, (first, baseline.result), (second, candidate.result))
@@ -102,13 +152,14 @@ def _on_hosts(
 
 
 def pair_arms(
-    baseline: Sequence[ArmResult], candidate: Sequence[ArmResult]
+    baseline: Sequence[ArmResult], candidate: Sequence[ArmResult], *, across: bool = False
 ) -> list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]]:
     """Equal experiment and parameters first; what remains pairs up where the choice is unambiguous.
 
     It is when each side has a single arm, or when a run measured two sides and a candidate has a single nearest
     baseline (fewest differing parameters): that is how a run against other parameters is matched. Where a result
-    has two sides itself, its baseline is set against a baseline and its candidate against a candidate.
+    has two sides itself, its baseline is set against a baseline and its candidate against a candidate. Two sides that
+    are different experiments pair by their parameters alone; so do single arms where ``across``.
     """
     pairs: list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]] = []
     for second in candidate:
@@ -117,6 +168,9 @@ def pair_arms(
             for arm in baseline
             if arm.experiment == second.experiment
         ]
+        if not ranked and (across or second.side is Side.CANDIDATE):
+            others = [arm for arm in baseline if across or arm.side is Side.BASELINE]
+            pairs += _paired_across(others, second)
         if not ranked:
             continue
         fewest = min(len(differing) for differing, *_ in ranked)
@@ -127,6 +181,26 @@ def pair_arms(
         if fewest == 0 or clear:
             pairs.append((first, second, differing))
     return pairs
+
+
+def _paired_across(
+    baseline: Sequence[ArmResult], second: ArmResult
+) -> list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]]:
+    """The arm of another experiment that has the same parameters, or that is the only one."""
+    same = [arm for arm in baseline if not _differing(arm.params, second.params)]
+    found = same if len(same) == 1 else baseline if len(baseline) == 1 else []
+    return [(arm, second, {}) for arm in found]
+
+
+def took_turns(first: ArmResult, second: ArmResult) -> bool:
+    """Whether the samples of two arms show that these were measured in rounds: each round of both before the next."""
+    rounds: dict[int, list[int]] = {}
+    for arm in (first, second):
+        for sample in arm.samples:
+            if sample.usable:
+                rounds.setdefault(sample.iteration, []).append(sample.started_at_ms)
+    shared = [times for _, times in sorted(rounds.items()) if len(times) > 1]
+    return len(shared) > 1 and all(max(one) <= min(other) for one, other in pairwise(shared))
 
 
 def _side_rank(first: ArmResult, second: ArmResult) -> int:

@@ -77,7 +77,19 @@ def _comparison(result: RunResult, store: Store | None, rules: _Rules) -> Findin
     return Findings(warnings=result.warnings, comparisons=(compared,))
 
 
+def _arms(result: RunResult, store: Store | None, rules: _Rules) -> Findings | None:
+    """Of every other arm with the first, where there are several."""
+    if len(result.arms) < 2:
+        return None
+    from agentdyno.findings.comparison.ask import judging_for
+    from agentdyno.findings.engine.match import compare_with_first
+
+    compared = compare_with_first(result, judging_for(result, store, rules.tolerance))
+    return Findings(warnings=result.warnings, comparisons=(compared,))
+
+
 _CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, _Rules], Findings | None]] = {
+    "arms": _arms,
     "comparison": _comparison,
     "standing": _standing,
     STRESS: _stress,

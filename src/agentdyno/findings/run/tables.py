@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from agentdyno.findings.figures.normalised import SPENT
-from agentdyno.model import ArmResult, Direction, MetricSummary, Phase, Plan, RunResult, Sample, Status
+from agentdyno.model import (
+    ArmResult,
+    Direction,
+    MetricComparison,
+    MetricSummary,
+    Phase,
+    Plan,
+    RunResult,
+    Sample,
+    Status,
+)
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
@@ -17,7 +27,9 @@ from agentdyno.show.wording import (
     one_line,
     percent,
     settings,
+    shortened,
     show,
+    times_faster,
     with_interval,
 )
 
@@ -80,13 +92,29 @@ def summary(result: RunResult) -> Table:
     ]
     if troubled:
         columns.insert(2, Column("not ok", wrap=True))
+    ratios = _ratios(result)
+    if ratios:
+        columns.insert(3 + troubled, Column(f"than {shortened(arm_name(result.arms[0]), 24)}", Align.RIGHT, 1))
     rows = []
     for arm in result.arms:
         row = _summary_row(arm)
+        if ratios:
+            than = ratios.get(arm.arm_id)
+            row.insert(3, Cell(NOTHING if than is None else times_faster(than.ratio, than.interval)))
         if troubled:
             row.insert(2, Cell(problems(arm) or NOTHING, Tone.BAD if problems(arm) else Tone.MUTED))
         rows.append(tuple(row))
     return Table("Arms", tuple(columns), tuple(rows), _summary_notes(result))
+
+
+def _ratios(result: RunResult) -> Mapping[str, MetricComparison]:
+    if len(result.arms) < 2:
+        return {}
+    from agentdyno.findings.engine.match import (
+        ratios_to_first,  # loads what compares: runs of one arm need none of it
+    )
+
+    return ratios_to_first(result)
 
 
 _OF_WINDOWS = (

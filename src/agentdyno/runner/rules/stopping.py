@@ -108,3 +108,33 @@ class PrecisionReached:
 
     def stop(self, _plan: Plan) -> str | None:
         return None
+
+
+@dataclass(slots=True)
+class TimeGiven:
+    """Skips further samples once the arms together have had ``each_s`` seconds of measured time each, and every arm
+    its fewest samples: arms that take turns get the same number of them.
+
+    Without taking turns (``together``) each arm is looked at alone.
+    """
+
+    autos: Mapping[str, AutoStop]
+    each_s: float
+    together: bool = True
+    spent_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    counts: Counter[str] = field(default_factory=Counter)
+    settled: set[str] = field(default_factory=set)
+
+    def observe(self, sample: Sample) -> None:
+        self.counts[sample.arm_id] += 1
+        self.spent_s[sample.arm_id] += sample.readings.get("duration_s", 0.0)
+        arms = self.autos if self.together else (sample.arm_id,)
+        enough = all(self.counts[arm_id] >= self.autos[arm_id].minimum for arm_id in arms)
+        if enough and sum(self.spent_s[arm_id] for arm_id in arms) >= self.each_s * len(arms):
+            self.settled.update(arms)
+
+    def skip(self, trial: Trial) -> bool:
+        return trial.arm_id in self.settled
+
+    def stop(self, _plan: Plan) -> str | None:
+        return None

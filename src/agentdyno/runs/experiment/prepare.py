@@ -75,6 +75,12 @@ def prepare(
                 "--against needs processes of its own", where=spec.source, remedy="Remove `isolation: inline`."
             )
         spec = replace(spec, against=baseline.spelled, processes=spec.processes or PROCESSES_PER_SIDE)
+        if baseline.experiment and len(spec.entries) > 1:
+            raise SpecError(
+                f"{len(spec.entries)} experiments cannot run against one",
+                where="--against",
+                remedy="Name one with --only, or run file.py@name against it.",
+            )
         if baseline.moved is not None:
             launch = replace(launch, code_root=str(baseline.moved[0]))
     codes = {entry.experiment: experiment_code(entry.experiment, spec) for entry in spec.entries}
@@ -129,8 +135,13 @@ def _lane_arms(
 ) -> list[tuple[Arm, Iterations, ArmJob]]:
     entry = spec.entries[index]
     code, info = codes[entry.experiment], infos[entry.experiment]
+    other = lane.baseline.experiment if lane.baseline is not None else ""
+    if other:
+        code = experiment_code(other, spec)
+        info = describe_experiment(short_name(other), code, lane.launch)
+        entry = replace(entry, experiment=other, name="")
     combos = expand(entry, info, seed=spec.seed, where=entry_where(spec, index))
-    if lane.baseline is not None:
+    if lane.baseline is not None and not other:
         code = lane.baseline.code(code)
         info = describe_experiment(info.name, code, lane.launch)
         combos = _with_params(combos, info, lane.baseline.params)
@@ -211,11 +222,16 @@ def _targets(
 def _partners(plan: Plan) -> dict[str, str]:
     """Each arm of a two-sided run to the arm it is compared with, where that is one and the same configuration."""
     partners: dict[str, str] = {}
+    across = not {arm.experiment for arm in plan.arms if arm.side is Side.BASELINE} & {
+        arm.experiment for arm in plan.arms if arm.side is Side.CANDIDATE
+    }
     for arm in plan.arms:
         others = [
             other
             for other in plan.arms
-            if other.side is not arm.side and other.experiment == arm.experiment and other.params == arm.params
+            if other.side is not arm.side
+            and (across or other.experiment == arm.experiment)
+            and other.params == arm.params
         ]
         if arm.side is not None and len(others) == 1:
             partners[arm.arm_id] = others[0].arm_id

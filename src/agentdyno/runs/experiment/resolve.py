@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from agentdyno.errors import PluginError
 from agentdyno.model import InstrumentUse, Isolation, Spec
 from agentdyno.registry import registered
+from agentdyno.registry.command_lines import PROGRAM_SCHEMES, command_in
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.local import Target, loaded_by_path, parse_reference
 from agentdyno.registry.project import project_objects
@@ -23,6 +25,8 @@ ALWAYS_ON = "timing"
 def experiment_code(reference: str, spec: Spec) -> CodeReference:
     """Where an experiment is: a file, a module, an installed package, this process, a file of the project, or one of
     the imports."""
+    if reference.startswith(PROGRAM_SCHEMES):
+        raise _is_a_command(reference)
     imports = import_paths(spec)
     target = parse_reference(reference, Path(spec.base_dir))
     if target is not None:
@@ -38,7 +42,16 @@ def experiment_code(reference: str, spec: Spec) -> CodeReference:
         return CodeReference(reference, files=(str(project[reference].file),), imports=imports)
     if imports:
         return CodeReference(reference, files=imports)
-    raise unknown("experiments", reference, project)
+    raise _is_a_command(reference) if command_in(reference) else unknown("experiments", reference, project)
+
+
+def _is_a_command(reference: str) -> PluginError:
+    command = command_in(reference)
+    return PluginError(
+        f"{reference} is a command, and an experiment is Python code",
+        remedy=f"Time it with: dyno time {shlex.quote(command)}. As an agent it answers the cases of a suite: "
+        f"dyno run SUITE.yaml --agent {shlex.quote(f'cmd:{command}')}",
+    )
 
 
 def short_name(reference: str) -> str:

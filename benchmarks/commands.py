@@ -1,0 +1,152 @@
+"""``dyno time`` beside hyperfine on the same commands: what a reading holds beyond the command, what a run costs
+beyond its reading, and how often two identical commands are called different beside other work.
+
+hyperfine is a package of the system (``apt-get install hyperfine``), or a program that ``HYPERFINE`` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from background_load import loaded
+from ratio_table import machine
+
+from agentdyno.findings.run.ask import findings_for
+from agentdyno.model import Verdict
+from agentdyno.runs.commands.kind import CommandsKind
+from agentdyno.runs.kind import Source, Tools
+from agentdyno.runs.pipeline import start
+from agentdyno.store import Store
+
+DYNO = str(Path(sys.executable).with_name("dyno"))
+SUBJECT = "awk BEGIN{for(i=0;i<9000;i++)x+=i}"
+"""A few milliseconds of work, twice the same."""
+COUNTS = 3.0
+"""Per cent from which hyperfine's ratio is taken for a difference, as ours is, when it is beyond its own error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """``command`` runs a command ``{runs}`` times and writes the times as JSON to ``{file}``."""
+
+    name: str
+    command: tuple[str, ...]
+
+    def times(self, subject: str, runs: int, folder: Path, *more: str) -> tuple[list[float], float]:
+        """The readings, and the seconds that the tool took in all."""
+        file = folder / f"{self.name}.json"
+        words = [word.format(runs=runs, file=file) for word in self.command]
+        begun = time.perf_counter()
+        subprocess.run([*words, *more, subject], cwd=folder, check=True, capture_output=True)
+        took_s = time.perf_counter() - begun
+        return json.loads(file.read_text())["results"][0]["times"], took_s
+
+
+def tools() -> tuple[Tool, Tool]:
+    found = os.environ.get("HYPERFINE") or shutil.which("hyperfine")
+    if found is None:
+        sys.exit("hyperfine is not here: apt-get install hyperfine, or set HYPERFINE to the program")
+    ours = Tool("dyno time", (DYNO, "time", "-r", "{runs}", "--export-json", "{file}"))
+    return ours, Tool("hyperfine", (found, "-r", "{runs}", "--style", "none", "--export-json", "{file}"))
+
+
+def overhead(rounds: int, runs: int, folder: Path) -> None:
+    """Taking turns; the cost beyond the reading is from runs that are many against few, so that start-up cancels."""
+    both = tools()
+    for title, subject, more in (
+        ("without a shell: true", "true", ("--shell=none",)),
+        ("with a shell: /bin/true; /bin/true", "/bin/true; /bin/true", ("--shell=sh",)),
+    ):
+        readings: dict[str, list[float]] = {tool.name: [] for tool in both}
+        beyond: dict[str, list[float]] = {tool.name: [] for tool in both}
+        for turn in range(rounds):
+            for tool in both if turn % 2 else reversed(both):
+                few, few_s = tool.times(subject, runs // 10, folder, *more)
+                many, many_s = tool.times(subject, runs, folder, *more)
+                readings[tool.name].append(median(many))
+                extra_s = (many_s - few_s) - (sum(many) - sum(few))
+                beyond[tool.name].append(extra_s / (len(many) - len(few)))
+        ours, theirs = (tool.name for tool in both)
+        ratios = sorted(a / b for a, b in zip(readings[ours], readings[theirs], strict=True))
+        print(f"\n{title} ({rounds} rounds of {runs} runs)")
+        print(f"  {'':12}{'reading':>12}{'beyond it':>12}")
+        for tool in both:
+            told = (median(readings[tool.name]) * 1e6, median(beyond[tool.name]) * 1e6)
+            print(f"  {tool.name:12}{told[0]:9.0f} µs{told[1]:9.0f} µs")
+        verdict = "reached" if median(ratios) <= 1 else "MISSED"
+        print(f"  reading, ours / hyperfine: {median(ratios):.3f} (worst {ratios[-1]:.3f}); at most 1: {verdict}")
+
+
+def hyperfine_differs(runs: int, folder: Path, program: str) -> bool:
+    """Whether it calls one of two identical commands faster by more than its own error: what it prints."""
+    file = folder / "pair.json"
+    words = [program, "-N", "-r", str(runs), "--style", "none", "--export-json", str(file), SUBJECT, SUBJECT]
+    subprocess.run(words, check=True, capture_output=True)
+    first, second = sorted(json.loads(file.read_text())["results"], key=lambda row: float(row["mean"]))
+    ratio = second["mean"] / first["mean"]
+    error = ratio * ((first["stddev"] / first["mean"]) ** 2 + (second["stddev"] / second["mean"]) ** 2) ** 0.5
+    return bool(ratio >= 1 + COUNTS / 100 and ratio - error > 1)
+
+
+def hyperfine_ratio(folder: Path) -> float:
+    """The ratio that it prints in its last line, slower to faster."""
+    file = folder / "pair.json"
+    results = json.loads(file.read_text())["results"]
+    means = sorted(float(row["mean"]) for row in results)
+    return means[1] / means[0]
+
+
+def ours_differs(runs: int, seed: int, store: Store, folder: Path) -> bool:
+    """Whether any metric is called better or worse."""
+    kind = CommandsKind()
+    asked = {"commands": [SUBJECT, SUBJECT], "runs": runs, "shell": "none", "seed": seed}
+    with kind.prepare(kind.read(Source(document=asked), {}), Tools()) as prepared:
+        result = start(kind, prepared, Tools(store, folder))
+    comparison = findings_for(result, store).comparisons[0]
+    told = {row.verdict for arm in comparison.arms for row in arm.metrics}
+    return bool(told & {Verdict.BETTER, Verdict.WORSE})
+
+
+def false_alarms(repeats: int, runs: int, folder: Path) -> None:
+    program = tools()[1].command[0]
+    ours = theirs = misled = 0
+    with Store.open(str(folder / "dyno.db")) as store, loaded(7):
+        for repeat in range(repeats):
+            ours += ours_differs(runs, repeat, store, folder)
+            theirs += hyperfine_differs(runs, folder, program)
+            misled += hyperfine_ratio(folder) >= 1 + COUNTS / 100
+    print(f"\ntwo identical commands beside a bursty process ({repeats} times, {runs} runs each)")
+    print(f"  dyno time calls them different      {ours:4} = {ours / repeats:6.1%}   goal at most 1 %: ", end="")
+    print("reached" if ours / repeats <= 0.01 else "MISSED")
+    print(f"  hyperfine's ratio is {COUNTS:g} % or more    {misled:4} = {misled / repeats:6.1%}")
+    print(f"  ... and beyond the ± beside it      {theirs:4} = {theirs / repeats:6.1%}")
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="does it still work?")
+    parser.add_argument("--repeats", type=int, default=400, help="pairs of identical commands")
+    parser.add_argument("--only", choices=("overhead", "alarms"))
+    asked = parser.parse_args(arguments)
+    print(machine())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if asked.only != "alarms":
+            overhead(1 if asked.quick else 10, 100 if asked.quick else 500, folder)
+        if asked.only != "overhead":
+            false_alarms(5 if asked.quick else asked.repeats, 15, folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Commands that are timed, as a user describes them."""
