@@ -16,6 +16,7 @@ from agentdyno.model import Benchmark, RunResult, RunStatus, Suite
 from agentdyno.model.case import CaseKey
 from agentdyno.model.form import INTERRUPTED
 from agentdyno.model.identity import digest
+from agentdyno.pytest_plugin.judged_run import judge_run
 from agentdyno.pytest_plugin.marks import CasePlace, MarkedSuite
 from agentdyno.pytest_plugin.verdicts import AgentVerdicts, unmeasured, verdicts_of
 from agentdyno.runs.kind import Prepared, Tools
@@ -29,7 +30,6 @@ from agentdyno.specs import LoadedSuite, epochs_of
 from agentdyno.specs.suite.load import form_asked
 from agentdyno.store import Store
 from agentdyno.workbench.check import SuiteCheck
-from agentdyno.pytest_plugin.judged_run import judge_run
 from agentdyno.workbench.location import output_root
 
 log = logging.getLogger("agentdyno.pytest")
