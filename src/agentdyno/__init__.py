@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         reliability,
     )
     from agentdyno.workbench.evaluate import aevaluate, evaluate
+    from agentdyno.workbench.export.reading import StoredRuns, read_runs
     from agentdyno.workbench.running import compare, load_run, run_load, run_spec
     from agentdyno.workflows.metrics import BenchmarkMetrics
     from agentdyno.workflows.runner import BenchmarkRunner
@@ -178,6 +179,7 @@ _HOMES = {
         "reliability",
     ),
     "agentdyno.version": ("__version__",),
+    "agentdyno.workbench.export.reading": ("StoredRuns", "read_runs"),
     "agentdyno.workbench.evaluate": ("aevaluate", "evaluate"),
     "agentdyno.workflows.metrics": ("BenchmarkMetrics",),
     "agentdyno.workflows.runner": ("BenchmarkRunner",),
@@ -237,6 +239,7 @@ __all__ = [
     "SimulatedModel",
     "SpecError",
     "StoreError",
+    "StoredRuns",
     "Suite",
     "Unscorable",
     "Usage",
@@ -259,6 +262,7 @@ __all__ = [
     "matrix",
     "median_time",
     "profile",
+    "read_runs",
     "register_agent",
     "register_dataset",
     "register_experiment",

@@ -20,6 +20,7 @@ CALLED_BY_OTHERS = frozenset(
         *("on_chat_model_start", "on_llm_start", "on_llm_end", "on_llm_error"),  # callbacks of agent frameworks
         *("on_tool_start", "on_tool_end", "on_tool_error", "on_retriever_start", "on_retriever_end", "on_handoff"),
         "visitcommand",  # of bashlex
+        *("pedantic", "weave", "answers", "median", "stddev", "ops"),  # what tests of users call: the pytest plugin
         "followers",  # what a test of the event stream waits for
     }
 )
@@ -65,7 +66,7 @@ def _public_definitions() -> dict[str, list[str]]:
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
-            if node.name.startswith("_") or node.name in CALLED_BY_OTHERS:
+            if node.name.startswith(("_", "pytest_")) or node.name in CALLED_BY_OTHERS:  # the latter: pytest's hooks
                 continue
             decorators = [ast.unparse(item) for item in node.decorator_list]
             if any(part in text for text in decorators for part in DECORATED_BY_OTHERS):

@@ -33,6 +33,7 @@ OTHER_THINGS = frozenset(
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("model/workflow/task.py", "TaskSetup.seed"): "protocol: what the data of one task are made from",
     ("workflows/runner.py", "__init__.output_dir"): "where that API puts its files, as it was specified",
+    ("pytest_plugin/timing.py", "pedantic.iterations"): "as pytest-benchmark has it",
     ("contracts.py", "ExperimentContext.seed"): "protocol: the worker sets it before an experiment sees it",
     ("model/plan.py", "Trial.seed"): "protocol: the seed of one trial, drawn from that of the run",
     ("model/sample.py", "Sample.seed"): "protocol: as recorded",

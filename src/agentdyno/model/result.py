@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from importlib import import_module
+from typing import Any
 
 from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunForm
 from agentdyno.model.metric import Direction, Metric, Provenance
@@ -181,6 +183,16 @@ class ArmResult:
     spread: ScoreSpread | None = None
     entry: str = field(default="", metadata=LEFT_OUT)
 
+    def __repr__(self) -> str:
+        """Short: the samples of an arm fill pages."""
+        counted = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
+        return f"<ArmResult {self.name!r}: {counted or 'no samples'}>"
+
+
+def _api(module: str) -> Any:
+    """A part of the Python API that results offer as methods. It is above this one: loaded when it is asked for."""
+    return import_module(module)
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -216,6 +228,20 @@ class RunResult:
     origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
     form: RunForm | None = None
+
+    def __repr__(self) -> str:
+        """Short: samples and settings of a run fill pages."""
+        arms = ", ".join(arm.name for arm in self.arms[:3]) + (", …" if len(self.arms) > 3 else "")
+        return f"<RunResult {self.run_id[:13]} {self.kind} {self.name!r} {self.status}: {arms or 'no arms'}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a line, a table of the arms, and a picture of them."""
+        return str(_api("agentdyno.workbench.export.notebook").html_of(self))
+
+    def to_frame(self, what: str = "samples", library: str | None = None) -> Any:
+        """A frame of pandas or polars, whichever is installed, with a row for each of its ``samples``, ``cases`` or
+        ``arms``. Samples that are not at hand are read from the project's store."""
+        return _api("agentdyno.workbench.export.frames").frame_of((self,), what, library)
 
     @property
     def metrics(self) -> dict[str, dict[str, object]]:

@@ -173,6 +173,8 @@ RECORD = Setting(
     },
     scopes=SUITE | AGENT,
 )
+ASK_ABOVE_USD = 1.0
+"""A run that may cost more starts only when somebody agrees, or has said how much it may cost."""
 MAX_COST = Setting(
     "max_cost_usd",
     ("number", "null"),

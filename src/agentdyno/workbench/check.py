@@ -84,15 +84,18 @@ class SuiteCheck:
         """Every agent against its baseline."""
         self.named = find_named(self.policy.cases, self.loaded.suite, self.workspace, self.today)
         against = self.against or self.policy.against
+        if against is None:
+            return self._against_records(self._chosen)
+        recorded = self.recorded_baseline(against)
+        return self._against_revision(against) if recorded is None else self._against_records(recorded)
+
+    def recorded_baseline(self, against: str) -> Callable[[Entrant], AgentRecord] | None:
+        """What finds an agent's baseline in a file or in the store; ``None`` where it has to be measured."""
         records = _baseline_file(against)
         if records is not None:
-            return self._against_records(lambda entrant: _of_file(records, entrant, str(against), self.loaded))
-        stored = self._stored(against) if against is not None else None
-        if stored is not None:
-            return self._against_records(lambda _: stored)
-        if against is not None:
-            return self._against_revision(against)
-        return self._against_records(self._chosen)
+            return lambda entrant: _of_file(records, entrant, against, self.loaded)
+        stored = self._stored(against)
+        return None if stored is None else lambda _: stored
 
     def _against_revision(self, against: str) -> Checked:
         """Both sides measured in one run, interleaved."""
@@ -105,7 +108,7 @@ class SuiteCheck:
             return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
         records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
         entrants = {item.label: item for item in prepared.work.entrants.values()}
-        found = [self._judge(records[old], records[new], [result], entrants[new]) for old, new in pairs]
+        found = [self.judge(records[old], records[new], [result], entrants[new]) for old, new in pairs]
         left_out = [warning for warning in prepared.warnings if warning.code == "unchanged"]
         reports = tuple(replace(item.reports[0], warnings=(*item.reports[0].warnings, *left_out)) for item in found)
         return Checked(reports, (result, *(run for item in found for run in item.runs)))
@@ -135,7 +138,7 @@ class SuiteCheck:
         by_label = {entrant.label: entrant for entrant in entrants}
         for label, record in known.items():
             own = [by_run.get(run) or self.store.runs.load(run, samples=False) for run in record.run_ids]
-            found_here = self._judge(baselines[label], record, own, by_label[label])
+            found_here = self.judge(baselines[label], record, own, by_label[label])
             reports[label] = found_here.reports[0]
             runs = (*runs, *found_here.runs)
         reused = tuple(run for record in known.values() for run in record.run_ids if run not in by_run)
@@ -204,7 +207,7 @@ class SuiteCheck:
             )
         return found
 
-    def _judge(
+    def judge(
         self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult], entrant: Entrant
     ) -> Checked:
         """One report, and the runs that cases in doubt took."""
@@ -264,10 +267,8 @@ class SuiteCheck:
         }
 
 
-def _baseline_file(against: str | None) -> tuple[AgentRecord, ...] | None:
+def _baseline_file(against: str) -> tuple[AgentRecord, ...] | None:
     """The records of a file; ``None`` where ``against`` is no file."""
-    if against is None:
-        return None
     path = Path(against)
     if path.is_file():
         return read_baseline(path)

@@ -14,6 +14,7 @@ import click
 from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
 from agentdyno.model.metric import CENT, money_spent
 from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.suite import ASK_ABOVE_USD
 
 if TYPE_CHECKING:
     from agentdyno.findings.standing.model import HeldCase
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from agentdyno.runs.kind import Announced, Choices, Prepared
     from agentdyno.runs.suite.prepare import PreparedSuite
     from agentdyno.store import Store
-
-ASK_ABOVE_USD = 1.0
 
 
 def run_suite(path: Path, options: dict[str, Any]) -> int:

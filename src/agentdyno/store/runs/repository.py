@@ -66,6 +66,7 @@ class RunRepository(Repository):
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
     find_samples = in_snapshot(sample_rows.find_samples)
+    add_arm = durably(writes.add_arm)
     reopen = durably(writes.reopen_run)
     update_scores = durably(sample_rows.update_scores)
     save_calibration = durably(keep_calibration)

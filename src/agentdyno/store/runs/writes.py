@@ -57,6 +57,13 @@ def begin_run(
         session.execute(insert(arms), rows)
 
 
+def add_arm(session: DatabaseSession, run_id: str, arm: Arm, planned: int) -> None:
+    """One more arm of a run whose arms are not known when it begins; the caller holds the transaction."""
+    run = run_key(session, run_id)
+    position = session.execute(select(func.count()).where(arms.c.run == run)).scalar_one()
+    session.execute(insert(arms), [arm_row(run, position, arm, planned)])
+
+
 def finish_run(session: DatabaseSession, result: RunResult, folder: Path | None) -> None:
     """Updates the run and its arms and lists their artifacts anew; the caller holds the transaction."""
     run = run_key(session, result.run_id)

@@ -1,0 +1,1 @@
+"""The pytest plugin: suites as tests, and timings of code, in the store of the project."""
