@@ -1497,6 +1497,7 @@ export interface components {
             /** @default 0 */
             cases: number;
             category: string;
+            cost_per_task_usd: number | null;
             cost_usd: number | null;
             executions: number;
             last_benchmark_at: number | null;
@@ -2172,6 +2173,11 @@ export interface components {
             options?: components["schemas"]["Options"];
             suite_id: string;
         };
+        /** @description Runs against the first of them: ``duels`` of agents in suites, ``comparisons`` of experiments. */
+        RunComparisons: {
+            comparisons: components["schemas"]["Comparison"][];
+            duels: components["schemas"]["Duel"][];
+        };
         /**
          * @description What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
          *
@@ -2251,9 +2257,12 @@ export interface components {
          *
          *     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
          *     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
+         *     ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
          */
         RunRow: {
             arms: number;
+            /** @default  */
+            commit: string;
             errors: number;
             finished_at: number | null;
             /** @default  */
@@ -2264,6 +2273,10 @@ export interface components {
             samples: number;
             started_at: number;
             status: components["schemas"]["RunStatus"];
+            /** @default [] */
+            subjects: components["schemas"]["RunSubject"][];
+            /** @default  */
+            suite_id: string;
             /** @default [] */
             tags: string[];
         };
@@ -2276,6 +2289,35 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "running" | "complete" | "partial" | "failed";
+        /**
+         * @description What was measured in a run: an agent over all its benchmarks, an arm of an experiment, a scenario of a load.
+         *
+         *     ``label`` is ``name@version`` of an agent, else the name of the experiment or scenario; ``params`` are in words.
+         *     ``score`` (0..1, the overall one) and ``pass_rate`` are an agent's. ``median`` is of ``metric``, in its ``unit``:
+         *     seconds per case of an agent, what an experiment measures first, the latency of a load. ``cost_usd`` is of all its
+         *     executions together. What is not known is ``None``; ``metric`` is then "".
+         *
+         *     ``verdict`` is of this run against ``against``, its baseline, where somebody asked for it and there is one; a run
+         *     of the baseline itself has itself there.
+         */
+        RunSubject: {
+            /** @default  */
+            against: string;
+            cost_usd: number | null;
+            label: string;
+            median: number | null;
+            /** @default  */
+            metric: string;
+            /** @default  */
+            params: string;
+            pass_rate: number | null;
+            score: number | null;
+            /** @default  */
+            side: string;
+            /** @default  */
+            unit: string;
+            verdict: components["schemas"]["Verdict"] | null;
+        };
         /** @description A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for. */
         RunView: {
             /** @default [] */
@@ -3008,11 +3050,13 @@ export type ResourceUtilization = components['schemas']['ResourceUtilization'];
 export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
+export type RunComparisons = components['schemas']['RunComparisons'];
 export type RunForm = components['schemas']['RunForm'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowPage = components['schemas']['RunRowPage'];
 export type RunStatus = components['schemas']['RunStatus'];
+export type RunSubject = components['schemas']['RunSubject'];
 export type RunView = components['schemas']['RunView'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type Sample = components['schemas']['Sample'];

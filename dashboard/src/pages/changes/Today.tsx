@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import type { Changes, Job, JobPage } from "../../api/answers";
 import { Sign } from "../../components";
-import { count, money, plural } from "../../format";
+import { count, moneySum, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link } from "../../router";
 
@@ -58,7 +58,7 @@ export function Today({ changes }: { changes: Changes }): ReactElement {
         )}
       </li>
       <li className="card">
-        <span className="card-value">{money(changes.spent_today_usd)}</span>
+        <span className="card-value">{moneySum(changes.spent_today_usd)}</span>
         <span className="card-label">
           spent today
           {changes.unpriced_today > 0 && `, ${plural(changes.unpriced_today, "execution")} of unknown cost`}
