@@ -31,13 +31,21 @@ function dollars(size: number): string {
 }
 
 const CENT = 0.01;
+const PER_THOUSAND = " per 1,000";
 
 /** What one task costs in US dollars: $0.0132, $1.20, $1,240; below a cent per 1,000 tasks: "$0.27 per 1,000". */
 export function money(usd: Maybe): string {
   if (!known(usd)) return UNKNOWN;
   const sign = usd < 0 ? "−" : "";
   const size = Math.abs(usd);
-  return size > 0 && size < CENT ? `${sign}${dollars(1000 * size)} per 1,000` : `${sign}${dollars(size)}`;
+  return size > 0 && size < CENT ? `${sign}${dollars(1000 * size)}${PER_THOUSAND}` : `${sign}${dollars(size)}`;
+}
+
+/** Two costs of a task beside each other; "per 1,000" is said once. */
+export function moneyPair(before: Maybe, after: Maybe): [string, string] {
+  const [first, second] = [money(before), money(after)];
+  const both = first.endsWith(PER_THOUSAND) && second.endsWith(PER_THOUSAND);
+  return [both ? first.slice(0, -PER_THOUSAND.length) : first, second];
 }
 
 /** A sum that was spent, in US dollars; below a cent there is nothing to tell about it. */

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BreakingPoint, Changes, Duel, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
+import type { Alert, BreakingPoint, Changes, Duel, HistoryPoint, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
+import { groupsOf, wrongCases } from "../src/pages/alerts/groups";
 import { axisFor, changeText, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
+import { versionBands } from "../src/pages/history/timeline";
 import { outlineOf } from "../src/pages/leaderboard/dimensions";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
@@ -74,6 +76,22 @@ test("trajectories stand side by side up to where they part, and that step is ma
   assert.deepEqual(steps.map(({ same }) => same), [true, false, false]);
   assert.ok(align(first, first, null).every(({ same, divergence }) => same && !divergence));
   assert.deepEqual(align([], [], null), []);
+});
+
+test("alerts of one version in one suite are one group, and only wrong answers broke a case", () => {
+  const alert = (metric: string, severity: string, fields: object = {}): Alert =>
+    ({ alert_id: metric, agent: "a", suite_id: "s", acknowledged_by: "", acknowledged_at: null,
+      regression: { metric, severity, version: "2", benchmark: "", impact: { cases: [{ benchmark: "b", case_id: metric }] }, ...fields } }) as unknown as Alert;
+  const groups = groupsOf([alert("cost", "high"), alert("accuracy", "high"), alert("speed", "low", { version: "1" }), alert("accuracy", "critical", { benchmark: "b" })]);
+  assert.deepEqual(groups.map(({ version, severity, alerts }) => [version, severity, alerts.length]), [["2", "critical", 3], ["1", "low", 1]]);
+  assert.deepEqual(groups[0]?.alerts.map(({ regression }) => regression.metric), ["accuracy", "cost", "accuracy"]);
+  assert.deepEqual(wrongCases(groups[0]!).map((key) => key.case_id), ["accuracy"]);
+});
+
+test("each stretch of one version is a band up to the next", () => {
+  const at = (moment: number, version: string): HistoryPoint => ({ at: moment, version }) as HistoryPoint;
+  assert.deepEqual(versionBands([at(1, "1"), at(2, "1"), at(3, "2"), at(4, "1")]).map(({ version, from, to }) => [version, from, to]), [["1", 1, 3], ["2", 3, 4], ["1", 4, 4]]);
+  assert.deepEqual(versionBands([at(1, "1"), at(2, "1")]), []);
 });
 
 test("the tab says what is worse before what is undecided, and nothing where nothing was judged", () => {

@@ -221,6 +221,14 @@ export interface components {
             };
         };
         /**
+         * @description ``name`` is what a history is asked for by, ``label`` tells arms apart: with the parameters where the name has
+         *     none.
+         */
+        ArmLabel: {
+            label: string;
+            name: string;
+        };
+        /**
          * @description One arm: what it was asked to be, what it was observed to be, and what was measured.
          *
          *     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
@@ -1100,6 +1108,11 @@ export interface components {
             resource_usage: components["schemas"]["ResourceUsage"];
             spans: number;
         };
+        /** @description An experiment with its arms; one that has a single arm has a history under its own name, too. */
+        ExperimentArms: {
+            arms: components["schemas"]["ArmLabel"][];
+            experiment: string;
+        };
         /** @description A case that an agent did not pass in ``bad`` of ``tries`` executions; ``got`` and ``why`` are of the first. */
         FailedCase: {
             agent: string;
@@ -1343,6 +1356,11 @@ export interface components {
             value: number;
             /** @default  */
             version: string;
+        };
+        /** @description Whose history can be asked for. */
+        HistorySubjects: {
+            agents: string[];
+            experiments: components["schemas"]["ExperimentArms"][];
         };
         /**
          * @description ``cases`` that broke, those that lost most first; ``overall`` is what the change alone takes from the overall
@@ -2179,6 +2197,19 @@ export interface components {
             duels: components["schemas"]["Duel"][];
         };
         /**
+         * @description ``calls`` of the agent, warm-ups included, for ``cases`` asked ``epochs`` times. ``usd`` is ``None`` where the
+         *     agent costs money and nobody knows how much; 0 where it costs nothing. ``seconds`` rests on the agent's last
+         *     executions of the suite, ``None`` where there are none.
+         */
+        RunEstimate: {
+            agent: string;
+            calls: number;
+            cases: number;
+            epochs: number;
+            seconds: number | null;
+            usd: number | null;
+        };
+        /**
          * @description What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
          *
          *     ``cases`` of ``suite_cases`` were chosen; ``selection`` is a digest of their ids, "" for all of them. ``whole`` is
@@ -2928,6 +2959,7 @@ export type AllAgainstAll = components['schemas']['AllAgainstAll'];
 export type Answer = components['schemas']['Answer'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ArmComparison = components['schemas']['ArmComparison'];
+export type ArmLabel = components['schemas']['ArmLabel'];
 export type ArmResult = components['schemas']['ArmResult'];
 export type ArmStanding = components['schemas']['ArmStanding'];
 export type Artifact = components['schemas']['Artifact'];
@@ -2981,6 +3013,7 @@ export type Event = components['schemas']['Event'];
 export type Execution = components['schemas']['Execution'];
 export type ExecutionItem = components['schemas']['ExecutionItem'];
 export type ExecutionPhase = components['schemas']['ExecutionPhase'];
+export type ExperimentArms = components['schemas']['ExperimentArms'];
 export type FailedCase = components['schemas']['FailedCase'];
 export type Failure = components['schemas']['Failure'];
 export type FailureKind = components['schemas']['FailureKind'];
@@ -2996,6 +3029,7 @@ export type HistoryChange = components['schemas']['HistoryChange'];
 export type HistoryDrift = components['schemas']['HistoryDrift'];
 export type HistoryLevel = components['schemas']['HistoryLevel'];
 export type HistoryPoint = components['schemas']['HistoryPoint'];
+export type HistorySubjects = components['schemas']['HistorySubjects'];
 export type Impact = components['schemas']['Impact'];
 export type ImportedItems = components['schemas']['ImportedItems'];
 export type ImportedRun = components['schemas']['ImportedRun'];
@@ -3051,6 +3085,7 @@ export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
 export type RunComparisons = components['schemas']['RunComparisons'];
+export type RunEstimate = components['schemas']['RunEstimate'];
 export type RunForm = components['schemas']['RunForm'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];

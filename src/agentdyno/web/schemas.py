@@ -273,6 +273,31 @@ class MetricNames:
 
 
 @dataclass(frozen=True, slots=True)
+class ArmLabel:
+    """``name`` is what a history is asked for by, ``label`` tells arms apart: with the parameters where the name has
+    none."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentArms:
+    """An experiment with its arms; one that has a single arm has a history under its own name, too."""
+
+    experiment: str
+    arms: tuple[ArmLabel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySubjects:
+    """Whose history can be asked for."""
+
+    agents: tuple[str, ...]
+    experiments: tuple[ExperimentArms, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReliabilityItems:
     items: tuple[Reliability, ...]
 

@@ -31,7 +31,7 @@ export function Today({ changes }: { changes: Changes }): ReactElement {
   const waiting = queued.data?.items.length ?? 0;
   const waitingText = queued.data?.next ? `more than ${waiting}` : count(waiting);
   return (
-    <ul className="cards" aria-label="Today">
+    <ul className="cards changes-tiles" aria-label="Today">
       <li className={jobs.length > 0 ? "card changes-jobs" : "card"}>
         {jobs.length > 0 ? (
           <span className="card-label">Running now</span>

@@ -29,6 +29,12 @@ def newest_runs(session: DatabaseSession, limit: int = 20) -> list[RunRow]:
     return list_runs(session, limit)
 
 
+def newest_status(session: DatabaseSession) -> tuple[str, RunStatus] | None:
+    """The id and the status of the newest run, and nothing else of it: pages ask for this every other second."""
+    row = session.execute(select(runs.c.run_id, runs.c.status).order_by(*NEWEST_FIRST).limit(1)).one_or_none()
+    return None if row is None else (id_text(row.run_id), RunStatus(row.status))
+
+
 def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
     """The newest runs first."""
     wanted = select(runs, suites.c.suite_id).outerjoin(suites, runs.c.suite == suites.c.id).where(*only)

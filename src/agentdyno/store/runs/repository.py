@@ -58,6 +58,7 @@ class RunRepository(Repository):
     recorded = in_snapshot(queries.recorded)
     unfinished = in_snapshot(queries.unfinished)
     newest = in_snapshot(listing.newest_runs)
+    newest_status = directly(listing.newest_status)
     hosts = in_snapshot(repeats.hosts_of)
     repeated = in_snapshot(repeats.repeated_arms)
     whole_before = in_snapshot(runs_before)
