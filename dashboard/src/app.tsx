@@ -153,7 +153,9 @@ function Headline(): ReactElement | null {
 
 export function App(): ReactElement {
   useRowKeys();
-  const changes = useResource<Changes>("/api/changes", { everyMs: 30_000 });
+  const { path } = useRoute();
+  // Whoever looks at the changes sees a run that has ended within two seconds; an answer that is known costs little.
+  const changes = useResource<Changes>("/api/changes", { everyMs: path === "/" ? 1_500 : 30_000 });
   return (
     <ChangesContext value={changes}>
       <a className="skip" href="#main">

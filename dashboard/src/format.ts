@@ -24,14 +24,34 @@ export function duration(seconds: Maybe): string {
   return `${sign}${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** US dollars with three significant digits: $0.00132, $1.2, $1,240. */
+function dollars(size: number): string {
+  if (size >= 1000) return `$${size.toLocaleString("en", { maximumFractionDigits: 0 })}`;
+  if (size >= 1 || size === 0) return `$${size.toFixed(2)}`;
+  return `$${size.toLocaleString("en", { maximumSignificantDigits: 3 })}`;
+}
+
+const CENT = 0.01;
+const PER_THOUSAND = " per 1,000";
+
+/** What one task costs in US dollars: $0.0132, $1.20, $1,240; below a cent per 1,000 tasks: "$0.27 per 1,000". */
 export function money(usd: Maybe): string {
   if (!known(usd)) return UNKNOWN;
   const sign = usd < 0 ? "−" : "";
   const size = Math.abs(usd);
-  if (size >= 1000) return `${sign}$${size.toLocaleString("en", { maximumFractionDigits: 0 })}`;
-  if (size >= 1 || size === 0) return `${sign}$${size.toFixed(2)}`;
-  return `${sign}$${size.toLocaleString("en", { maximumSignificantDigits: 3 })}`;
+  return size > 0 && size < CENT ? `${sign}${dollars(1000 * size)}${PER_THOUSAND}` : `${sign}${dollars(size)}`;
+}
+
+/** Two costs of a task beside each other; "per 1,000" is said once. */
+export function moneyPair(before: Maybe, after: Maybe): [string, string] {
+  const [first, second] = [money(before), money(after)];
+  const both = first.endsWith(PER_THOUSAND) && second.endsWith(PER_THOUSAND);
+  return [both ? first.slice(0, -PER_THOUSAND.length) : first, second];
+}
+
+/** A sum that was spent, in US dollars; below a cent there is nothing to tell about it. */
+export function moneySum(usd: Maybe): string {
+  if (!known(usd)) return UNKNOWN;
+  return usd > 0 && usd < CENT ? "< $0.01" : money(usd);
 }
 
 /** 0.123 as 12.3 %. */

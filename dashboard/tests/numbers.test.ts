@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PairedRow, Regression } from "../src/api/answers";
-import { UNKNOWN, age, asText, bytes, count, duration, money, percent, plural, points, quantity, signed } from "../src/format";
+import { UNKNOWN, age, asText, bytes, count, duration, money, moneySum, percent, plural, points, quantity, signed } from "../src/format";
 import { readProgress, share } from "../src/shared/progress";
 import { levelOf, measured, sideValue } from "../src/shared/units";
 import { asSentence } from "../src/shared/words";
 
 test("unknown is a dash, never a zero", () => {
-  for (const show of [duration, money, percent, points, count, bytes]) {
+  for (const show of [duration, money, moneySum, percent, points, count, bytes]) {
     assert.equal(show(null), UNKNOWN);
     assert.equal(show(undefined), UNKNOWN);
     assert.equal(show(Number.NaN), UNKNOWN);
@@ -27,7 +27,11 @@ test("durations take the unit in which they are short", () => {
 });
 
 test("money and shares keep the digits that matter", () => {
-  assert.equal(money(0.001324), "$0.00132");
+  assert.equal(money(0.01324), "$0.0132");
+  assert.equal(money(0.00027), "$0.27 per 1,000");
+  assert.equal(money(0.0000000715), "$0.0000715 per 1,000");
+  assert.equal(moneySum(0.00027), "< $0.01");
+  assert.equal(moneySum(0), "$0.00");
   assert.equal(money(1.2), "$1.20");
   assert.equal(money(1240.4), "$1,240");
   assert.equal(money(-0.5), "−$0.5");

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BreakingPoint, Changes, Duel, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
-import { axisFor, effectOf } from "../src/pages/compare/effects";
+import type { Alert, BreakingPoint, Changes, Duel, HistoryPoint, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
+import { groupsOf, wrongCases } from "../src/pages/alerts/groups";
+import { axisFor, changeText, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
+import { versionBands } from "../src/pages/history/timeline";
+import { outlineOf } from "../src/pages/leaderboard/dimensions";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
 import { drawn } from "../src/pages/stress/curves";
@@ -11,18 +14,41 @@ import { headline } from "../src/tab";
 
 const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;
 
-test("right is better in the dumbbell, whatever the direction of the metric", () => {
-  const slower = effectOf(row({ unit: "s", relative: true, higher_is_better: false, change: 0.5, interval: [0.1, 0.9] }));
-  assert.deepEqual([slower.change, slower.low, slower.high, slower.kind], [-50, -90, -10, "%"]);
-  assert.equal(effectOf(row({ change: 0.25 })).change, 25);
-  assert.equal(effectOf(row({ unit: "s", change: 0.25 })).change, null);
+test("worse is left in the dumbbell, whatever the direction of the metric", () => {
+  const slower = effectOf(row({ unit: "s", relative: true, higher_is_better: false, change: 1, interval: [0, 3] }));
+  assert.deepEqual([slower.at, slower.low, slower.high, slower.scale], [-1, -2, -0, "factor"]);
+  assert.deepEqual([effectOf(row({ change: 0.25 })).at, effectOf(row({ change: 0.25 })).scale], [25, "points"]);
+  assert.equal(effectOf(row({ unit: "s", change: 0.25 })).at, null);
 });
 
-test("the axis of the dumbbell is symmetric, round and holds every effect", () => {
-  const { reach, ticks } = axisFor([effectOf(row({ change: -0.33, interval: [-0.51, -0.15] }))]);
-  assert.ok(reach >= 51);
-  assert.deepEqual(ticks, ticks.map((tick) => -tick).toReversed().map((tick) => tick + 0));
-  assert.equal(axisFor([]).reach, 1);
+test("a change is told with one sign everywhere, and as a factor from twice as much on", () => {
+  assert.equal(changeText({ change: 1.18, relative: true, unit: "s" }), "2.2×");
+  assert.equal(changeText({ change: 0.5, relative: true, unit: "usd" }), "+50.0 %");
+  assert.equal(changeText({ change: -0.333, relative: false, unit: "ratio" }), "−33.3 pt");
+  assert.equal(changeText({ change: null, relative: false, unit: "ratio" }), "—");
+});
+
+test("each unit has an axis of its own, symmetric, round and wide enough for every effect", () => {
+  const effects = [
+    effectOf(row({ change: -0.33, interval: [-0.51, -0.15] })),
+    effectOf(row({ unit: "s", relative: true, higher_is_better: false, change: 1.9, interval: [1.2, 2.6] })),
+  ];
+  const scores = axisFor(effects, "points");
+  assert.ok(scores.reach >= 51 && scores.reach <= 100);
+  assert.deepEqual(scores.ticks.map(({ at }) => at), scores.ticks.map(({ at }) => -at + 0).toReversed());
+  const factors = axisFor(effects, "factor");
+  assert.deepEqual(factors.ticks.map(({ label }) => label), ["4×", "same", "4×"]);
+  assert.equal(axisFor([], "points").reach, 1);
+});
+
+test("the radar has its five axes always, and what is not known is a gap in the line", () => {
+  const whole = outlineOf([1, 0.5, 0.5, 0.5, 0], 100);
+  assert.ok(whole.whole && whole.path.startsWith("M0.0 -100.0L") && whole.path.endsWith("Z"));
+  const gap = outlineOf([1, null, 0.5, 0.5, 0.5], 100);
+  assert.equal(gap.whole, false);
+  assert.equal(gap.spots.length, 4);
+  assert.equal(gap.path.split("M").length - 1, 3);
+  assert.equal(outlineOf([null, null, 1, null, null], 100).path, "");
 });
 
 test("a flipped case leads to the runs that the answer names, by benchmark", () => {
@@ -50,6 +76,22 @@ test("trajectories stand side by side up to where they part, and that step is ma
   assert.deepEqual(steps.map(({ same }) => same), [true, false, false]);
   assert.ok(align(first, first, null).every(({ same, divergence }) => same && !divergence));
   assert.deepEqual(align([], [], null), []);
+});
+
+test("alerts of one version in one suite are one group, and only wrong answers broke a case", () => {
+  const alert = (metric: string, severity: string, fields: object = {}): Alert =>
+    ({ alert_id: metric, agent: "a", suite_id: "s", acknowledged_by: "", acknowledged_at: null,
+      regression: { metric, severity, version: "2", benchmark: "", impact: { cases: [{ benchmark: "b", case_id: metric }] }, ...fields } }) as unknown as Alert;
+  const groups = groupsOf([alert("cost", "high"), alert("accuracy", "high"), alert("speed", "low", { version: "1" }), alert("accuracy", "critical", { benchmark: "b" })]);
+  assert.deepEqual(groups.map(({ version, severity, alerts }) => [version, severity, alerts.length]), [["2", "critical", 3], ["1", "low", 1]]);
+  assert.deepEqual(groups[0]?.alerts.map(({ regression }) => regression.metric), ["accuracy", "cost", "accuracy"]);
+  assert.deepEqual(wrongCases(groups[0]!).map((key) => key.case_id), ["accuracy"]);
+});
+
+test("each stretch of one version is a band up to the next", () => {
+  const at = (moment: number, version: string): HistoryPoint => ({ at: moment, version }) as HistoryPoint;
+  assert.deepEqual(versionBands([at(1, "1"), at(2, "1"), at(3, "2"), at(4, "1")]).map(({ version, from, to }) => [version, from, to]), [["1", 1, 3], ["2", 3, 4], ["1", 4, 4]]);
+  assert.deepEqual(versionBands([at(1, "1"), at(2, "1")]), []);
 });
 
 test("the tab says what is worse before what is undecided, and nothing where nothing was judged", () => {

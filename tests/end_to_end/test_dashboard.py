@@ -94,9 +94,9 @@ def test_the_leaderboard_sorts_filters_and_draws_what_is_chosen(page: Page) -> N
     expect(page.get_by_text("dyno board --category speed")).to_be_visible()
     expect(page.get_by_text("of 4 agents")).to_be_visible()
     assert board.count() < everybody
-    shown = chart(page, "Dimensions of the chosen agents")
+    shown = chart(page, "Radar of the chosen agents")
     expect(shown).not_to_have_attribute("aria-label", re.compile("sage@3"))
-    choice = page.get_by_role("checkbox", name="Show sage@3 on the radar")
+    choice = page.get_by_role("checkbox", name="Show sage@3 in the pictures")
     choice.check()
     expect(page).to_have_url(re.compile("agents=.*sage%403"))
     expect(shown).to_have_attribute("aria-label", re.compile("sage@3: accuracy 100.0, speed"))

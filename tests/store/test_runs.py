@@ -183,9 +183,13 @@ def test_runs_are_listed_newest_first_with_their_counts(store: Store) -> None:
     store.runs.append(run_id(1), sample(1, arm_id="arm-a", status=Status.FAILED))
     rows = store.runs.newest()
     assert [row.name for row in rows] == ["newest", "middle", "old"]
-    assert rows[2] == RunRow(
-        run_id(1), "experiment", "old", RunStatus.RUNNING, 100, None, arms=2, samples=4, errors=2
+    assert replace(rows[2], subjects=()) == RunRow(
+        run_id(1), "experiment", "old", RunStatus.RUNNING, 100, None, arms=2, samples=4, errors=2, commit="abc"
     )
+    assert [(item.label, item.params, item.side) for item in rows[2].subjects] == [
+        ("workload:Sort", "size=10", "baseline"),
+        ("x@1", "", "candidate"),
+    ]
     assert (rows[1].arms, rows[1].samples) == (0, 0)
     assert [row.name for row in store.runs.newest(limit=1)] == ["newest"]
 

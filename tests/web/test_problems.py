@@ -48,8 +48,8 @@ def test_errors_of_the_framework_are_problems(tmp_path: Path) -> None:
     with bench.client(secret) as client:
         assert "/docs" in str(problem(client.get("/api/nothing"), 404)["remedy"])
         problem(client.post("/api/nothing"), 404)
-        assert client.delete("/api/session").headers["allow"] == "GET"
-        problem(client.delete("/api/session"), 405)
+        assert client.delete("/api/changes").headers["allow"] == "GET"
+        problem(client.delete("/api/changes"), 405)
         assert client.delete("/api/keys").headers["allow"] == "GET, POST"
         problem(client.post("/"), 405)
         problem(client.get("/nothing.js"), 404)

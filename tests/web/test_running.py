@@ -189,3 +189,23 @@ def test_a_run_that_is_waited_for_when_the_service_stops_tells_where_it_goes_on(
         answer = client.post("/benchmarks/run", json={"agent_id": "echo", "suite_id": "sums"})
         assert answer.status_code == 503
         assert client.get(answer.headers["location"]).json()["status"] == "queued"
+
+
+def test_what_a_run_comes_to_is_told_before_it_is_started(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    key = bench.key(Scope.RUN)
+    with bench.client() as client:
+        asked = {"agent_id": "echo", "suite_id": "sums", "options": {"epochs": 3}}
+        found = client.post("/benchmarks/estimate", json=asked, headers=bearer(key))
+        assert found.status_code == 200, found.text
+        assert found.json() == {
+            "agent": "echo@1",
+            "calls": 9,  # three of them warm up
+            "cases": 2,
+            "epochs": 3,
+            "usd": 0.0,
+            "seconds": None,
+        }
+        wrong = client.post("/benchmarks/estimate", json={**asked, "agent_id": "ecco"}, headers=bearer(key))
+        assert (wrong.status_code, wrong.json()["near"]) == (404, ["echo"])
+        assert client.get("/api/jobs", headers=bearer(key)).json()["items"] == []

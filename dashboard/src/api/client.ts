@@ -50,7 +50,8 @@ export function forget(): void {
 
 function headers(extra: Record<string, string> = {}): Record<string, string> {
   const key = readKey();
-  return { Accept: "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}), ...extra };
+  // The server takes a cookie for a changing request only together with this, which no page of another site can send.
+  return { Accept: "application/json", "X-Dyno-Request": "dashboard", ...(key ? { Authorization: `Bearer ${key}` } : {}), ...extra };
 }
 
 async function problemOf(response: Response): Promise<Problem> {

@@ -221,6 +221,14 @@ export interface components {
             };
         };
         /**
+         * @description ``name`` is what a history is asked for by, ``label`` tells arms apart: with the parameters where the name has
+         *     none.
+         */
+        ArmLabel: {
+            label: string;
+            name: string;
+        };
+        /**
          * @description One arm: what it was asked to be, what it was observed to be, and what was measured.
          *
          *     ``scores``, ``case_figures`` and ``totals`` (sums of ``duration_s``, ``total_tokens``, ``api_calls``,
@@ -1100,6 +1108,11 @@ export interface components {
             resource_usage: components["schemas"]["ResourceUsage"];
             spans: number;
         };
+        /** @description An experiment with its arms; one that has a single arm has a history under its own name, too. */
+        ExperimentArms: {
+            arms: components["schemas"]["ArmLabel"][];
+            experiment: string;
+        };
         /** @description A case that an agent did not pass in ``bad`` of ``tries`` executions; ``got`` and ``why`` are of the first. */
         FailedCase: {
             agent: string;
@@ -1344,6 +1357,11 @@ export interface components {
             /** @default  */
             version: string;
         };
+        /** @description Whose history can be asked for. */
+        HistorySubjects: {
+            agents: string[];
+            experiments: components["schemas"]["ExperimentArms"][];
+        };
         /**
          * @description ``cases`` that broke, those that lost most first; ``overall`` is what the change alone takes from the overall
          *     score (0.02: two points of a hundred), ``None`` where that cannot be said.
@@ -1497,6 +1515,7 @@ export interface components {
             /** @default 0 */
             cases: number;
             category: string;
+            cost_per_task_usd: number | null;
             cost_usd: number | null;
             executions: number;
             last_benchmark_at: number | null;
@@ -2172,6 +2191,24 @@ export interface components {
             options?: components["schemas"]["Options"];
             suite_id: string;
         };
+        /** @description Runs against the first of them: ``duels`` of agents in suites, ``comparisons`` of experiments. */
+        RunComparisons: {
+            comparisons: components["schemas"]["Comparison"][];
+            duels: components["schemas"]["Duel"][];
+        };
+        /**
+         * @description ``calls`` of the agent, warm-ups included, for ``cases`` asked ``epochs`` times. ``usd`` is ``None`` where the
+         *     agent costs money and nobody knows how much; 0 where it costs nothing. ``seconds`` rests on the agent's last
+         *     executions of the suite, ``None`` where there are none.
+         */
+        RunEstimate: {
+            agent: string;
+            calls: number;
+            cases: number;
+            epochs: number;
+            seconds: number | null;
+            usd: number | null;
+        };
         /**
          * @description What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
          *
@@ -2251,9 +2288,12 @@ export interface components {
          *
          *     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
          *     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
+         *     ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
          */
         RunRow: {
             arms: number;
+            /** @default  */
+            commit: string;
             errors: number;
             finished_at: number | null;
             /** @default  */
@@ -2264,6 +2304,10 @@ export interface components {
             samples: number;
             started_at: number;
             status: components["schemas"]["RunStatus"];
+            /** @default [] */
+            subjects: components["schemas"]["RunSubject"][];
+            /** @default  */
+            suite_id: string;
             /** @default [] */
             tags: string[];
         };
@@ -2276,6 +2320,35 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "running" | "complete" | "partial" | "failed";
+        /**
+         * @description What was measured in a run: an agent over all its benchmarks, an arm of an experiment, a scenario of a load.
+         *
+         *     ``label`` is ``name@version`` of an agent, else the name of the experiment or scenario; ``params`` are in words.
+         *     ``score`` (0..1, the overall one) and ``pass_rate`` are an agent's. ``median`` is of ``metric``, in its ``unit``:
+         *     seconds per case of an agent, what an experiment measures first, the latency of a load. ``cost_usd`` is of all its
+         *     executions together. What is not known is ``None``; ``metric`` is then "".
+         *
+         *     ``verdict`` is of this run against ``against``, its baseline, where somebody asked for it and there is one; a run
+         *     of the baseline itself has itself there.
+         */
+        RunSubject: {
+            /** @default  */
+            against: string;
+            cost_usd: number | null;
+            label: string;
+            median: number | null;
+            /** @default  */
+            metric: string;
+            /** @default  */
+            params: string;
+            pass_rate: number | null;
+            score: number | null;
+            /** @default  */
+            side: string;
+            /** @default  */
+            unit: string;
+            verdict: components["schemas"]["Verdict"] | null;
+        };
         /** @description A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for. */
         RunView: {
             /** @default [] */
@@ -2886,6 +2959,7 @@ export type AllAgainstAll = components['schemas']['AllAgainstAll'];
 export type Answer = components['schemas']['Answer'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ArmComparison = components['schemas']['ArmComparison'];
+export type ArmLabel = components['schemas']['ArmLabel'];
 export type ArmResult = components['schemas']['ArmResult'];
 export type ArmStanding = components['schemas']['ArmStanding'];
 export type Artifact = components['schemas']['Artifact'];
@@ -2939,6 +3013,7 @@ export type Event = components['schemas']['Event'];
 export type Execution = components['schemas']['Execution'];
 export type ExecutionItem = components['schemas']['ExecutionItem'];
 export type ExecutionPhase = components['schemas']['ExecutionPhase'];
+export type ExperimentArms = components['schemas']['ExperimentArms'];
 export type FailedCase = components['schemas']['FailedCase'];
 export type Failure = components['schemas']['Failure'];
 export type FailureKind = components['schemas']['FailureKind'];
@@ -2954,6 +3029,7 @@ export type HistoryChange = components['schemas']['HistoryChange'];
 export type HistoryDrift = components['schemas']['HistoryDrift'];
 export type HistoryLevel = components['schemas']['HistoryLevel'];
 export type HistoryPoint = components['schemas']['HistoryPoint'];
+export type HistorySubjects = components['schemas']['HistorySubjects'];
 export type Impact = components['schemas']['Impact'];
 export type ImportedItems = components['schemas']['ImportedItems'];
 export type ImportedRun = components['schemas']['ImportedRun'];
@@ -3008,11 +3084,14 @@ export type ResourceUtilization = components['schemas']['ResourceUtilization'];
 export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
+export type RunComparisons = components['schemas']['RunComparisons'];
+export type RunEstimate = components['schemas']['RunEstimate'];
 export type RunForm = components['schemas']['RunForm'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowPage = components['schemas']['RunRowPage'];
 export type RunStatus = components['schemas']['RunStatus'];
+export type RunSubject = components['schemas']['RunSubject'];
 export type RunView = components['schemas']['RunView'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type Sample = components['schemas']['Sample'];

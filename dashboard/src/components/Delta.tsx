@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Interval, PairedRow, Verdict } from "../api/answers";
-import { UNKNOWN, percent, points, quantity, signed } from "../format";
+import { UNKNOWN, number, percent, points, quantity, signed } from "../format";
 
 interface DeltaProps {
   /** candidate / baseline - 1 where `relative`, else a difference of scores in 0..1. */
@@ -23,8 +23,10 @@ export function Delta({ change, interval, relative, unit = "ratio", verdict, tit
     );
   }
   const plain = !relative && unit !== "ratio";
-  const main = relative ? signed(percent(change)) : plain ? signed(quantity(change, unit)) : `${signed(points(change))} pt`;
-  const end = (value: number): string => (plain ? quantity(value, unit) : points(value));
+  // Twice as much and more is told as a factor: "+118 %" is 2.2×.
+  const factor = relative && change > 1;
+  const main = factor ? `${number(1 + change, 2)}×` : relative ? signed(percent(change)) : plain ? signed(quantity(change, unit)) : `${signed(points(change))} pt`;
+  const end = (value: number): string => (factor ? `${number(1 + value, 2)}×` : plain ? quantity(value, unit) : points(value));
   return (
     <span className={`delta verdict-${verdict ?? "none"}`} title={title}>
       {main}

@@ -26,6 +26,7 @@ const ROUTES: readonly (readonly [pattern: string, folder: string])[] = [
   ["/jobs/:job_id", "jobs/job"],
   ["/start", "start"],
   ["/key", "key"],
+  ["/sign-in", "sign-in"],
 ];
 
 export interface Match {

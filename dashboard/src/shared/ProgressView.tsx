@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Job } from "../api/answers";
-import { count, duration, money, percent } from "../format";
+import { count, duration, moneySum, percent } from "../format";
 import { Facts } from "./Facts";
 import { readProgress, share } from "./progress";
 import "./shared.css";
@@ -43,7 +43,7 @@ export function ProgressPanel({ job }: { job: Job }): ReactElement | null {
           [job.status === "running" ? "Passed so far" : "Passed", progress.pass_rate !== null && percent(progress.pass_rate, 0)],
           ["Without an answer", count(progress.errors)],
           ["Tokens", progress.tokens !== null && progress.tokens > 0 && count(progress.tokens)],
-          [job.status === "running" ? "Known cost so far" : "Known cost", progress.cost_usd !== null && progress.cost_usd > 0 && money(progress.cost_usd)],
+          [job.status === "running" ? "Known cost so far" : "Known cost", progress.cost_usd !== null && progress.cost_usd > 0 && moneySum(progress.cost_usd)],
         ]}
       />
     </section>

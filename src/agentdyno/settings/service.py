@@ -52,6 +52,14 @@ LEASE = Setting(
     shows_maximum=True,
     scopes=SERVE | WORKER,
 )
+KEYLESS_READ = Setting(
+    "keyless_read",
+    ("boolean",),
+    default=False,
+    option="--keyless-read",
+    description="Let programs of this machine read without a key although there are keys",
+    scopes=SERVE,
+)
 SHARE = Setting(
     "share_cases",
     ("boolean",),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentdyno.model import Direction, Provenance, RunStatus
+from agentdyno.model import Direction, Provenance, RunStatus, Verdict
 from agentdyno.model.form import Form
 
 __all__ = [
@@ -18,9 +18,36 @@ __all__ = [
     "Execution",
     "ExecutionFilter",
     "RunRow",
+    "RunSubject",
     "SeriesRow",
     "SuiteRow",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSubject:
+    """What was measured in a run: an agent over all its benchmarks, an arm of an experiment, a scenario of a load.
+
+    ``label`` is ``name@version`` of an agent, else the name of the experiment or scenario; ``params`` are in words.
+    ``score`` (0..1, the overall one) and ``pass_rate`` are an agent's. ``median`` is of ``metric``, in its ``unit``:
+    seconds per case of an agent, what an experiment measures first, the latency of a load. ``cost_usd`` is of all its
+    executions together. What is not known is ``None``; ``metric`` is then "".
+
+    ``verdict`` is of this run against ``against``, its baseline, where somebody asked for it and there is one; a run
+    of the baseline itself has itself there.
+    """
+
+    label: str
+    params: str = ""
+    side: str = ""
+    score: float | None = None
+    pass_rate: float | None = None
+    metric: str = ""
+    unit: str = ""
+    median: float | None = None
+    cost_usd: float | None = None
+    verdict: Verdict | None = None
+    against: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +56,7 @@ class RunRow:
 
     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
+    ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
     """
 
     run_id: str
@@ -42,6 +70,9 @@ class RunRow:
     errors: int
     tags: tuple[str, ...] = ()
     form: str = ""
+    subjects: tuple[RunSubject, ...] = ()
+    suite_id: str = ""
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

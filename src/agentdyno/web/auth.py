@@ -11,21 +11,28 @@ from starlette.types import Scope as Connection
 
 from agentdyno.model.job import Scope
 from agentdyno.web.problems import RefusedRequest
+from agentdyno.web.sessions import MARK, Headers, cookie_secret, is_own_page
 from agentdyno.web.settings import is_loopback
 from agentdyno.web.state import Services
 
 LOCAL = "local"
+LINK = "sign-in link"
+"""The name of who came by the link that ``dyno serve`` printed."""
 SECRET_LONGEST = 200
 _HOST = re.compile(r"(?:\[(?P<inside>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(?::\d{1,5})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
-    """``name`` is that of the key, or "local" for who asks from this machine without one."""
+    """``name`` is that of the key, or "local" for who asks from this machine without one.
+
+    ``by_cookie``: a browser sent it along, and not necessarily for one of our own pages.
+    """
 
     name: str
     scope: Scope
     key_id: str = ""
+    by_cookie: bool = False
 
     @property
     def keyless(self) -> bool:
@@ -64,8 +71,13 @@ def authenticate(services: Services, connection: Connection) -> ServiceCaller:
         if key is None:
             raise unknown_caller("this key is not known, or was revoked")
         return ServiceCaller(key.name, key.scope, key.key_id)
+    signed_in = _by_cookie(services, headers)
+    if signed_in is not None:
+        require_own_page(connection["method"], headers)
+        return signed_in
     settings = services.settings
-    if not settings.loopback or not settings.keyless_read or store.service.has_keys():
+    shut = store.service.has_keys() and not settings.keyless_beside_keys
+    if not settings.loopback or not settings.keyless_read or shut:
         raise unknown_caller("this needs a key")
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1 or not is_loopback(_host_name(hosts[0])):
@@ -75,6 +87,32 @@ def authenticate(services: Services, connection: Connection) -> ServiceCaller:
             "Open it as http://127.0.0.1, or make a key: `dyno keys create NAME --scope read`.",
         )
     return ServiceCaller(LOCAL, Scope.READ)
+
+
+def require_own_page(method: str, headers: Headers) -> None:
+    """Refuses what a page of another site may have sent along with the cookie."""
+    if not is_own_page(method, headers):
+        raise RefusedRequest(
+            403,
+            "a cookie alone does not change anything: this did not come from a page of this service",
+            f"Programs send `Authorization: Bearer KEY`; pages of this service send `{MARK}` and their Origin.",
+        )
+
+
+def _by_cookie(services: Services, headers: Headers) -> ServiceCaller | None:
+    """Who is signed in with this browser; a cookie that has lost its force is as none."""
+    secret = cookie_secret(headers)
+    if not secret:
+        return None
+    if services.link.knows(secret):
+        return ServiceCaller(LINK, Scope.RUN, "link", by_cookie=True)
+    key = services.store.service.find_key(secret, services.now_ms())
+    return None if key is None else ServiceCaller(key.name, key.scope, key.key_id, by_cookie=True)
+
+
+def bearer_secret(headers: Headers) -> str:
+    """The key in the header ``Authorization``; "" where there is none."""
+    return _secret([value for name, value in headers if name.lower() == b"authorization"])
 
 
 def unknown_caller(detail: str, remedy: str | None = None) -> RefusedRequest:

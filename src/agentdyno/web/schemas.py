@@ -13,6 +13,7 @@ from pydantic import Field as Limits
 from agentdyno.findings.board.model import MatrixEntry
 from agentdyno.findings.case.ask import Answer, SampleRow
 from agentdyno.findings.change.model import Alert
+from agentdyno.findings.duel.model import Duel
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
@@ -80,6 +81,14 @@ class AcknowledgeBody(BaseModel):
 class RunRowPage:
     items: tuple[RunRow, ...]
     next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparisons:
+    """Runs against the first of them: ``duels`` of agents in suites, ``comparisons`` of experiments."""
+
+    duels: tuple[Duel, ...]
+    comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +270,31 @@ class ArtifactItems:
 @dataclass(frozen=True, slots=True)
 class MetricNames:
     items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmLabel:
+    """``name`` is what a history is asked for by, ``label`` tells arms apart: with the parameters where the name has
+    none."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentArms:
+    """An experiment with its arms; one that has a single arm has a history under its own name, too."""
+
+    experiment: str
+    arms: tuple[ArmLabel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySubjects:
+    """Whose history can be asked for."""
+
+    agents: tuple[str, ...]
+    experiments: tuple[ExperimentArms, ...]
 
 
 @dataclass(frozen=True, slots=True)

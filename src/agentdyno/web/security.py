@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentdyno.errors import DynoError
@@ -11,10 +12,14 @@ from agentdyno.web.auth import authenticate
 from agentdyno.web.limits import RequestRateLimit
 from agentdyno.web.metrics import REFUSED
 from agentdyno.web.problems import RefusedRequest, note_outage, problem_response, refused, unexpected
+from agentdyno.web.sessions import cookie_secret
 from agentdyno.web.state import Services
 
 API = frozenset({"api", "benchmarks", "import", "docs", "openapi.json", "metrics", "health", "ready"})
-OPEN = frozenset({"/health", "/ready"})
+OPEN = frozenset({"/health", "/ready", "/api/session/link"})
+"""What needs no key. The last one takes the token of a link in place of it."""
+FOR_PEOPLE = "/docs"
+"""Read in a browser: who is not signed in is shown where that is done, and not a problem in JSON."""
 CONTENT_POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -35,6 +40,12 @@ def is_api(path: str) -> bool:
     """Whether a path is the API's; everything else is the dashboard's."""
     parts = path.split("/", 2)
     return len(parts) > 1 and parts[1] in API
+
+
+def _is_visit(scope: Scope) -> bool:
+    """Whether somebody has opened the documentation in a browser."""
+    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return scope["path"] == FOR_PEOPLE and scope["method"] == "GET" and b"text/html" in accepted
 
 
 class SecurityHeaders:
@@ -83,6 +94,7 @@ class LastResort:
                 for name, value in scope["headers"]
                 if name == b"authorization"
             ]
+            secrets.append(cookie_secret(scope["headers"]))
             response = unexpected(error, scope["path"], secrets)
             if started:
                 raise ConnectionAbortedError("the answer had begun") from None
@@ -105,6 +117,9 @@ class Gate:
             await self._admit(scope)
         except RefusedRequest as error:
             scope["dyno.route"] = REFUSED
+            if error.status_code == 401 and _is_visit(scope):
+                await RedirectResponse(f"/key?then={FOR_PEOPLE}", 303)(scope, receive, send)
+                return
             await problem_response(error, scope["path"])(scope, receive, send)
         except DynoError as error:
             scope["dyno.route"] = REFUSED

@@ -15,7 +15,8 @@ MIB = 1024 * 1024
 class ServiceSettings:
     """``folder`` is where ``dyno.yaml`` is looked for, upward. ``cors`` lists the origins whose pages may ask.
 
-    ``keyless_read`` lets programs of this machine read without a key while none exists. ``rate_per_minute`` requests
+    ``keyless_read`` lets programs of this machine read without a key while none exists, and ``keyless_beside_keys``
+    also where there are some. ``rate_per_minute`` requests
     of one key are answered, 0: any number. ``queue_limit`` jobs may wait. A request's body may have
     ``max_body_bytes`` (files to import ``max_import_bytes``) and take ``body_timeout_s`` seconds to arrive, its
     header ``header_timeout_s``. A stream of a job looks for changes every ``poll_s`` seconds and shows that it lives
@@ -28,6 +29,7 @@ class ServiceSettings:
     workers: int = WORKERS.default
     cors: tuple[str, ...] = ()
     keyless_read: bool = True
+    keyless_beside_keys: bool = False
     max_body_bytes: int = MIB
     max_import_bytes: int = 64 * MIB
     body_timeout_s: float = 30.0

@@ -17,6 +17,7 @@ from agentdyno.findings.board.model import Leaderboard, Matrix
 from agentdyno.model.job import Job
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
+from agentdyno.web.sessions import SignInLink
 from agentdyno.web.settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Services:
         self.settings = settings
         self._clock = clock or _wall_clock
         self._stores = Stores(settings.store_url)
+        self.link = SignInLink()
         self._leaderboards: Answers[Leaderboard] = Answers(64)
         self._matrices: Answers[Matrix] = Answers(64)
         self._catalogues: Answers[Catalogue] = Answers(serve_old=True)

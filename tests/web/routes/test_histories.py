@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from uuid import UUID
+
 import pytest
 
+from agentdyno.model import Arm, ArmResult
 from tests.suites import Room
 from tests.workbench.answering import Answerer, ids, run
 
@@ -88,3 +92,24 @@ def test_regressions_of_what_is_not_there_are_not_found(seeded: Seeded) -> None:
     for threshold in ("0", "nan", "inf", "-1"):
         problem = seeded.client.problem("/benchmarks/agents/steady/regressions", 422, threshold=threshold)
         assert fields(problem) == ["query.threshold"]
+
+
+def test_whose_history_can_be_asked_for_is_listed_with_labels_that_differ(room: Room) -> None:
+    suite_run = run(room, Answerer("steady"), count=2)
+    summary = suite_run.arms[0].metrics["duration_s"]
+    for number, (name, size) in enumerate((("sort", 9), ("sort size=10", 10)), 1):
+        arm = ArmResult("arm", name, "sort", {"size": size}, metrics={"duration_s": summary}, planned=1)
+        told = replace(
+            suite_run, run_id=str(UUID(int=number)), kind="experiment", suite=None, form=None, arms=(arm,), targets={}
+        )
+        room.store.runs.begin(told, [Arm("arm", name, "sort", {"size": size})], {"arm": 1})
+        room.store.runs.finish(told)
+    client = client_of(room)
+    found = client.ok("/api/history-subjects")
+    assert found["agents"] == ["steady"]
+    (experiment,) = found["experiments"]
+    assert [arm["label"] for arm in experiment["arms"]] == ["sort (size=9)", "sort size=10"]
+    for arm in experiment["arms"]:
+        assert len(client.ok("/api/history", subject=arm["name"])["points"]) == 1
+        assert "duration_s" in client.ok("/api/metrics-known", subject=arm["name"])["items"]
+    client.app.state.services.close()

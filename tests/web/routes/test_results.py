@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -276,3 +277,32 @@ def test_a_comparison_that_cannot_be_made_says_which_field_is_wrong(
     seeded: Seeded, body: dict[str, object], status: int, field: str
 ) -> None:
     assert fields(refused(seeded.client.send("POST", "/benchmarks/compare", json=body), status)) == [field]
+
+
+def test_runs_are_compared_with_the_first_of_them(seeded: Seeded) -> None:
+    found = seeded.client.ok("/api/comparisons", run=[seeded.first, seeded.second])
+    assert [(duel["baseline"], duel["candidate"]) for duel in found["duels"]] == [
+        ("steady@1.0", "steady@2.0"),
+        ("tracer@1.0", "tracer@2.0"),
+    ]
+    assert found["comparisons"] == []
+
+
+def test_runs_of_experiments_are_compared_metric_by_metric(room: Room) -> None:
+    file = {"benchmarks": [{"metadata": {"name": "sum", "unit": "second"}, "runs": [{"values": [0.2, 0.21, 0.19]}]}]}
+    ids = []
+    for number in (1, 2):
+        path = room.folder / f"speed-{number}.json"
+        path.write_text(json.dumps({**file, "version": "1.0", "metadata": {"date": f"2026-01-0{number}"}}))
+        import_files(room.store, [path])
+        ids.append(room.store.runs.newest(1)[0].run_id)
+    client = client_of(room)
+    (compared,) = client.ok("/api/comparisons", run=ids)["comparisons"]
+    assert "duration_s" in [row["metric"]["name"] for row in compared["arms"][0]["metrics"]]
+    client.app.state.services.close()
+
+
+def test_runs_that_have_nothing_in_common_are_in_conflict(seeded: Seeded) -> None:
+    seeded.client.problem("/api/comparisons", 409, run=[seeded.first, seeded.odd])
+    assert fields(seeded.client.problem("/api/comparisons", 422, run=[seeded.first])) == ["query.run"]
+    seeded.client.problem("/api/comparisons", 404, run=[seeded.first, "gone"])

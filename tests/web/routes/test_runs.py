@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agentdyno.model import Arm, ArmResult, Artifact, RunStatus
+from agentdyno.model import Arm, ArmResult, Artifact, RunStatus, Vcs
 from agentdyno.model.policy import GatePolicy
 from agentdyno.workbench.run_files import find_artifact, write_report
 from tests.suites import Room
@@ -35,6 +35,55 @@ def test_runs_are_found_by_kind_and_name(seeded: Seeded) -> None:
     named = seeded.client.ok("/api/runs", name="room")["items"]
     assert [item["run_id"] for item in named] == [seeded.second, seeded.first]
     assert seeded.client.ok("/api/runs", kind="experiment")["items"] == []
+
+
+def test_runs_say_what_they_were_about_and_what_came_of_it(seeded: Seeded) -> None:
+    newest, _, second, first = seeded.client.ok("/api/runs")["items"]
+    assert (first["suite_id"], newest["suite_id"], first["commit"]) == ("room", "odd", "")
+    assert [(item["label"], item["pass_rate"], item["metric"]) for item in first["subjects"]] == [
+        ("steady@1.0", 1.0, "duration_s"),
+        ("weak@1.0", 0.5, "duration_s"),
+        ("tracer@1.0", 1.0, "duration_s"),
+    ]
+    assert first["subjects"][0]["score"] > first["subjects"][1]["score"]
+    assert {item["verdict"] for item in second["subjects"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("ROOM", ["second", "first"]),
+        ("weak@", ["first"]),
+        ("eady@2", ["pair", "second"]),
+        ("%", []),
+        ("odd", ["odd"]),
+    ],
+)
+def test_runs_are_found_by_a_part_of_what_they_mention(seeded: Seeded, q: str, found: list[str]) -> None:
+    ids = [item["run_id"] for item in seeded.client.ok("/api/runs", q=q)["items"]]
+    assert ids == [getattr(seeded, name) for name in found]
+
+
+def test_runs_are_found_by_tag_and_commit(room: Room) -> None:
+    done = run(room, Answerer("a"))
+    told = replace(done, run_id=str(UUID(int=9)), tags=('nächtlich "x"',), vcs=Vcs("c0ffee12", None, dirty=False))
+    room.store.runs.begin(told, [Arm("arm", "arm", "x", {"size": 3})], {"arm": 1})
+    client = client_of(room)
+    for text in ("ächtlich", '"x"', "C0FFEE"):
+        assert [item["run_id"] for item in client.ok("/api/runs", q=text)["items"]] == [told.run_id]
+    assert client.ok("/api/runs", q="c0ffee")["items"][0]["commit"] == "c0ffee12"
+    client.app.state.services.close()
+
+
+def test_a_listed_run_is_judged_against_its_baseline_where_that_is_asked_for(room: Room) -> None:
+    for version, wrong in (("1.0", []), ("2.0", [f"c{number:02d}" for number in range(12)])):
+        run(room, Answerer("steady", version, wrong=wrong), count=24, epochs=2)
+    client = client_of(room)
+    newest, oldest = client.ok("/api/runs", verdicts=True)["items"]
+    assert [(item["verdict"], item["against"]) for item in newest["subjects"]] == [("worse", "steady@1.0")]
+    assert [(item["verdict"], item["against"]) for item in oldest["subjects"]] == [(None, "")]
+    assert client.ok("/api/changes")["rows"][0]["verdict"] == "worse"
+    client.app.state.services.close()
 
 
 def test_runs_are_found_by_how_they_stand(room: Room) -> None:

@@ -6,6 +6,8 @@ import type { Alert } from "../../api/answers";
 import { ErrorBox } from "../../components";
 import { dateTime } from "../../format";
 import { asSentence } from "../../shared/words";
+import { isKnown } from "./groups";
+import type { AlertGroup } from "./groups";
 
 const NEEDS_KEY = "Acknowledging needs a key of scope run.";
 
@@ -20,46 +22,51 @@ function refusal(error: unknown): unknown {
 }
 
 interface AcknowledgeProps {
-  alert: Alert;
-  /** Called with the alert as it now is. */
+  group: AlertGroup;
+  /** Called with each alert as it now is. */
   onChange: (alert: Alert) => void;
 }
 
-/** Takes a note and marks the alert as seen, or takes the mark back. A missing key is asked for on the spot. */
-export function Acknowledge({ alert, onChange }: AcknowledgeProps): ReactElement {
+const path = (alert: Alert): string => `/api/alerts/${encodeURIComponent(alert.alert_id)}/acknowledge`;
+
+/** Takes a note and marks all alerts of a group as seen, or takes the marks back. A missing key is asked for on the spot. */
+export function Acknowledge({ group, onChange }: AcknowledgeProps): ReactElement {
   const [note, setNote] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const id = useId();
   const key = useKeyGeneration();
   useEffect(() => setError(null), [key]);
-  const path = `/api/alerts/${encodeURIComponent(alert.alert_id)}/acknowledge`;
-  const send = (request: Promise<Alert | null>): void => {
+  const open = group.alerts.filter((alert) => !isKnown(alert));
+  const known = group.alerts.find(isKnown);
+  // One after the other: what was marked before something failed is shown as marked.
+  const send = async (alerts: readonly Alert[], request: (alert: Alert) => Promise<Alert | null>): Promise<void> => {
     setBusy(true);
     setError(null);
-    request
-      .then(
-        (changed) => {
-          setNote("");
-          onChange(changed ?? { ...alert, acknowledged_by: "", acknowledged_at: null, note: "" });
-        },
-        (failure: unknown) => setError(refusal(failure)),
-      )
-      .finally(() => setBusy(false));
+    try {
+      for (const alert of alerts) {
+        onChange((await request(alert)) ?? { ...alert, acknowledged_by: "", acknowledged_at: null, note: "" });
+      }
+      setNote("");
+    } catch (failure) {
+      setError(refusal(failure));
+    } finally {
+      setBusy(false);
+    }
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    send(post<Alert>(path, { note: note.trim() }));
+    void send(open, (alert) => post<Alert>(path(alert), { note: note.trim() }));
   };
   return (
     <div className="alerts-acknowledge">
-      {alert.acknowledged_by || alert.acknowledged_at !== null ? (
+      {known && open.length === 0 ? (
         <p className="row">
           <span>
-            ✓ Acknowledged by {alert.acknowledged_by || "somebody"} on {dateTime(alert.acknowledged_at)}
-            {alert.note && <>: “{alert.note}”</>}
+            ✓ Acknowledged by {known.acknowledged_by || "somebody"} on {dateTime(known.acknowledged_at)}
+            {known.note && <>: “{known.note}”</>}
           </span>
-          <button type="button" disabled={busy} onClick={() => send(del<Alert | null>(path))}>
+          <button type="button" disabled={busy} onClick={() => void send(group.alerts, (alert) => del<Alert | null>(path(alert)))}>
             Undo
           </button>
         </p>
@@ -79,7 +86,7 @@ export function Acknowledge({ alert, onChange }: AcknowledgeProps): ReactElement
             Acknowledge
             <span className="visually-hidden">
               {" "}
-              {alert.regression.metric} of {alert.agent}
+              {group.agent} {group.version} in {group.suite}
             </span>
           </button>
         </form>

@@ -7,65 +7,88 @@ import { nameOf } from "../../shared/paths";
 import { isScore, levelOf, measured } from "../../shared/units";
 import { divergenceAddress } from "../../shared/place";
 import { Acknowledge } from "./Acknowledge";
+import { wrongCases } from "./groups";
+import type { AlertGroup } from "./groups";
 
 const SHOWN_CASES = 6;
 
 function worsening(regression: Regression): string {
   const { amount, relative, unit } = regression;
-  if (relative) return `${percent(amount)} worse`;
+  if (relative) return amount > 1 ? `${number(1 + amount, 2)}× worse` : `${percent(amount)} worse`;
   return `${measured(amount, unit)}${isScore(unit) ? " points" : ""} worse`;
 }
 
 interface Evidence {
-  alert: Alert;
+  group: AlertGroup;
   /** The agent against its baseline in the same suite, where that is known. */
   change: ChangeRow | undefined;
 }
 
 const DETECTORS: Record<Regression["detector"], string> = {
-  version: "against the baseline",
+  version: "",
   history: "a change of level over time",
   pattern: "a pattern of small signs",
 };
 
-function Cases({ alert, change }: Evidence): ReactElement | null {
-  const { cases } = alert.regression.impact;
+/** One regression in one line: what, from where to where, how sure, and the way to its history. */
+function Finding({ alert }: { alert: Alert }): ReactElement {
+  const { regression, suite_id: suite } = alert;
+  const { metric, benchmark, p_value: p } = regression;
+  const facts = [
+    p !== null && `p ${p < 0.001 ? "< 0.001" : `= ${number(p, 2)}`}`,
+    DETECTORS[regression.detector],
+    !regression.confirmed && "provisional: few points",
+    regression.undone_at !== null && `taken back on ${dateTime(regression.undone_at)}`,
+  ].filter(Boolean);
+  return (
+    <li title={regression.explanation}>
+      <Link to={address("/history", { subject: nameOf(alert.agent), metric, suite, benchmark })}>
+        {metric}
+        {benchmark && ` in ${benchmark}`}
+      </Link>{" "}
+      {levelOf(regression.baseline, regression)} → <strong>{levelOf(regression.current, regression)}</strong>, {worsening(regression)}
+      {facts.length > 0 && <span className="muted"> ({facts.join("; ")})</span>}
+    </li>
+  );
+}
+
+function Cases({ group, change }: Evidence): ReactElement | null {
+  const seen = change && change.version === group.version ? change.steady_broken : [];
+  const cases = seen.length > 0 ? seen : wrongCases(group);
+  const { run_id: run = "", baseline_run_id: before = "" } = group.alerts.find((alert) => alert.run_id && alert.baseline_run_id) ?? {};
   if (cases.length === 0) return null;
   const place = (key: CaseKey): string =>
     divergenceAddress({
-      first_run: alert.baseline_run_id,
-      second_run: alert.run_id,
+      first_run: before,
+      second_run: run,
       ...key,
       first_agent: change?.baseline ?? "",
-      second_agent: change?.agent ?? alert.agent,
-      cases,
+      second_agent: change?.agent ?? group.agent,
+      cases: [...cases],
     });
-  const linked = Boolean(alert.run_id && alert.baseline_run_id);
   return (
     <p>
-      {plural(cases.length, "case")} broke:{" "}
+      {seen.length > 0 ? `${plural(seen.length, "case")} broke: ` : "Cases that pass less often: "}
       {cases.slice(0, SHOWN_CASES).map((key, index) => (
         <span key={`${key.benchmark}/${key.case_id}`}>
           {index > 0 && ", "}
-          {linked ? <Link to={place(key)}>{key.case_id}</Link> : key.case_id}
+          {run ? <Link to={place(key)}>{key.case_id}</Link> : key.case_id}
         </span>
       ))}
-      {cases.length > SHOWN_CASES && ` and ${cases.length - SHOWN_CASES} more`}
+      {cases.length > SHOWN_CASES && (seen.length > 0 ? ` and ${cases.length - SHOWN_CASES} more` : " and more")}
     </p>
   );
 }
 
-function Ways({ alert, change }: Evidence): ReactElement {
-  const { regression, agent, suite_id: suite } = alert;
-  const name = nameOf(agent);
-  const { metric, benchmark } = regression;
+function Ways({ group, change }: Evidence): ReactElement {
+  const name = nameOf(group.agent);
+  const { run_id: run = "", baseline_run_id: before = "" } = group.alerts.find((alert) => alert.run_id) ?? {};
   return (
     <p className="row">
-      <Link to={address("/history", { subject: name, metric, suite, benchmark })}>History</Link>
-      {alert.run_id && <Link to={`/runs/${encodeURIComponent(alert.run_id)}`}>Run</Link>}
-      {alert.baseline_run_id && <Link to={`/runs/${encodeURIComponent(alert.baseline_run_id)}`}>Baseline run</Link>}
+      {run && <Link to={`/runs/${encodeURIComponent(run)}`}>Run</Link>}
+      {before && <Link to={`/runs/${encodeURIComponent(before)}`}>Baseline run</Link>}
       {change?.baseline && (
-        <Link to={address("/compare", { agents: `${change.baseline},${change.agent}`, suite })}>
+        <Link to={address("/compare", { agents: `${change.baseline},${change.agent}`, suite: group.suite })}>
           Compare {change.baseline} with {change.agent}
         </Link>
       )}
@@ -74,37 +97,41 @@ function Ways({ alert, change }: Evidence): ReactElement {
   );
 }
 
-/** One regression with what it rests on. */
-export function AlertCard({ alert, change, onChange }: Evidence & { onChange: (alert: Alert) => void }): ReactElement {
-  const { regression } = alert;
-  const facts = [
-    DETECTORS[regression.detector],
-    regression.since !== null && `since ${dateTime(regression.since)}`,
-    regression.version && `with version ${regression.version}`,
-    regression.p_value !== null && `p ${regression.p_value < 0.001 ? "< 0.001" : `= ${number(regression.p_value, 2)}`}`,
-    !regression.confirmed && "provisional: few points",
-    regression.undone_at !== null && `taken back on ${dateTime(regression.undone_at)}`,
-  ].filter(Boolean);
+/** What became worse with one version of an agent in one suite, and what it rests on. */
+export function AlertCard({ group, change, onChange }: Evidence & { onChange: (alert: Alert) => void }): ReactElement {
+  const whole = group.alerts.filter((alert) => alert.regression.benchmark === "");
+  const parts = group.alerts.filter((alert) => alert.regression.benchmark !== "");
+  const since = group.alerts.map((alert) => alert.regression.since).filter((at) => at !== null);
+  const label = group.version ? `${nameOf(group.agent)}@${group.version}` : group.agent;
   return (
-    <li className={`panel alerts-card alerts-${regression.severity}`} data-row tabIndex={-1}>
+    <li className={`panel alerts-card alerts-${group.severity}`} data-row tabIndex={-1}>
       <div className="row">
-        <VerdictBadge verdict={regression.severity} />
-        <h2>
-          {alert.agent}: {regression.metric}
-          {regression.benchmark && ` in ${regression.benchmark}`}
-        </h2>
-        <span className="muted">{alert.suite_id}</span>
+        <VerdictBadge verdict={group.severity} />
+        <h2>{label}</h2>
+        <span className="muted">
+          on {change?.suite_name || group.suite}
+          {since.length > 0 && `, since ${dateTime(Math.min(...since))}`}
+          {change?.baseline && change.version === group.version && `, against ${change.baseline}`}
+        </span>
       </div>
-      <p className="alerts-evidence">
-        {levelOf(regression.baseline, regression)} → <strong>{levelOf(regression.current, regression)}</strong>,{" "}
-        {worsening(regression)}
-      </p>
-      <p>{regression.explanation}</p>
-      <p className="muted">{facts.join(" · ")}</p>
-      {regression.impact.text && <p>{regression.impact.text}</p>}
-      <Cases alert={alert} change={change} />
-      <Ways alert={alert} change={change} />
-      <Acknowledge alert={alert} onChange={onChange} />
+      <ul className="alerts-findings">
+        {(whole.length > 0 ? whole : parts).map((alert) => (
+          <Finding key={alert.alert_id} alert={alert} />
+        ))}
+      </ul>
+      {whole.length > 0 && parts.length > 0 && (
+        <details>
+          <summary>By benchmark ({parts.length})</summary>
+          <ul className="alerts-findings">
+            {parts.map((alert) => (
+              <Finding key={alert.alert_id} alert={alert} />
+            ))}
+          </ul>
+        </details>
+      )}
+      <Cases group={group} change={change} />
+      <Ways group={group} change={change} />
+      <Acknowledge group={group} onChange={onChange} />
     </li>
   );
 }

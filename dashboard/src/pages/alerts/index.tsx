@@ -7,44 +7,43 @@ import { useResource } from "../../hooks/useResource";
 import { address, useQueryParam } from "../../router";
 import { nameOf } from "../../shared/paths";
 import { AlertCard } from "./AlertCard";
+import { SEVERITIES, groupsOf } from "./groups";
+import type { AlertGroup } from "./groups";
 import "./page.css";
 
 export const title = "Alerts";
 
-const SEVERITIES: readonly Severity[] = ["critical", "high", "medium", "low"];
-
 interface AlertsProps {
   alerts: readonly Alert[];
   severity: string;
-  /** The agent of an alert against its baseline, where that is known. */
-  changeOf: (alert: Alert) => ChangeRow | undefined;
+  /** The agent of a group against its baseline, where that is known. */
+  changeOf: (group: AlertGroup) => ChangeRow | undefined;
   onSeverity: (severity: string) => void;
   onChange: (alert: Alert) => void;
 }
 
-/** Regressions with the worst first, each with its evidence and a way to say that it is known. */
+/** Versions that became worse, the worst first, each with its evidence and one way to say that it is known. */
 export function RegressionAlerts({ alerts, severity, changeOf, onSeverity, onChange }: AlertsProps): ReactElement {
-  const counts = (level: Severity): number => alerts.filter((alert) => alert.regression.severity === level).length;
-  const shown = alerts
-    .filter((alert) => severity === "" || alert.regression.severity === severity)
-    .toSorted((a, b) => SEVERITIES.indexOf(a.regression.severity) - SEVERITIES.indexOf(b.regression.severity));
+  const groups = groupsOf(alerts);
+  const counts = (level: Severity): number => groups.filter((group) => group.severity === level).length;
+  const shown = groups.filter((group) => severity === "" || group.severity === severity);
   return (
     <>
       <Tabs
         label="Severity"
         tabs={[
-          ["", `all (${alerts.length})`],
+          ["", `all (${groups.length})`],
           ...SEVERITIES.map((level) => [level, `${level} (${counts(level)})`] as const),
         ]}
         value={severity}
         onChange={onSeverity}
       />
       <p role="status" className="muted">
-        {plural(shown.length, "alert")}
+        {plural(shown.length, "version of an agent", "versions of agents")} became worse
       </p>
       <ul className="alerts-list">
-        {shown.map((alert) => (
-          <AlertCard key={alert.alert_id} alert={alert} change={changeOf(alert)} onChange={onChange} />
+        {shown.map((group) => (
+          <AlertCard key={group.key} group={group} change={changeOf(group)} onChange={onChange} />
         ))}
       </ul>
     </>
@@ -64,8 +63,8 @@ export default function Page(): ReactElement {
     [],
   );
   const changes = useResource<Changes>("/api/changes");
-  const changeOf = (alert: Alert): ChangeRow | undefined =>
-    changes.data?.rows.find((row) => row.name === nameOf(alert.agent) && row.suite_id === alert.suite_id);
+  const changeOf = (group: AlertGroup): ChangeRow | undefined =>
+    changes.data?.rows.find((row) => row.name === nameOf(group.agent) && row.suite_id === group.suite);
   const name = nameOf(agent);
   const ofSuite = suite ? ` --suite ${shellWord(suite)}` : "";
   const command = agent ? `dyno history ${shellWord(name)}${ofSuite} --regressions` : "dyno changes";

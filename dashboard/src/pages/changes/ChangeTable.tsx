@@ -2,27 +2,44 @@ import type { ReactElement } from "react";
 import type { ChangeRow } from "../../api/answers";
 import { RowDelta, Sparkline, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, age, dateTime, duration, money, points } from "../../format";
+import { UNKNOWN, age, dateTime, duration, moneyPair, plural, points } from "../../format";
 import { Link, useQueryParam } from "../../router";
 import { Flips } from "./Flips";
-import { historyOf, idOf } from "./rows";
+import { historyOf, idOf, namesOf } from "./rows";
 
 const ORDER = ["worse", "inconclusive", "better", "same", "no-baseline"];
 
+/** One line of words: what broke by name, else what would settle it or where it was seen. */
+function Words({ row }: { row: ChangeRow }): ReactElement | null {
+  const { steady_broken: broke, broken } = row;
+  if (broke.length > 0) {
+    return (
+      <>
+        {plural(broke.length, "case")} broke: {namesOf(broke)}
+      </>
+    );
+  }
+  if (broken.length > 0) {
+    return (
+      <>
+        {plural(broken.length, "case")} pass less often: {namesOf(broken)}
+      </>
+    );
+  }
+  if (row.evidence === "history") return <Link to={historyOf(row)}>seen in its history</Link>;
+  if (row.verdict === "inconclusive" && row.more_cases !== null) return <>about {row.more_cases} more cases would settle it</>;
+  if (row.verdict === "no-baseline") return null;
+  return row.baseline ? <>against {row.baseline}</> : null;
+}
+
 function Verdict({ row }: { row: ChangeRow }): ReactElement {
   return (
-    <div className="changes-verdict">
+    <div className="changes-verdict" title={row.summary}>
       <VerdictBadge verdict={row.verdict} /> {row.severity && <VerdictBadge verdict={row.severity} />}
       {row.since && <span className="muted"> since {row.since}</span>}
-      {row.evidence === "history" && (
-        <Link to={historyOf(row)} className="changes-evidence">
-          seen in its history
-        </Link>
-      )}
-      <p>{row.summary}</p>
-      {row.verdict === "inconclusive" && row.more_cases !== null && (
-        <p className="muted">About {row.more_cases} more cases would settle it.</p>
-      )}
+      <p>
+        <Words row={row} />
+      </p>
     </div>
   );
 }
@@ -72,7 +89,7 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
       label: "Agent and suite",
       value: (row) => idOf(row),
       render: (row) => (
-        <div>
+        <div className="changes-agent">
           <Link to={`/agents/${encodeURIComponent(row.name)}`}>{row.agent}</Link>
           <br />
           <Link to={`/suites/${encodeURIComponent(row.suite_id)}`} className="muted">
@@ -119,14 +136,14 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
       render: (row) => (
         <span className="changes-figure">
           <RowDelta row={row.cost} />
-          {row.cost && from(money(row.cost.baseline), money(row.cost.candidate))}
+          {row.cost && from(...moneyPair(row.cost.baseline, row.cost.candidate))}
         </span>
       ),
     },
     { key: "history", label: "Last 30 runs", render: (row) => <History row={row} /> },
     {
       key: "flips",
-      label: "Flipped cases",
+      label: "Flipped",
       first: "descending",
       value: (row) => row.broken.length,
       render: (row) => <FlipCount row={row} open={open === idOf(row)} onToggle={toggle(row)} />,

@@ -43,6 +43,7 @@ export function Flips({ row }: { row: ChangeRow }): ReactElement {
   const pair = `${row.baseline},${row.agent}`;
   return (
     <div>
+      <p>{row.summary}</p>
       <div className="columns">
         <CaseList row={row} keys={row.broken} heading={`Broken: only ${row.baseline} gets them right`} />
         <CaseList row={row} keys={row.fixed} heading={`Fixed: only ${row.agent} gets them right`} />

@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import type { Changes, Job, JobPage } from "../../api/answers";
 import { Sign } from "../../components";
-import { count, money, plural } from "../../format";
+import { count, moneySum, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link } from "../../router";
 
@@ -31,7 +31,7 @@ export function Today({ changes }: { changes: Changes }): ReactElement {
   const waiting = queued.data?.items.length ?? 0;
   const waitingText = queued.data?.next ? `more than ${waiting}` : count(waiting);
   return (
-    <ul className="cards" aria-label="Today">
+    <ul className="cards changes-tiles" aria-label="Today">
       <li className={jobs.length > 0 ? "card changes-jobs" : "card"}>
         {jobs.length > 0 ? (
           <span className="card-label">Running now</span>
@@ -58,7 +58,7 @@ export function Today({ changes }: { changes: Changes }): ReactElement {
         )}
       </li>
       <li className="card">
-        <span className="card-value">{money(changes.spent_today_usd)}</span>
+        <span className="card-value">{moneySum(changes.spent_today_usd)}</span>
         <span className="card-label">
           spent today
           {changes.unpriced_today > 0 && `, ${plural(changes.unpriced_today, "execution")} of unknown cost`}

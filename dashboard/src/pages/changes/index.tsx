@@ -25,7 +25,7 @@ function Worse({ rows }: { rows: readonly ChangeRow[] }): ReactElement {
             {row.agent} on {row.suite_name || row.suite_id}
           </Link>
           {row.since && ` since version ${row.since}`}
-          {row.broken.length > 0 && `, ${plural(row.broken.length, "case")} broke`}
+          {row.steady_broken.length > 0 && `, ${plural(row.steady_broken.length, "case")} broke`}
         </span>
       ))}
       {rows.length > NAMED && ` and ${rows.length - NAMED} more`}.

@@ -1,5 +1,5 @@
 import { address } from "../../address";
-import type { ChangeRow } from "../../api/answers";
+import type { CaseKey, ChangeRow } from "../../api/answers";
 
 /** A row's name in the address. */
 export function idOf(row: ChangeRow): string {
@@ -11,4 +11,12 @@ export function historyOf(row: ChangeRow): string {
   const { finding, spark } = row;
   const metric = finding?.metric ?? spark?.metric;
   return address("/history", { subject: row.name, metric, suite: row.suite_id, benchmark: finding?.benchmark });
+}
+
+const NAMED = 3;
+
+/** The first names of cases, and how many there are beside them. */
+export function namesOf(keys: readonly CaseKey[]): string {
+  const named = keys.slice(0, NAMED).map((key) => key.case_id).join(", ");
+  return keys.length > NAMED ? `${named} and ${keys.length - NAMED} more` : named;
 }

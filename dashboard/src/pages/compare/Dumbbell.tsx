@@ -1,36 +1,28 @@
 import type { ReactElement } from "react";
 import type { Duel } from "../../api/answers";
-import { UNKNOWN, number, signed } from "../../format";
-import { axisFor, effectOf } from "./effects";
-import type { Effect } from "./effects";
 import { sideValue } from "../../shared/units";
+import { axisFor, changeText, effectOf } from "./effects";
+import type { Axis, Effect, Scale } from "./effects";
 
 const WIDTH = 540;
 const LEFT = 96;
-const RIGHT = 76;
+const RIGHT = 84;
 const ROW = 34;
-const TOP = 30;
+const TOP = 22;
+const BOTTOM = 30;
 
-function effectText({ change, low, high, kind }: Effect): string {
-  if (change === null) return UNKNOWN;
-  const unit = kind === "%" ? " %" : " pt";
-  const range = low === null || high === null ? "" : ` [${number(low, 2)}, ${number(high, 2)}]`;
-  return `${signed(number(change, 2))}${unit}${range}`;
-}
-
-function sentence(effect: Effect, duel: Duel): string {
-  const { row } = effect;
-  if (effect.change === null) return `${row.metric}: not compared. ${row.reason}`;
+function sentence({ row, at }: Effect, duel: Duel): string {
+  if (at === null) return `${row.metric}: not compared. ${row.reason}`;
   const sides = `${duel.baseline} ${sideValue(row.baseline, row)}, ${duel.candidate} ${sideValue(row.candidate, row)}`;
-  return `${row.metric}: ${row.verdict ?? "not judged"}, ${effectText(effect)} for the candidate. ${sides}.`;
+  return `${row.metric}: ${row.verdict ?? "not judged"}, ${changeText(row)}. ${sides}.`;
 }
 
 function Bell({ effect, y, x }: { effect: Effect; y: number; x: (value: number) => number }): ReactElement {
-  const { change, low, high, row } = effect;
-  if (change === null) {
+  const { at, low, high, row } = effect;
+  if (at === null) {
     return (
       <text x={x(0) + 10} y={y + 4} className="compare-muted">
-        {row.change === null ? "not compared" : "in its own unit: see the table"}
+        not compared
       </text>
     );
   }
@@ -42,23 +34,87 @@ function Bell({ effect, y, x }: { effect: Effect; y: number; x: (value: number) 
           d={`M${x(low)} ${y - 6}v12M${x(low)} ${y}H${x(high)}M${x(high)} ${y - 6}v12`}
         />
       )}
-      <line className="compare-bar" x1={x(0)} x2={x(change)} y1={y} y2={y} />
+      <line className="compare-bar" x1={x(0)} x2={x(at)} y1={y} y2={y} />
       <circle className="compare-baseline" cx={x(0)} cy={y} r={5} />
-      <circle className="compare-candidate" cx={x(change)} cy={y} r={6.5} />
+      <circle className="compare-candidate" cx={x(at)} cy={y} r={6.5} />
     </g>
+  );
+}
+
+function Ticks({ axis, x, bottom }: { axis: Axis; x: (value: number) => number; bottom: number }): ReactElement {
+  return (
+    <>
+      {axis.ticks.map(({ at, label }) => (
+        <g key={at}>
+          <line className={at === 0 ? "compare-zero" : "compare-grid"} x1={x(at)} x2={x(at)} y1={TOP - 6} y2={bottom} />
+          <text className="compare-tick" x={x(at)} y={bottom + 16} textAnchor="middle">
+            {label}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
+const TITLES: Record<Scale, string> = {
+  points: "Scores, in points of a hundred",
+  factor: "Time, tokens and money, as multiples of the baseline's",
+};
+
+/** The rows of one unit on one axis: worse is left, better is right. */
+function Group({ duel, effects, scale }: { duel: Duel; effects: readonly Effect[]; scale: Scale }): ReactElement | null {
+  const own = effects.filter((effect) => effect.scale === scale);
+  if (own.length === 0) return null;
+  const axis = axisFor(own, scale);
+  const bottom = TOP + own.length * ROW;
+  const x = (value: number): number => {
+    const inside = Math.max(-axis.reach, Math.min(axis.reach, value));
+    return LEFT + ((inside + axis.reach) / (2 * axis.reach)) * (WIDTH - LEFT - RIGHT);
+  };
+  return (
+    <>
+      <p className="compare-scale">{TITLES[scale]}</p>
+      <div className="compare-scroll" role="region" aria-label={`${TITLES[scale]}, as a picture`} tabIndex={0}>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${bottom + BOTTOM}`}
+          role="img"
+          aria-label={own.map((item) => sentence(item, duel)).join(" ")}
+        >
+          <Ticks axis={axis} x={x} bottom={bottom} />
+          <text className="compare-tick" x={x(0) - 10} y={12} textAnchor="end">
+            ← worse
+          </text>
+          <text className="compare-tick" x={x(0) + 10} y={12}>
+            better →
+          </text>
+          {own.map((effect, index) => {
+            const y = TOP + index * ROW + ROW / 2;
+            return (
+              <g key={effect.row.metric}>
+                <title>{sentence(effect, duel)}</title>
+                <text className="compare-metric" x={LEFT - 12} y={y + 5} textAnchor="end">
+                  {effect.row.metric}
+                </text>
+                <Bell effect={effect} y={y} x={x} />
+                <text className="compare-tick" x={WIDTH - 4} y={y + 4} textAnchor="end">
+                  {effect.at === null ? "" : changeText(effect.row)}
+                </text>
+              </g>
+            );
+          })}
+        </svg>
+      </div>
+    </>
   );
 }
 
 /**
  * Each metric as a dumbbell: the baseline in the middle, the candidate where the change puts it, with the 95 % interval
- * as a whisker. Right is better, whatever the direction of the metric.
+ * as a whisker. Scores and multiples have an axis each; the numbers are those of the table.
  */
 export function Dumbbell({ duel }: { duel: Duel }): ReactElement {
   const effects = duel.rows.map(effectOf);
-  const { reach, ticks } = axisFor(effects);
-  const height = TOP + effects.length * ROW + 30;
-  const x = (value: number): number => LEFT + ((value + reach) / (2 * reach)) * (WIDTH - LEFT - RIGHT);
-  const bottom = TOP + effects.length * ROW;
+  const elsewhere = effects.filter((effect) => effect.scale === null).map((effect) => effect.row.metric);
   return (
     <figure className="chart compare-dumbbell" aria-labelledby="compare-dumbbell-title">
       <figcaption>
@@ -69,54 +125,9 @@ export function Dumbbell({ duel }: { duel: Duel }): ReactElement {
           ○ {duel.baseline} &nbsp; ● {duel.candidate}
         </span>
       </figcaption>
-      <div className="compare-scroll" role="region" aria-label="Effects with 95 % intervals, as a picture" tabIndex={0}>
-        <svg
-          viewBox={`0 0 ${WIDTH} ${height}`}
-          role="img"
-          aria-label={effects.map((item) => sentence(item, duel)).join(" ")}
-        >
-          {ticks.map((tick) => (
-            <g key={tick}>
-              <line
-                className={tick === 0 ? "compare-zero" : "compare-grid"}
-                x1={x(tick)}
-                x2={x(tick)}
-                y1={TOP - 6}
-                y2={bottom}
-              />
-              <text className="compare-tick" x={x(tick)} y={bottom + 18} textAnchor="middle">
-                {signed(number(tick))}
-              </text>
-            </g>
-          ))}
-          <text className="compare-tick" x={x(0) - 10} y={14} textAnchor="end">
-            ← baseline better
-          </text>
-          <text className="compare-tick" x={x(0) + 10} y={14}>
-            candidate better →
-          </text>
-          {effects.map((effect, index) => {
-            const y = TOP + index * ROW + ROW / 2;
-            return (
-              <g key={effect.row.metric}>
-                <title>{sentence(effect, duel)}</title>
-                <text className="compare-metric" x={LEFT - 12} y={y + 5} textAnchor="end">
-                  {effect.row.metric}
-                </text>
-                <Bell effect={effect} y={y} x={x} />
-                <text className="compare-tick" x={WIDTH - 4} y={y + 4} textAnchor="end">
-                  {effect.change === null
-                    ? UNKNOWN
-                    : `${signed(number(effect.change, 2))} ${effect.kind === "%" ? "%" : "pt"}`}
-                </text>
-              </g>
-            );
-          })}
-        </svg>
-      </div>
-      <p className="muted">
-        Per cent of the baseline, or points (pt) of a hundred for scores. The table below has the numbers.
-      </p>
+      <Group duel={duel} effects={effects} scale="points" />
+      <Group duel={duel} effects={effects} scale="factor" />
+      {elsewhere.length > 0 && <p className="muted">In a unit of their own, in the table below: {elsewhere.join(", ")}.</p>}
     </figure>
   );
 }

@@ -25,6 +25,13 @@ function value(amount: number | null, row: PairedRow): string {
   return measured(amount, row.unit);
 }
 
+/** Who won which cases is counted where cases are set against each other one by one, and left out elsewhere. */
+function casesText(row: PairedRow): string {
+  if (row.cases === 0) return "";
+  const counted = row.effect !== null || row.wins + row.losses > 0;
+  return counted ? `${row.cases} (${row.wins} won, ${row.losses} lost)` : String(row.cases);
+}
+
 /** Where the baseline is zero a change has no percentage: it is in the unit of the row. */
 function Change({ row }: { row: PairedRow }): ReactElement {
   if (row.relative || row.change === null || isScore(row.unit)) return <RowDelta row={row} />;
@@ -82,7 +89,7 @@ const COLUMNS: readonly Column<PairedRow>[] = [
     align: "right",
     title: "compared; won and lost by the candidate",
     value: (row) => row.cases,
-    render: (row) => `${row.cases} (${row.wins} won, ${row.losses} lost)`,
+    render: casesText,
   },
   { key: "remark", label: "Remarks", render: remark },
 ];

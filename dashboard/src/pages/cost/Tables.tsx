@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../format";
+import { UNKNOWN, asText, count, duration, money, moneySum, number, percent, plural, points } from "../../format";
 import { Link } from "../../router";
 
 function frontier(on: boolean | null, share: number | null): string {
@@ -139,7 +139,7 @@ export function Configurations({ report }: { report: CostReport }): ReactElement
       align: "right",
       first: "descending",
       value: (row) => row.savings_usd,
-      render: (row) => `${money(row.savings_usd)}${row.against ? ` against ${row.against}` : ""}`,
+      render: (row) => `${moneySum(row.savings_usd)}${row.against ? ` against ${row.against}` : ""}`,
     },
     { key: "evidence", label: "Evidence", render: (row) => row.evidence || UNKNOWN },
   ];
@@ -164,7 +164,7 @@ function OpportunityItem({ item, volume }: { item: Opportunity; volume: number }
         <strong>{item.text}</strong>{" "}
         {item.savings_usd !== null && (
           <span className="badge verdict-better">
-            saves {money(item.savings_usd)} per {plural(volume, "task")}
+            saves {moneySum(item.savings_usd)} per {plural(volume, "task")}
           </span>
         )}
       </p>

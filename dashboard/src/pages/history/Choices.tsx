@@ -1,34 +1,41 @@
-import { useEffect, useId, useState } from "react";
-import type { FormEvent, ReactElement } from "react";
-import type { AgentItems, MetricNames, SuiteItems, SuitePage } from "../../api/answers";
+import { useId } from "react";
+import type { ReactElement } from "react";
+import type { HistorySubjects, MetricNames, SuiteItems, SuitePage } from "../../api/answers";
 import { Select } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery } from "../../router";
 import { DIMENSIONS } from "../../shared/dimensions";
 
-/** The name of an agent or of an experiment. Any name may be typed; agents are offered. */
-function Subject({ value, names }: { value: string; names: string[] }): ReactElement {
+/** Every agent and every arm of an experiment that has a history. */
+function Subject({ value, subjects }: { value: string; subjects: HistorySubjects | undefined }): ReactElement {
   const id = useId();
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    // What was chosen for one subject need not exist for another.
-    setQuery({ subject: text.trim(), metric: "", benchmark: "" }, { replace: false });
-  };
+  const experiments = subjects?.experiments ?? [];
+  const known = [...(subjects?.agents ?? []), ...experiments.flatMap(({ arms }) => arms.map((arm) => arm.name))];
+  // What was chosen for one subject need not exist for another.
+  const pick = (subject: string): void => setQuery({ subject, metric: "", benchmark: "" }, { replace: false });
   return (
-    <form className="field" onSubmit={submit}>
+    <span className="field">
       <label htmlFor={id}>Agent or experiment</label>
-      <input id={id} list={`${id}-names`} value={text} onChange={(event) => setText(event.target.value)} />
-      <datalist id={`${id}-names`}>
-        {names.map((name) => (
-          <option key={name} value={name} />
+      <select id={id} value={value} onChange={(event) => pick(event.target.value)}>
+        {!known.includes(value) && <option value={value}>{value || "choose…"}</option>}
+        <optgroup label="Agents">
+          {(subjects?.agents ?? []).map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </optgroup>
+        {experiments.map(({ experiment, arms }) => (
+          <optgroup key={experiment} label={`Experiment ${experiment}`}>
+            {arms.map((arm) => (
+              <option key={arm.name} value={arm.name}>
+                {arm.label}
+              </option>
+            ))}
+          </optgroup>
         ))}
-      </datalist>
-      <button type="submit" disabled={!text.trim() || text.trim() === value}>
-        Show
-      </button>
-    </form>
+      </select>
+    </span>
   );
 }
 
@@ -42,11 +49,17 @@ export interface Chosen {
   partial: string;
 }
 
+interface ChoicesProps {
+  chosen: Chosen;
+  /** What the server took where no metric was chosen. */
+  shownMetric: string;
+  subjects: HistorySubjects | undefined;
+}
+
 const RUNS = [["", "whole runs"], ["yes", "quick and limited, too"]] as const;
 
-/** What the page shows, chosen in the address. ``shownMetric`` is what the server took where none was chosen. */
-export function Choices({ chosen, shownMetric }: { chosen: Chosen; shownMetric: string }): ReactElement {
-  const agents = useResource<AgentItems>("/api/agents");
+/** What the page shows, chosen in the address. */
+export function Choices({ chosen, shownMetric, subjects }: ChoicesProps): ReactElement {
   const suites = useResource<SuiteItems>("/api/suites");
   const known = useResource<MetricNames>(chosen.subject ? address("/api/metrics-known", { subject: chosen.subject }) : null);
   const suite = useResource<SuitePage>(chosen.suite ? `/api/suites/${encodeURIComponent(chosen.suite)}` : null);
@@ -55,7 +68,7 @@ export function Choices({ chosen, shownMetric }: { chosen: Chosen; shownMetric: 
   const benchmarks = suite.data?.benchmarks ?? [];
   return (
     <div className="fields">
-      <Subject value={chosen.subject} names={(agents.data?.items ?? []).map((agent) => agent.name)} />
+      <Subject value={chosen.subject} subjects={subjects} />
       {chosen.subject && (
         <>
           <Select

@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 import type { ReactElement } from "react";
-import type { AgentItems, History, HistoryPoint } from "../../api/answers";
+import type { History, HistoryPoint, HistorySubjects } from "../../api/answers";
 import { Chart, CommandHint, Empty, Show, shellWord } from "../../components";
 import type { ChartClick } from "../../components";
 import { UNKNOWN, dateTime, plural } from "../../format";
@@ -75,27 +75,52 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
   );
 }
 
-function Subjects(): ReactElement {
-  const agents = useResource<AgentItems>("/api/agents");
+function Subjects({ subjects }: { subjects: HistorySubjects }): ReactElement {
+  if (subjects.agents.length + subjects.experiments.length === 0) {
+    return <Empty title="Nothing has been measured here yet." command="dyno run SUITE --agent AGENT" />;
+  }
   return (
-    <Show of={agents}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty title="No agent has been benchmarked here yet." command="dyno run SUITE --agent AGENT" />
-        ) : (
-          <section className="panel">
-            <h2>Whose history?</h2>
-            <ul>
-              {items.map((agent) => (
-                <li key={agent.name} data-row tabIndex={-1}>
-                  <Link to={address("/history", { subject: agent.name })}>{agent.name}</Link>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )
-      }
-    </Show>
+    <section className="panel">
+      <h2>Whose history?</h2>
+      <ul>
+        {subjects.agents.map((name) => (
+          <li key={name} data-row tabIndex={-1}>
+            <Link to={address("/history", { subject: name })}>{name}</Link>
+          </li>
+        ))}
+        {subjects.experiments.map(({ experiment, arms }) => (
+          <li key={experiment} data-row tabIndex={-1}>
+            {experiment}: <ArmLinks arms={arms} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+type Arms = HistorySubjects["experiments"][number]["arms"];
+
+function ArmLinks({ arms }: { arms: Arms }): ReactElement {
+  return (
+    <>
+      {arms.map((arm, index) => (
+        <span key={arm.name}>
+          {index > 0 && ", "}
+          <Link to={address("/history", { subject: arm.name })}>{arm.label}</Link>
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** An experiment has a history for each of its arms. */
+function WhichArm({ experiment, arms }: { experiment: string; arms: Arms }): ReactElement {
+  return (
+    <Empty title={`${experiment} has ${plural(arms.length, "arm")}, each with a history of its own.`}>
+      <p>
+        <ArmLinks arms={arms} />
+      </p>
+    </Empty>
   );
 }
 
@@ -112,7 +137,11 @@ export default function Page(): ReactElement {
   };
   const { subject, metric, suite, benchmark, days } = chosen;
   const include_partial = chosen.partial === "yes" ? "true" : "";
-  const asked = subject ? address("/api/history", { subject, metric, suite_id: suite, benchmark, days, include_partial }) : null;
+  const subjects = useResource<HistorySubjects>("/api/history-subjects");
+  const experiment = subjects.data?.experiments.find((item) => item.experiment === subject);
+  // A name may be an experiment's and that of one of its arms: then the arm is meant.
+  const several = experiment && experiment.arms.length > 1 ? experiment : undefined;
+  const asked = subject && subjects.data && !several ? address("/api/history", { subject, metric, suite_id: suite, benchmark, days, include_partial }) : null;
   const history = useResource<History>(asked);
   return (
     <>
@@ -120,9 +149,10 @@ export default function Page(): ReactElement {
         <h1>History{subject && ` of ${subject}`}</h1>
         <CommandHint command={commandFor(chosen)} />
       </div>
-      <Choices chosen={chosen} shownMetric={history.data?.metric ?? ""} />
-      {!subject && <Subjects />}
-      {subject && (
+      <Choices chosen={chosen} shownMetric={history.data?.metric ?? ""} subjects={subjects.data} />
+      {!subject && <Show of={subjects}>{(data) => <Subjects subjects={data} />}</Show>}
+      {several && <WhichArm {...several} />}
+      {subject && !several && (
         <Show of={history}>
           {(data) =>
             data.points.length === 0 ? (

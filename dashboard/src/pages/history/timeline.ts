@@ -183,9 +183,79 @@ function marks(history: History, colours: Palette): object[] {
   });
 }
 
+export interface VersionBand {
+  version: string;
+  from: number;
+  to: number;
+}
+
+/** Stretches of runs of one version, each up to the first run of the next. */
+export function versionBands(points: readonly HistoryPoint[]): VersionBand[] {
+  const bands: VersionBand[] = [];
+  for (const point of points) {
+    const last = bands.at(-1);
+    if (last) last.to = point.at;
+    if (!last || last.version !== point.version) bands.push({ version: point.version, from: point.at, to: point.at });
+  }
+  return bands.length > 1 ? bands : [];
+}
+
+/** Every other version on a shade, each with its name on top; too many of them would be a wall of names. */
+function bandsOf(history: History, colours: Palette): object[] {
+  const bands = versionBands(history.points);
+  if (bands.length === 0 || bands.length > 2 * MOST_VERSIONS) return [];
+  const data = bands.map((band, index) => [
+    {
+      name: band.version || "no version",
+      xAxis: band.from,
+      itemStyle: { color: index % 2 === 0 ? "transparent" : colours.line, opacity: 0.35 },
+    },
+    { xAxis: band.to },
+  ]);
+  const label = { color: colours.muted, position: "insideTop", fontSize: 11, overflow: "truncate", width: 90 };
+  return [{ name: "versions", type: "line", data: [], silent: true, z: 0, markArea: { silent: true, data, label } }];
+}
+
+/** Where the series stands now, as a stripe as high as its 95 % interval; and a line up at each change of level. */
+function intervalAndChanges(history: History, colours: Palette): object[] {
+  const { now, points, changes } = history;
+  const from = points[changes.at(-1)?.index ?? 0]?.at;
+  const to = points.at(-1)?.at;
+  const found: object[] = [];
+  if (now && now.low !== null && now.high !== null && from !== undefined && to !== undefined && now.high > now.low) {
+    found.push({
+      name: "95 % interval of the level",
+      type: "line",
+      data: [],
+      silent: true,
+      itemStyle: { color: colours.accent, opacity: 0.3 },
+      lineStyle: { color: colours.accent, width: 8, opacity: 0.3 },
+      markArea: { silent: true, itemStyle: { color: colours.accent, opacity: 0.12 }, data: [[{ coord: [from, now.low] }, { coord: [to, now.high] }]] },
+    });
+  }
+  if (changes.length > 0) {
+    const data = changes.map((change) => {
+      const kind = direction(change);
+      return { xAxis: change.at, lineStyle: { color: kind === "other" ? colours.muted : colours[kind], type: change.confirmed ? "solid" : "dashed" } };
+    });
+    found.push({ name: "changes", type: "line", data: [], silent: true, markLine: { silent: true, symbol: "none", label: { show: false }, data } });
+  }
+  return found;
+}
+
+/** The metric with its unit, as the axis says it. */
+export function axisName(history: History): string {
+  const { metric, unit } = history;
+  if (unit === "ratio" || unit === "score") return `${metric}, points of a hundred`;
+  const words: Record<string, string> = { s: "time", usd: "US dollars", bytes: "memory" };
+  return unit ? `${metric}, ${words[unit] ?? unit}` : metric;
+}
+
 export function timelineOption(history: History, colours: Palette): ChartOption {
   const baseline = history.baseline;
-  const series = [...dots(history), ...steps(history, colours), ...marks(history, colours)];
+  const drawn = [...dots(history), ...steps(history, colours), ...marks(history, colours)];
+  const series = [...bandsOf(history, colours), ...intervalAndChanges(history, colours), ...drawn];
+  const legend = series.map((item) => (item as { name: string }).name).filter((name) => name !== "versions" && name !== "changes");
   if (baseline !== null) {
     series.push({
       name: "baseline",
@@ -203,10 +273,10 @@ export function timelineOption(history: History, colours: Palette): ChartOption 
     });
   }
   return {
-    legend: { type: "scroll", top: 0 },
-    grid: { left: 8, right: 16, top: 40, bottom: 56, containLabel: true },
-    xAxis: { type: "time" },
-    yAxis: { type: "value", scale: true, axisLabel: { formatter: (value: number) => shown(value, history) } },
+    legend: { type: "scroll", top: 0, data: baseline === null ? legend : [...legend, "baseline"] },
+    grid: { left: 26, right: 16, top: 40, bottom: 76, containLabel: true },
+    xAxis: { type: "time", name: "when the run ended", nameLocation: "middle", nameGap: 26 },
+    yAxis: { type: "value", scale: true, name: axisName(history), nameLocation: "middle", nameGap: 52, axisLabel: { formatter: (value: number) => shown(value, history) } },
     dataZoom: [
       { type: "inside", filterMode: "none", zoomOnMouseWheel: "shift" },
       { type: "slider", filterMode: "none", height: 22, bottom: 8, textStyle: { color: colours.muted } },

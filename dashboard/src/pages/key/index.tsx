@@ -1,9 +1,10 @@
 import type { ReactElement } from "react";
-import { forget } from "../../api/client";
-import { readKey, useKeyGeneration, writeKey } from "../../api/key";
+import { useKeyGeneration } from "../../api/key";
+import { signOut } from "../../api/session";
 import type { Session } from "../../api/answers";
 import { Show, SignIn } from "../../components";
 import { useResource } from "../../hooks/useResource";
+import { useQueryParam } from "../../router";
 import { Audit } from "./Audit";
 import { Keys } from "./Keys";
 
@@ -31,20 +32,25 @@ function Who({ session }: { session: Session }): ReactElement {
 export default function KeyPage(): ReactElement {
   const session = useResource<Session>("/api/session");
   useKeyGeneration();
-  const leave = (): void => {
-    forget();
-    writeKey(null);
-  };
+  const [then] = useQueryParam("then");
+  const leave = (): void => void signOut().catch(() => undefined);
   return (
     <>
       <h1>Key</h1>
       <Show of={session}>{(data) => <Who session={data} />}</Show>
-      {readKey() !== null && (
-        <p>
-          <button type="button" onClick={leave}>
-            Sign out
-          </button>
+      {session.data && (
+        <p className="row">
+          {/* A page of the server, and not of the dashboard. */}
+          <a href="/docs">Documentation of the API</a>
+          {!session.data.keyless && (
+            <button type="button" onClick={leave}>
+              Sign out
+            </button>
+          )}
         </p>
+      )}
+      {then === "/docs" && (
+        <p className="muted">The documentation opens for who stays signed in with this browser: tick the box below.</p>
       )}
       {session.error === undefined && <SignIn />}
       {session.data?.scope === "admin" && (

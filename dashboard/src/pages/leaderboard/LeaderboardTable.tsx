@@ -80,7 +80,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
       label: "Agent",
       value: (entry) => entry.agent,
       render: (entry) => (
-        <div>
+        <div className="leaderboard-agent">
           <Link to={`/agents/${encodeURIComponent(entry.name)}`}>{entry.name}</Link> <span className="muted">{entry.version}</span>
         </div>
       ),
@@ -110,11 +110,11 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
     },
     {
       key: "spent",
-      label: "$ each",
-      title: "Cost of one execution of a benchmark",
+      label: "$ per task",
+      title: "What one case costs, asked once",
       align: "right",
-      value: (entry) => entry.cost_usd,
-      render: (entry) => money(entry.cost_usd),
+      value: (entry) => entry.cost_per_task_usd,
+      render: (entry) => money(entry.cost_per_task_usd),
     },
     {
       key: "last",
@@ -129,11 +129,11 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
     },
     {
       key: "radar",
-      label: "Radar",
+      label: "Show",
       render: (entry) => (
         <input
           type="checkbox"
-          aria-label={`Show ${entry.agent} on the radar`}
+          aria-label={`Show ${entry.agent} in the pictures`}
           checked={chosen.includes(entry.agent)}
           onChange={() => onToggle(entry.agent)}
         />
@@ -144,7 +144,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
 
 interface LeaderboardTableProps {
   board: Leaderboard;
-  /** Labels of the agents on the radar. */
+  /** Labels of the agents in the pictures. */
   chosen: readonly string[];
   onToggle: (agent: string) => void;
 }
@@ -152,6 +152,7 @@ interface LeaderboardTableProps {
 export function LeaderboardTable({ board, chosen, onToggle }: LeaderboardTableProps): ReactElement {
   const ordered = board.metric === "all" ? "overall" : board.metric;
   return (
+    <div className="leaderboard-table">
     <Table
       caption={`Agents by ${ordered}, ${board.category}, last ${board.days} days`}
       columns={columnsOf(board.metric, chosen, onToggle)}
@@ -159,5 +160,6 @@ export function LeaderboardTable({ board, chosen, onToggle }: LeaderboardTablePr
       rowKey={(entry) => entry.agent}
       rowClass={(entry) => ((entry.scores[ordered]?.rank ?? TOP + 1) <= TOP ? "leaderboard-podium" : undefined)}
     />
+    </div>
   );
 }

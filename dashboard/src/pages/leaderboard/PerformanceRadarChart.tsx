@@ -1,109 +1,84 @@
-import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
 import type { LeaderboardEntry } from "../../api/answers";
-import { Chart } from "../../components";
-import type { ChartOption } from "../../components";
 import { points } from "../../format";
-import { Link, address } from "../../router";
-import { SHAPES } from "../../palette";
-import type { Palette } from "../../palette";
 import { DIMENSIONS } from "../../shared/dimensions";
+import { outlineOf, scoreOf, spotAt } from "./dimensions";
 
-const LINES = ["solid", "dashed", "dotted"] as const;
+const RADIUS = 130;
+const RINGS = [0.25, 0.5, 0.75, 1];
 
-const scoreOf = (entry: LeaderboardEntry, name: string): number | null => entry.scores[name]?.score ?? null;
-
-function radarOption(entries: readonly LeaderboardEntry[], axes: readonly string[], colours: Palette): ChartOption {
-  return {
-    legend: { bottom: 0, data: entries.map((entry, index) => ({ name: entry.agent, icon: SHAPES[index % SHAPES.length] })) },
-    radar: {
-      indicator: axes.map((name) => ({ name, max: 100 })),
-      radius: "62%",
-      center: ["50%", "46%"],
-      axisName: { color: colours.text },
-      splitArea: { show: false },
-      splitLine: { lineStyle: { color: colours.line } },
-      axisLine: { lineStyle: { color: colours.line } },
-    },
-    series: entries.map((entry, index) => ({
-      type: "radar",
-      name: entry.agent,
-      symbol: SHAPES[index % SHAPES.length],
-      symbolSize: 7,
-      lineStyle: { width: 2, type: LINES[index % LINES.length] },
-      itemStyle: { color: colours.series[index % colours.series.length] },
-      areaStyle: { opacity: 0.06 },
-      data: [{ name: entry.agent, value: axes.map((name) => Math.round(1000 * (scoreOf(entry, name) ?? 0)) / 10) }],
-    })),
-    tooltip: {
-      formatter: (item: { name: string; seriesIndex?: number }) => {
-        const entry = entries.find((candidate) => candidate.agent === item.name);
-        const lines = DIMENSIONS.map((name) => `${name}: ${points(entry?.scores[name]?.score)}`);
-        return [item.name, ...lines].join("\n");
-      },
-    },
-  };
+function ring(share: number): string {
+  const spots = DIMENSIONS.map((_, axis) => spotAt(axis, share * RADIUS));
+  return spots.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 }
 
-/** Bars instead, where fewer than three dimensions are known of every agent: what is unknown has no bar. */
-function barOption(entries: readonly LeaderboardEntry[], colours: Palette): ChartOption {
-  return {
-    legend: { bottom: 0 },
-    grid: { left: 40, right: 12, top: 16, bottom: 60 },
-    xAxis: { type: "category", data: [...DIMENSIONS] },
-    yAxis: { type: "value", min: 0, max: 100 },
-    series: entries.map((entry, index) => ({
-      type: "bar",
-      barMaxWidth: 48,
-      name: entry.agent,
-      itemStyle: { color: colours.series[index % colours.series.length] },
-      label: { show: true, position: "top", color: colours.text, fontSize: 11 },
-      data: DIMENSIONS.map((name) => {
-        const score = scoreOf(entry, name);
-        return score === null ? "-" : Math.round(1000 * score) / 10;
-      }),
-    })),
-  };
-}
-
-const LEAST_AXES = 3;
-
-interface RadarProps {
-  entries: readonly LeaderboardEntry[];
-  chosen: readonly string[];
-  suite: string;
-}
-
-/** The five dimensions of the chosen agents. The table's checkboxes choose them; the address keeps them. */
-export function PerformanceRadarChart({ entries, chosen, suite }: RadarProps): ReactElement {
-  const shown = useMemo(() => entries.filter((entry) => chosen.includes(entry.agent)), [entries, chosen]);
-  // A dimension that is not known of every agent is left out: the middle of the radar would read as a zero.
-  const axes = useMemo(() => DIMENSIONS.filter((name) => shown.every((entry) => scoreOf(entry, name) !== null)), [shown]);
-  const radar = axes.length >= LEAST_AXES;
-  const option = useCallback((colours: Palette) => (radar ? radarOption(shown, axes, colours) : barOption(shown, colours)), [shown, axes, radar]);
-  if (shown.length === 0) return <p className="muted">Tick agents in the column Radar to see their dimensions side by side.</p>;
-  const described = shown.map((entry) => {
-    const scores = DIMENSIONS.map((name) => `${name} ${points(entry.scores[name]?.score)}`);
-    return `${entry.agent}: ${scores.join(", ")}`;
-  });
-  const unknown = DIMENSIONS.filter((name) => !axes.includes(name));
-  const pair = shown.map((entry) => entry.agent).join(",");
+function Axis({ name, index }: { name: string; index: number }): ReactElement {
+  const end = spotAt(index, RADIUS);
+  const label = spotAt(index, RADIUS + 16);
+  const anchor = Math.abs(label.x) < 5 ? "middle" : label.x > 0 ? "start" : "end";
   return (
-    <Chart
-      title="Dimensions of the chosen agents"
-      description={described.join(". ")}
-      option={option}
-      height={400}
-      table={{
-        columns: ["Agent", ...DIMENSIONS],
-        rows: shown.map((entry) => [entry.agent, ...DIMENSIONS.map((name) => points(entry.scores[name]?.score))]),
-      }}
-    >
-      {radar && unknown.length > 0 && (
-        <p className="muted">Not known of every agent and left out: {unknown.join(", ")}.</p>
-      )}
-      {!radar && <p className="muted">A radar needs three dimensions that are known of every agent; what has no bar is not known.</p>}
-      {shown.length > 1 && <Link to={address("/compare", { agents: pair, suite })}>Compare these {shown.length} case by case</Link>}
-    </Chart>
+    <>
+      <line className="leaderboard-grid" x1={0} y1={0} x2={end.x} y2={end.y} />
+      <text className="leaderboard-axis" x={label.x} y={label.y + 4} textAnchor={anchor}>
+        {name}
+      </text>
+    </>
+  );
+}
+
+function Shape({ entry, index }: { entry: LeaderboardEntry; index: number }): ReactElement {
+  const { path, whole, spots } = outlineOf(DIMENSIONS.map((name) => scoreOf(entry, name)), RADIUS);
+  return (
+    <g className={`leaderboard-shape leaderboard-series-${(index % 7) + 1} leaderboard-line-${index % 3}`}>
+      <title>{`${entry.agent}: ${DIMENSIONS.map((name) => `${name} ${points(scoreOf(entry, name))}`).join(", ")}`}</title>
+      <path className={whole ? "leaderboard-filled" : "leaderboard-open"} d={path} />
+      {spots.map(({ x, y }) => (
+        <circle key={`${x} ${y}`} cx={x} cy={y} r={3.5} />
+      ))}
+    </g>
+  );
+}
+
+/** The chosen agents on the five dimensions, always all five: one that is not known of an agent is a gap in its line. */
+export function PerformanceRadarChart({ entries }: { entries: readonly LeaderboardEntry[] }): ReactElement {
+  const gaps = entries.flatMap((entry) => {
+    const missing = DIMENSIONS.filter((name) => scoreOf(entry, name) === null);
+    return missing.length > 0 ? [`${entry.agent} has no ${missing.join(", ")}`] : [];
+  });
+  const described = entries.map(
+    (entry) => `${entry.agent}: ${DIMENSIONS.map((name) => `${name} ${points(scoreOf(entry, name))}`).join(", ")}`,
+  );
+  return (
+    <figure className="chart leaderboard-radar" aria-labelledby="leaderboard-radar">
+      <figcaption>
+        <span className="chart-title" id="leaderboard-radar">
+          Radar of the chosen agents
+        </span>
+      </figcaption>
+      <svg viewBox="-240 -165 480 320" role="img" aria-label={`Radar of the chosen agents. ${described.join(". ")}`}>
+        {RINGS.map((share) => (
+          <polygon key={share} className="leaderboard-grid" points={ring(share)} />
+        ))}
+        {DIMENSIONS.map((name, index) => (
+          <Axis key={name} name={name} index={index} />
+        ))}
+        {entries.map((entry, index) => (
+          <Shape key={entry.agent} entry={entry} index={index} />
+        ))}
+      </svg>
+      <ul className="leaderboard-legend">
+        {entries.map((entry, index) => (
+          <li key={entry.agent}>
+            <svg viewBox="0 0 24 10" width={24} height={10} aria-hidden="true">
+              <g className={`leaderboard-shape leaderboard-series-${(index % 7) + 1} leaderboard-line-${index % 3}`}>
+                <path className="leaderboard-open" d="M0 5H24" />
+              </g>
+            </svg>{" "}
+            {entry.agent}
+          </li>
+        ))}
+      </ul>
+      {gaps.length > 0 && <p className="muted">A gap is not known: {gaps.join("; ")}.</p>}
+    </figure>
   );
 }

@@ -1,11 +1,12 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { Leaderboard, SuiteItems } from "../../api/answers";
+import type { Leaderboard, LeaderboardEntry, SuiteItems } from "../../api/answers";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
 import { BoardScope, suiteOptions } from "../../shared/BoardScope";
+import { DimensionBars } from "./DimensionBars";
 import { LeaderboardTable } from "./LeaderboardTable";
 import { PerformanceRadarChart } from "./PerformanceRadarChart";
 import "./page.css";
@@ -18,6 +19,37 @@ const DAYS = [["1", "1 day"], ["7", "7 days"], ["30", "30 days"], ["90", "90 day
 const RUNS = [["", "whole runs"], ["yes", "quick and limited, too"]] as const;
 const LIMITS = ["10", "20", "50", "100"];
 const ON_RADAR = 3;
+
+/** The suite that the board is of, "" where it is of several. */
+function onlySuite(board: Leaderboard): string {
+  const [first = "", ...others] = board.scope.suites;
+  return others.length === 0 ? first : "";
+}
+
+interface PicturesProps {
+  entries: readonly LeaderboardEntry[];
+  chosen: readonly string[];
+  suite: string;
+}
+
+/** The chosen agents as bars, and as the radar. The table's checkboxes choose them; the address keeps them. */
+function Pictures({ entries, chosen, suite }: PicturesProps): ReactElement {
+  const shown = entries.filter((entry) => chosen.includes(entry.agent));
+  if (shown.length === 0) return <p className="muted">Tick agents in the column Show to see their dimensions side by side.</p>;
+  return (
+    <>
+      {shown.length > 1 && (
+        <p>
+          <Link to={address("/compare", { agents: shown.map((entry) => entry.agent).join(","), suite: suite === "all" ? "" : suite })}>
+            Compare these {shown.length} case by case
+          </Link>
+        </p>
+      )}
+      <DimensionBars entries={shown} />
+      <PerformanceRadarChart entries={shown} />
+    </>
+  );
+}
 
 export default function LeaderboardPage(): ReactElement {
   const [category, setCategory] = useQueryParam("category", "overall");
@@ -80,7 +112,7 @@ export default function LeaderboardPage(): ReactElement {
                 before.
               </p>
               <BoardScope scope={data.scope} />
-              <PerformanceRadarChart entries={data.entries} chosen={chosen} suite={suite} />
+              <Pictures entries={data.entries} chosen={chosen} suite={suite || onlySuite(data)} />
             </>
           )
         }

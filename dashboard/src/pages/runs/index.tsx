@@ -1,85 +1,65 @@
+import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { RunRow, RunRowPage } from "../../api/answers";
-import { CommandHint, Empty, Pager, Select, Show, StatusBadge, Table } from "../../components";
-import type { Column } from "../../components";
-import { age, count, dateTime, duration } from "../../format";
+import { CommandHint, Empty, Pager, Select, Show, Table } from "../../components";
+import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
-import { runAddress, shortId } from "../../shared/paths";
+import { columnsOf } from "./columns";
+import "./page.css";
 
 export const title = "Runs";
 
 const KINDS = [["", "all"], ["suite", "suites of agents"], ["experiment", "experiments"], ["load", "load runs"]] as const;
 const STATUSES = [["", "all"], "running", "complete", "partial", "failed"] as const;
 
-const WHOLE = ["", "full", "unknown"];
-
-function RunStatus({ row }: { row: RunRow }): ReactElement {
-  return (
-    <span>
-      <StatusBadge status={row.status} />
-      {!WHOLE.includes(row.form) && (
-        <span className="muted" title="Not a whole run of its suite: on no board unless asked for">
-          {" "}
-          {row.form}
-        </span>
-      )}
-    </span>
-  );
+interface TickedProps {
+  ticked: readonly string[];
+  rows: readonly RunRow[];
 }
 
-const COLUMNS: readonly Column<RunRow>[] = [
-  {
-    key: "name",
-    label: "Run",
-    value: (row) => row.name,
-    render: (row) => (
-      <span>
-        <Link to={runAddress(row.run_id)}>{row.name || shortId(row.run_id)}</Link>{" "}
-        <span className="muted">{shortId(row.run_id)}</span>
-      </span>
-    ),
-  },
-  { key: "kind", label: "Kind", value: (row) => row.kind, render: (row) => row.kind },
-  { key: "status", label: "Status", value: (row) => row.status, render: (row) => <RunStatus row={row} /> },
-  {
-    key: "started",
-    label: "Started",
-    first: "descending",
-    value: (row) => row.started_at,
-    render: (row) => <span title={dateTime(row.started_at)}>{age(row.started_at)}</span>,
-  },
-  {
-    key: "took",
-    label: "Took",
-    align: "right",
-    value: (row) => (row.finished_at === null ? null : row.finished_at - row.started_at),
-    render: (row) => duration(row.finished_at === null ? null : (row.finished_at - row.started_at) / 1000),
-  },
-  { key: "arms", label: "Arms", align: "right", value: (row) => row.arms, render: (row) => count(row.arms) },
-  { key: "samples", label: "Samples", align: "right", value: (row) => row.samples, render: (row) => count(row.samples) },
-  {
-    key: "errors",
-    label: "No answer",
-    title: "Samples that ended with an error, a timeout or a limit",
-    align: "right",
-    first: "descending",
-    value: (row) => row.errors,
-    render: (row) => (row.errors > 0 ? <span className="verdict-worse">{count(row.errors)}</span> : "0"),
-  },
-  { key: "tags", label: "Tags", render: (row) => row.tags.join(", ") || <span className="muted">none</span> },
-];
+/** What can be done with the ticked runs; the one that is oldest in the list is the baseline. */
+function Ticked({ ticked, rows }: TickedProps): ReactElement | null {
+  if (ticked.length === 0) return null;
+  const place = (id: string): number => rows.findIndex((row) => row.run_id === id);
+  const oldestFirst = ticked.toSorted((a, b) => place(b) - place(a));
+  return (
+    <p className="panel row runs-compare" role="status">
+      {plural(ticked.length, "run")} ticked.
+      {ticked.length > 1 ? (
+        <Link to={address("/compare", { runs: oldestFirst.join(",") })}>Compare {ticked.length} runs</Link>
+      ) : (
+        <span className="muted">Tick another one to compare the two.</span>
+      )}
+      <button type="button" className="quiet" onClick={() => setQuery({ ticked: "" })}>
+        Untick
+      </button>
+    </p>
+  );
+}
 
 export default function Runs(): ReactElement {
   const [kind] = useQueryParam("kind");
   const [name] = useQueryParam("name");
+  const [text] = useQueryParam("q");
   const [status] = useQueryParam("status");
   const [cursor] = useQueryParam("cursor");
-  const runs = useResource<RunRowPage>(address("/api/runs", { kind, name, status, cursor, limit: 50 }), { everyMs: 15_000 });
+  const [tickedText] = useQueryParam("ticked");
+  const asked = { kind, name, q: text, status, cursor, limit: 50 };
+  const listed = useResource<RunRowPage>(address("/api/runs", asked), { everyMs: 15_000 });
+  // The list is there at once; verdicts may take a moment, the first time.
+  const judged = useResource<RunRowPage>(address("/api/runs", { ...asked, verdicts: "true" }), { everyMs: 15_000 });
+  const runs = judged.data ? judged : listed;
+  const ticked = useMemo(() => tickedText.split(",").filter(Boolean), [tickedText]);
+  const columns = useMemo(() => {
+    const tick = (id: string): void =>
+      setQuery({ ticked: (ticked.includes(id) ? ticked.filter((item) => item !== id) : [...ticked, id]).join(",") });
+    return columnsOf(ticked, tick);
+  }, [ticked]);
   // Another filter is another list, which begins at its first page.
   const filter = (values: Record<string, string>): void => setQuery({ ...values, cursor: "" });
-  const filtered = kind !== "" || name !== "" || status !== "";
+  const filtered = kind !== "" || name !== "" || status !== "" || text !== "";
   return (
     <>
       <div className="page-head">
@@ -87,28 +67,34 @@ export default function Runs(): ReactElement {
         <CommandHint command="dyno list runs --limit 50" />
       </div>
       <div className="fields" role="search" aria-label="Filter the runs">
+        <SearchField
+          label="Search"
+          value={text}
+          placeholder="name, agent, suite, tag or commit"
+          onChange={(value) => filter({ q: value })}
+        />
         <Select label="Kind" value={kind} options={KINDS} onChange={(value) => filter({ kind: value })} />
         <Select label="Status" value={status} options={STATUSES} onChange={(value) => filter({ status: value })} />
-        <SearchField label="Name" value={name} onChange={(value) => filter({ name: value })} />
       </div>
       <Show of={runs}>
         {(page) => (
-            <>
-              <Table
-                caption="Runs, newest first"
-                columns={COLUMNS}
-                rows={page.items}
-                rowKey={(row) => row.run_id}
-                empty={
-                  filtered || cursor ? (
-                    <Empty title="No run fits the filter." />
-                  ) : (
-                    <Empty title="Nothing has been run yet. A first run, without a model and without a key:" command="dyno demo" />
-                  )
-                }
-              />
-              <Pager cursor={cursor} next={page.next} onMove={(to) => setQuery({ cursor: to }, {})} />
-            </>
+          <>
+            <Table
+              caption="Runs, newest first"
+              columns={columns}
+              rows={page.items}
+              rowKey={(row) => row.run_id}
+              empty={
+                filtered || cursor ? (
+                  <Empty title="No run fits the filter." />
+                ) : (
+                  <Empty title="Nothing has been run yet. A first run, without a model and without a key:" command="dyno demo" />
+                )
+              }
+            />
+            <Ticked ticked={ticked} rows={page.items} />
+            <Pager cursor={cursor} next={page.next} onMove={(to) => setQuery({ cursor: to }, {})} />
+          </>
         )}
       </Show>
     </>

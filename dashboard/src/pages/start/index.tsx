@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import { ApiError, post } from "../../api/client";
-import type { Accepted, AgentItems, AgentRow, RunBody, SuiteItems, SuiteRow } from "../../api/answers";
+import type { Accepted, AgentItems, AgentRow, RunBody, RunEstimate, SuiteItems, SuiteRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Loading, Show, SignIn, shellWord } from "../../components";
-import { plural } from "../../format";
+import { duration, moneySum, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, navigate, setQuery, useRoute } from "../../router";
 import { jobAddress } from "../../shared/paths";
@@ -12,6 +12,7 @@ import { CostQuestion } from "./CostQuestion";
 import { HowMuch, SETTING, Settings } from "./Fields";
 import { SelectRow } from "./FormRow";
 import { newKey, problemsOf, read } from "./request";
+import { useEstimate } from "./useEstimate";
 import type { Problems, Typed } from "./request";
 import "./page.css";
 
@@ -72,6 +73,28 @@ function useSubmit(known: readonly string[]): {
   return { busy, refused, error, send };
 }
 
+/** How much the run is, in one line, before anybody starts it. */
+function Amount({ estimate, refusal }: { estimate: RunEstimate | undefined; refusal: string }): ReactElement {
+  if (refusal) return <p className="start-amount verdict-worse">{refusal}</p>;
+  if (!estimate) return <p className="start-amount muted">Choose an agent and a suite to see how much it is.</p>;
+  const { calls, cases, epochs, usd, seconds } = estimate;
+  const cost = usd === null ? "what it costs is not known" : usd === 0 ? "no charge" : `about ${moneySum(usd)}`;
+  return (
+    <p className="start-amount">
+      <strong>{estimate.agent}</strong>: {plural(calls, "call")} ({plural(cases, "case")}, {epochs === 1 ? "each once" : `each ${epochs} times`}
+      {calls > cases * epochs && ", and warm-ups"}), {cost},{" "}
+      {seconds === null ? "how long it takes is not known before its first run" : `about ${duration(seconds)}`}.
+    </p>
+  );
+}
+
+/** The chosen version: that of the address, else the newest that is registered here. */
+function versionOf(agent: AgentRow | undefined, asked: string): string {
+  if (!agent) return "";
+  const named = asked.slice(agent.name.length + 1);
+  return named || (agent.registered_versions[0] ?? "");
+}
+
 interface FormProps {
   agents: readonly AgentRow[];
   suites: readonly SuiteRow[];
@@ -84,7 +107,10 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
   const suite = suites.find((row) => row.suite_id === typed.suite);
   const [tried, setTried] = useState(false);
   const [agreed, setAgreed] = useState("");
-  const { request, problems } = useMemo(() => read(typed, agent), [typed, agent]);
+  const version = versionOf(agent, typed.agent);
+  const label = agent && version ? `${agent.name}@${version}` : typed.agent;
+  const { request, problems } = useMemo(() => read({ ...typed, agent: label }, agent), [typed, label, agent]);
+  const estimated = useEstimate(Object.keys(problems).length === 0 ? request : null);
   const fields = ["agent_id", "suite_id", "options.epochs", "options.limit", "options.quick", "options.max_cost_usd"];
   const known = [...fields, ...Object.keys(agent?.settings ?? {}).map((name) => `configuration.${name}`)];
   const { busy, refused, error, send } = useSubmit(known);
@@ -112,7 +138,7 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
   };
   return (
     <form ref={form} className="start-form" onSubmit={submit} noValidate>
-      <CommandHint command={commandOf(typed)} />
+      <CommandHint command={commandOf({ ...typed, agent: label })} />
       {Object.values(typed.settings).some(Boolean) && (
         <p className="muted">The command runs the agent as it is registered: settings can be changed from here and through the API.</p>
       )}
@@ -120,12 +146,21 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
         <legend>What</legend>
         <SelectRow
           label="Agent"
-          value={typed.agent}
+          value={agent?.name ?? typed.agent}
           note={agent?.description}
           problem={shown["agent_id"]}
           options={[["", "choose…"], ...agents.map((row) => [row.name, row.paid ? `${row.name} (costs money)` : row.name] as const)]}
           onChange={pickAgent}
         />
+        {agent && agent.registered_versions.length > 1 && (
+          <SelectRow
+            label="Version"
+            value={version}
+            note={`${plural(agent.registered_versions.length, "version")} can be run here; the newest is first`}
+            options={agent.registered_versions.map((item, index) => [item, index === 0 ? `${item} (newest)` : item] as const)}
+            onChange={(value) => setQuery({ agent: `${agent.name}@${value}` })}
+          />
+        )}
         <SelectRow
           label="Suite"
           value={typed.suite}
@@ -140,12 +175,13 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
       {asks && (
         <CostQuestion
           agent={agent}
-          suite={suite}
           typed={typed}
+          estimate={estimated.estimate}
           agreed={agreed === question}
           onAgree={(yes) => setAgreed(yes ? question : "")}
         />
       )}
+      <Amount {...estimated} />
       {tried && !mayGo && <p className="verdict-worse" role="alert">Say that it may spend money, above.</p>}
       <ErrorBox error={error} />
       <button type="submit" disabled={busy}>

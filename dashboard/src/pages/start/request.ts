@@ -74,7 +74,7 @@ export function problemsOf(error: ApiError, known: readonly string[]): Problems 
   for (const { field, message } of error.problem.errors ?? []) {
     const name = field.replace(/^body\./, "");
     const own = known.find((item) => name === item || name.startsWith(`${item}.`));
-    if (own) found[own] = message;
+    if (own) found[own] = [message, error.problem.remedy].filter(Boolean).join(". ");
   }
   return found;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import uvicorn
 
     from agentdyno.store import Store
+    from agentdyno.web.settings import ServiceSettings
+
+
+class _Options(TypedDict):
+    cors: tuple[str, ...]
+    store: str | None
+    keyless_read: bool
+
 
 BACKLOG = 1024
 FINISH_S = 5
@@ -34,50 +42,60 @@ FINISH_S = 5
     "--cors", "cors", multiple=True, metavar="ORIGIN", help="A site whose pages may call the API; repeatable."
 )
 @store_option
-def command(host: str, port: int, workers: int, lease_s: float, cors: tuple[str, ...], store: str | None) -> int:
+def command(host: str, port: int, workers: int, lease_s: float, **options: Unpack[_Options]) -> int:
     """Serve the dashboard, the REST API and the workers until Ctrl-C. Prints its address.
 
     On this machine anybody may read while there is no key; starting a run needs one.
     """
+    from agentdyno.errors import SpecError
     from agentdyno.extras import need_extra
     from agentdyno.jobs.processes import WorkerPool
-    from agentdyno.web.settings import is_loopback
+    from agentdyno.web.settings import ServiceSettings, is_loopback
 
     need_extra("service", "dyno serve")
+    store, keyless = options["store"], options["keyless_read"]
     url = store_url(store)
     with open_store(store) as opened:
         has_key = _has_key(opened)
+    if keyless and not is_loopback(host):
+        raise SpecError(
+            f"listening at {host} without asking for a key would let everybody read",
+            where="--keyless-read",
+            remedy="Leave it out, or listen at 127.0.0.1.",
+        )
     if not has_key and not is_loopback(host):
-        from agentdyno.errors import SpecError
-
         raise SpecError(
             f"listening at {host} would let everybody in: there is no key",
             where="dyno serve",
             remedy="Make one first: dyno keys create admin --scope admin.",
         )
     with closing(_listen(host, port)) as listening:
-        server = _server(url, host, workers, cors)
+        settings = ServiceSettings(
+            url, Path.cwd(), host, workers, tuple(options["cors"]), keyless_beside_keys=keyless
+        )
+        server, token = _server(settings)
         with WorkerPool(url, Path.cwd(), workers, round(lease_s * 1000)):
-            _announce(_address(host, listening), workers, has_key)
+            _announce(_address(host, listening), settings, token, has_key=has_key)
             server.run(sockets=[listening])
     say("Stopped.")
     return 0
 
 
-def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn.Server:
-    """One that SIGINT and SIGTERM end cleanly, from now on."""
+def _server(settings: ServiceSettings) -> tuple[uvicorn.Server, str]:
+    """One that SIGINT and SIGTERM end cleanly, from now on; and the token of its link."""
     import logging
     import signal
 
     import uvicorn
 
     from agentdyno.web.app import create_app
-    from agentdyno.web.settings import ServiceSettings
     from agentdyno.web.slow_headers import impatient
+    from agentdyno.web.state import Services
 
-    settings = ServiceSettings(url, Path.cwd(), host, workers, cors)
+    app = create_app(settings)
+    services: Services = app.state.services
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         http=impatient(settings.header_timeout_s),
         log_config=None,
         access_log=logging.getLogger().isEnabledFor(logging.INFO),
@@ -93,15 +111,19 @@ def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    return server
+    return server, services.link.make(services.now_ms())
 
 
-def _announce(address: str, workers: int, has_key: bool) -> None:
+def _announce(address: str, settings: ServiceSettings, token: str, *, has_key: bool) -> None:
+    workers = settings.workers
     click.echo(address)
     say(f"Dashboard  {address}/")
+    say(f"Sign in    {address}/sign-in#{token} (to read and run; once, within an hour)")
     say(f"API        {address}/docs")
     say(f"Workers    {workers}" + ("" if workers else ": jobs wait until somebody starts `dyno worker`"))
-    if has_key:
+    if settings.keyless_beside_keys:
+        say("Every program of this machine may read without a key (--keyless-read).")
+    elif has_key:
         say("Requests need a key; `dyno keys create NAME --scope run` makes another.")
     else:
         say("Reading needs no key on this machine. To start runs: dyno keys create NAME --scope run")

@@ -231,6 +231,12 @@ def _distinct(row: LeaderboardRow) -> float | None:
     return row.scored * min(row.benchmarks, row.n) / row.n if row.n else None
 
 
+def _per_task(cost_usd: float | None, rows: Sequence[LeaderboardRow]) -> float | None:
+    """From the cost of an execution to that of one of its samples."""
+    samples = sum(row.samples for row in rows)
+    return None if cost_usd is None or not samples else cost_usd * sum(row.n for row in rows) / samples
+
+
 def _leaderboard_entry(
     rows: Sequence[LeaderboardRow],
     category: str,
@@ -263,6 +269,7 @@ def _leaderboard_entry(
         not_whole=sum(row.not_whole for row in rows),
         scored=scored,
         cases=cases,
+        cost_per_task_usd=_per_task(cost_usd, rows),
     )
 
 

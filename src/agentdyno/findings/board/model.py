@@ -165,7 +165,8 @@ class LeaderboardEntry:
     """One agent in one category (``overall``: all together). ``trend`` is by dimension and ``overall`` the score less
     that of the window before, ``None`` where it has none there. ``best_ranking`` is its best rank in a dimension.
     ``not_whole`` of its ``executions`` are of runs that were quick, limited or cut short. In its last success in each
-    benchmark ``scored`` of the ``cases`` were scored, which accuracy is of; 0 where that is not known."""
+    benchmark ``scored`` of the ``cases`` were scored, which accuracy is of; 0 where that is not known. ``cost_usd``
+    is of one execution of a benchmark, ``cost_per_task_usd`` of one case that it asks once."""
 
     agent: str
     name: str
@@ -183,6 +184,7 @@ class LeaderboardEntry:
     not_whole: int = 0
     scored: int = 0
     cases: int = 0
+    cost_per_task_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

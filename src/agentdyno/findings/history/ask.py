@@ -235,6 +235,9 @@ class Histories:
         rows = self._store.boards.arm_series(experiment=subject, arm_name=None, limit=POINTS)
         if not rows:
             rows = self._store.boards.arm_series(experiment=None, arm_name=subject, limit=POINTS)
+        if not rows and ":" in subject:  # an arm that has the name of its experiment is one of several
+            experiment, _, arm = subject.partition(":")
+            rows = self._store.boards.arm_series(experiment=experiment, arm_name=arm, limit=POINTS)
         since = self._since(days)
         rows = [row for row in rows if row.side != "baseline" and (since is None or row.at >= since)]
         if not rows:
@@ -244,7 +247,8 @@ class Histories:
             )
         names = list(dict.fromkeys(row.name for row in rows))
         if len(names) > 1:
-            listed = "; ".join(names[:8]) + ("; …" if len(names) > 8 else "")
+            callable_by = [f"{subject}:{name}" if name == subject else name for name in names]
+            listed = "; ".join(callable_by[:8]) + ("; …" if len(names) > 8 else "")
             raise SpecError(f"{subject} has {len(names)} arms", where="history", remedy=f"Name one: {listed}")
         return _experiment_history(names[0], metric, rows)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentdyno.agents.references import scheme_of
-from agentdyno.model import Arm, Benchmark, Case
+from agentdyno.model import Arm, Benchmark, Case, Plan
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
 from agentdyno.runs.lineup import Entrant
@@ -24,6 +24,13 @@ class Expected:
 
     usd_per_call: Mapping[str, float]
     unpriced: tuple[str, ...] = ()
+
+    def usd_of(self, plan: Plan) -> float | None:
+        """What the plan is expected to cost; ``None`` where the price of an agent that costs money is unknown."""
+        if self.unpriced:
+            return None
+        measured = sum(self.usd_per_call[trial.arm_id] for trial in plan.trials)
+        return measured + sum(self.usd_per_call[arm_id] * count for arm_id, count in plan.warmups.items())
 
 
 def has_price(entrant: Entrant, prices: PriceBook) -> bool:

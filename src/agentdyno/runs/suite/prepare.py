@@ -117,11 +117,7 @@ class PreparedSuite:
     @property
     def expected_usd(self) -> float | None:
         """What the plan is expected to cost; ``None`` where the price of an agent that costs money is unknown."""
-        if self.expected.unpriced:
-            return None
-        per_call = self.expected.usd_per_call
-        measured = sum(per_call[trial.arm_id] for trial in self.plan.trials)
-        return measured + sum(per_call[arm_id] * job.warmup for arm_id, job in self.jobs.items())
+        return self.expected.usd_of(self.plan)
 
     def share_references(self) -> None:
         """Agents that work on this host read references; together they may spend what a run may."""

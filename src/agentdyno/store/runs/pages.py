@@ -16,7 +16,8 @@ from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import id_bytes, row_sample
-from agentdyno.store.runs.queries import list_runs, run_key
+from agentdyno.store.runs.listing import list_runs, mentions
+from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
 
@@ -60,9 +61,13 @@ def run_page(
     after: After | None = None,
     *,
     statuses: Sequence[RunStatus] = (),
+    text: str = "",
     limit: int,
 ) -> list[RunRow]:
-    """Runs, newest first, from the one behind ``after`` on; of every status where none is named."""
+    """Runs, newest first, from the one behind ``after`` on; of every status where none is named.
+
+    ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters.
+    """
     only: list[ColumnElement[bool]] = []
     if kind is not None:
         only.append(runs.c.kind == kind)
@@ -70,6 +75,8 @@ def run_page(
         only.append(runs.c.name == name)
     if statuses:
         only.append(runs.c.status.in_([status.value for status in statuses]))
+    if text:
+        only.append(mentions(text))
     if after is not None:
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(behind_row(runs.c.started_at, runs.c.id, after.at, place))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, case, func, select
+from sqlalchemy import ColumnElement, Row, func, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import (
@@ -29,9 +29,8 @@ from agentdyno.model import (
 )
 from agentdyno.model.form import RunForm
 from agentdyno.model.result import ScoreSpread
-from agentdyno.store.boards.schema import executions, suites
+from agentdyno.store.boards.schema import suites
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import decoded, id_bytes, id_text, readable, row_sample
 from agentdyno.store.runs.schema import (
     IS_SAMPLE,
@@ -49,9 +48,8 @@ _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _PREFIX = re.compile(r"[0-9a-fA-F-]{1,36}")
 _CANDIDATES = 5
 _RECENT = 200
-_UNANSWERED = (Status.ERROR.value, Status.TIMEOUT.value, Status.LIMIT.value)
 _PHASE_ORDER = {phase: position for position, phase in enumerate(Phase)}
-_NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
+NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
 
 
 def run_key(session: DatabaseSession, run_id: str) -> int:
@@ -81,7 +79,7 @@ def find_run(session: DatabaseSession, reference: str) -> str:
     if not _PREFIX.fullmatch(reference) or not 0 < len(digits) <= 32:
         raise _unknown(session, reference)
     low, high = (bytes.fromhex(digits.ljust(32, filler)) for filler in "0f")
-    wanted = select(runs.c.run_id, runs.c.name).where(runs.c.run_id.between(low, high)).order_by(*_NEWEST_FIRST)
+    wanted = select(runs.c.run_id, runs.c.name).where(runs.c.run_id.between(low, high)).order_by(*NEWEST_FIRST)
     found = session.execute(wanted.limit(_CANDIDATES + 1)).all()
     if not found:
         raise _unknown(session, reference)
@@ -93,7 +91,7 @@ def find_run(session: DatabaseSession, reference: str) -> str:
 
 
 def _nth_newest(session: DatabaseSession, reference: str, back: int) -> str:
-    found = session.execute(select(runs.c.run_id).order_by(*_NEWEST_FIRST).offset(back).limit(1)).scalar()
+    found = session.execute(select(runs.c.run_id).order_by(*NEWEST_FIRST).offset(back).limit(1)).scalar()
     if found is not None:
         return id_text(found)
     count = session.execute(select(func.count()).select_from(runs)).scalar_one()
@@ -113,7 +111,7 @@ def _empty(session: DatabaseSession) -> StoreError:
 
 
 def _unknown(session: DatabaseSession, reference: str) -> StoreError:
-    recent = session.execute(select(runs.c.run_id, runs.c.name).order_by(*_NEWEST_FIRST).limit(_RECENT)).all()
+    recent = session.execute(select(runs.c.run_id, runs.c.name).order_by(*NEWEST_FIRST).limit(_RECENT)).all()
     if not recent:
         return _empty(session)
     named = [id_text(row.run_id) for row in recent if row.name == reference]
@@ -122,40 +120,6 @@ def _unknown(session: DatabaseSession, reference: str) -> StoreError:
     else:
         remedy = nearest(reference, [id_text(row.run_id) for row in recent])
     return StoreError(f"there is no run {reference!r}", where=session.backend.where, remedy=remedy)
-
-
-def newest_runs(session: DatabaseSession, limit: int = 20) -> list[RunRow]:
-    """At most ``limit`` runs, newest first."""
-    return list_runs(session, limit)
-
-
-def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement[bool]] = ()) -> list[RunRow]:
-    """The newest runs first."""
-    rows = session.execute(select(runs).where(*only).order_by(*_NEWEST_FIRST).limit(limit)).all()
-    unanswered = func.sum(case((samples.c.status.in_(_UNANSWERED), 1), else_=0))
-    counted = (
-        select(arms.c.run, func.count(arms.c.id.distinct()), func.count(samples.c.id), unanswered)
-        .select_from(arms.outerjoin(samples, (samples.c.arm == arms.c.id) & IS_SAMPLE))
-        .where(arms.c.run.in_([row.id for row in rows]))
-        .group_by(arms.c.run)
-    )
-    counts = {row[0]: (row[1], row[2], row[3]) for row in session.execute(counted)}
-    told = select(executions.c.run, func.min(executions.c.form)).where(executions.c.run.in_([row.id for row in rows]))
-    forms = {row[0]: row[1] for row in session.execute(told.group_by(executions.c.run))}
-    return [
-        RunRow(
-            id_text(row.run_id),
-            row.kind,
-            row.name,
-            RunStatus(row.status),
-            row.started_at,
-            row.finished_at,
-            *counts.get(row.id, (0, 0, 0)),
-            tuple(row.tags or ()),
-            forms.get(row.id, ""),
-        )
-        for row in rows
-    ]
 
 
 def recorded(session: DatabaseSession, run_id: str) -> dict[str, Status]:

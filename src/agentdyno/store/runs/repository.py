@@ -14,7 +14,7 @@ from agentdyno.store.boards.executions import runs_before
 from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs import pages, queries, repeats, writes
+from agentdyno.store.runs import listing, pages, queries, repeats, writes
 from agentdyno.store.runs import samples as sample_rows
 from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
@@ -57,7 +57,8 @@ class RunRepository(Repository):
     load_artifact = in_snapshot(queries.load_artifact)
     recorded = in_snapshot(queries.recorded)
     unfinished = in_snapshot(queries.unfinished)
-    newest = in_snapshot(queries.newest_runs)
+    newest = in_snapshot(listing.newest_runs)
+    newest_status = directly(listing.newest_status)
     hosts = in_snapshot(repeats.hosts_of)
     repeated = in_snapshot(repeats.repeated_arms)
     whole_before = in_snapshot(runs_before)

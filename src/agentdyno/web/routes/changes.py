@@ -36,7 +36,7 @@ _caches: WeakKeyDictionary[Services, tuple[Answers[Answer], ChangeMemo]] = WeakK
 def changes(request: Request, given: Given, _: Reader) -> Response:
     """One row per agent and suite, worst first: the newest version against its baseline."""
     store = given.store
-    newest = [(row.run_id, row.status) for row in store.runs.page(limit=1)]
+    newest = store.runs.newest_status()
     baselines = store.boards.baselines(given.workspace.name)
     seen = newest, baselines, given.workspace.gate.rules
     tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, *seen)

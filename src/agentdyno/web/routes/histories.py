@@ -20,7 +20,7 @@ from agentdyno.web.document_shapes import RegressionAnswer, regression_answer
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.problems import FieldProblem, RefusedRequest, near
 from agentdyno.web.replies import about, answer, kept_answer
-from agentdyno.web.schemas import MetricNames
+from agentdyno.web.schemas import ArmLabel, ExperimentArms, HistorySubjects, MetricNames
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["history"], dependencies=[Depends(require(Scope.READ))])
@@ -112,13 +112,40 @@ def metrics_known(subject: Text = None, *, services: Given) -> Response:
     if not subject or _agent(services, subject) is not None:
         return answer(MetricNames(tuple(SERIES_METRICS)))
     store = services.store
-    rows = store.boards.arm_series(experiment=subject, limit=POINTS) or store.boards.arm_series(
-        arm_name=subject, limit=POINTS
+    experiment, _, arm = subject.partition(":")
+    rows = (
+        store.boards.arm_series(experiment=subject, limit=POINTS)
+        or store.boards.arm_series(arm_name=subject, limit=POINTS)
+        or store.boards.arm_series(experiment=experiment, arm_name=arm, limit=POINTS)
     )
     if not rows:
         find_agent(services, subject, "subject")
     names = {name for row in rows for name in row.metrics}
     return answer(MetricNames(tuple(sorted(names) or SERIES_METRICS)))
+
+
+@router.get("/api/history-subjects", response_model=HistorySubjects)
+def history_subjects(services: Given) -> Response:
+    """Agents that have run, and experiments with their arms."""
+    store = services.store
+    agents = sorted({row.name for row in store.boards.agents()})
+    found: dict[str, dict[str, str]] = {}
+    for row in store.boards.arm_series(limit=POINTS):
+        if row.side != "baseline":
+            params = " ".join(f"{name}={value}" for name, value in row.params.items())
+            plain = not params or row.name != row.experiment
+            found.setdefault(row.experiment, {})[row.name] = row.name if plain else f"{row.name} ({params})"
+    experiments = tuple(
+        ExperimentArms(
+            name,
+            tuple(
+                ArmLabel(f"{name}:{arm}" if arm == name and len(arms) > 1 else arm, label)
+                for arm, label in arms.items()
+            ),
+        )
+        for name, arms in sorted(found.items())
+    )
+    return answer(HistorySubjects(tuple(agents), experiments))
 
 
 def _agent(services: Services, subject: str) -> str | None:

@@ -8,17 +8,27 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
+from agentdyno.findings.duel.model import Duel
 from agentdyno.findings.profile.model import ProfileReport
+from agentdyno.model import Comparison
 from agentdyno.model.job import Scope
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.asked import comparison_asked, described
 from agentdyno.web.auth import require
 from agentdyno.web.document_shapes import Compared, ResultPage, duel_answer, execution_item, tournament_answer
-from agentdyno.web.lookups import LONGEST_NAME, cursor_after, find_agent, find_stored_suite, find_suite, place_after
+from agentdyno.web.lookups import (
+    LONGEST_NAME,
+    cursor_after,
+    find_agent,
+    find_run,
+    find_stored_suite,
+    find_suite,
+    place_after,
+)
 from agentdyno.web.problems import FieldProblem, RefusedRequest, finding
 from agentdyno.web.replies import DAY_MS, Lasting, answer, kept_answer
-from agentdyno.web.schemas import CompareBody, ComparisonType, Timeframe
+from agentdyno.web.schemas import CompareBody, ComparisonType, RunComparisons, Timeframe
 from agentdyno.web.state import Services, services
 
 router = APIRouter(tags=["results"], dependencies=[Depends(require(Scope.READ))])
@@ -26,6 +36,7 @@ router = APIRouter(tags=["results"], dependencies=[Depends(require(Scope.READ))]
 Given = Annotated[Services, Depends(services)]
 AgentId = Annotated[str, Path(max_length=LONGEST_NAME, description="A name, NAME@VERSION, or a UUID.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+MOST_RUNS = 8
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
 
@@ -95,6 +106,32 @@ def compare(asked: Annotated[CompareBody, Depends(comparison_asked)], services: 
         return tournament_answer(tournament_of(records, services.store, policy), simulated)
 
     return kept_answer(services, ("compare", kind, tuple(asked.agent_ids), asked.suite_id, policy.rules), make)
+
+
+@router.get("/api/comparisons", response_model=RunComparisons)
+def comparisons(
+    run: Annotated[
+        list[str], Query(min_length=2, max_length=MOST_RUNS, description="Ids of runs, the baseline first.")
+    ],
+    services: Given,
+) -> Response:
+    """Each of the runs against the first: agents of suites case by case, arms of experiments metric by metric.
+
+    409 where two of them have nothing in common.
+    """
+    from agentdyno.findings.comparison.ask import Results, compare_operands
+    from agentdyno.findings.duel.ask import compare_runs
+
+    store, policy = services.store, services.workspace.gate
+    first, *others = (Results(lambda: store).operand(find_run(services, name, "run")) for name in run)
+    duels: list[Duel] = []
+    found: list[Comparison] = []
+    for other in others:
+        if first.result.suite is not None and other.result.suite is not None:
+            duels += compare_runs(first.result, other.result, store, policy).duels
+        else:
+            found.append(compare_operands(first, other, store))
+    return answer(RunComparisons(tuple(duels), tuple(found)))
 
 
 @router.get("/api/profiles", response_model=ProfileReport)

@@ -12,6 +12,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Request
 from starlette.responses import Response
 
+from agentdyno.jobs.estimating import RunEstimate, estimate
 from agentdyno.model.job import Job, Scope
 from agentdyno.model.result import RunResult
 from agentdyno.web.asked import Configuration, RunBody, described, run_asked
@@ -89,6 +90,22 @@ async def run(
         raise _unanswered("the service stops", f"The job goes on; GET {url} tells.", url, 2)
     result = await to_thread.run_sync(_result, given, job) if job.run_id else None
     return answer(Finished(job, result, job.job_id, job.run_id or ""), headers={"Location": url})
+
+
+@router.post("/benchmarks/estimate", response_model=RunEstimate, openapi_extra=described(RunBody, Configuration))
+def estimated(
+    body: Annotated[RunBody, Depends(run_asked)], given: Annotated[Services, Depends(services)]
+) -> Response:
+    """How many calls a run would make, what it is expected to cost and how long it would take. Starts nothing."""
+    found = estimate(
+        given.store,
+        given.catalogue,
+        agent=body.agent_id,
+        suite=body.suite_id,
+        configuration=body.configuration,
+        options=body.options.model_dump(exclude_none=True),
+    )
+    return answer(found)
 
 
 def _unanswered(why: str, told: str, url: str, retry_after_s: int) -> RefusedRequest:

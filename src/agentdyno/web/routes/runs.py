@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path as File
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import FileResponse, Response
@@ -13,6 +14,7 @@ from starlette.responses import FileResponse, Response
 from agentdyno.findings.case.ask import Browsing, header_of
 from agentdyno.model import Phase, RunStatus, Side, Status
 from agentdyno.model.job import Scope
+from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.pages import AfterSample, SampleFilter
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import LONGEST_NAME, cursor_after, decode_cursor, encode_cursor, find_run, place_after
@@ -22,11 +24,15 @@ from agentdyno.web.schemas import ArtifactItems, ReportFormat, RunRowPage, RunVi
 from agentdyno.web.state import Services, services
 from agentdyno.workbench.run_files import TYPES, ZIP, RunFile, find_artifact, list_artifacts, write_report
 
+if TYPE_CHECKING:
+    from agentdyno.findings.change.ask_runs import Kept
+
 router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
 
 Given = Annotated[Services, Depends(services)]
 RunId = Annotated[str, Path(max_length=100, description="An id, a unique beginning of one, `last` or `last~N`.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
+_MENTIONED = "Part of a name, an agent, an experiment, a suite, a tag or a commit."
 _SEVERAL = "May be given several times; without it, all."
 _FILE: dict[int | str, dict[str, object]] = {
     200: {"description": "The file.", "content": {"application/octet-stream": {}}}
@@ -34,6 +40,8 @@ _FILE: dict[int | str, dict[str, object]] = {
 _REPORT: dict[int | str, dict[str, object]] = {
     200: {"description": "The report.", "content": {kind.partition(";")[0]: {} for kind in (*TYPES.values(), ZIP)}}
 }
+
+_verdicts: WeakKeyDictionary[Services, Kept] = WeakKeyDictionary()
 
 
 @router.get("/api/runs", response_model=RunRowPage)
@@ -43,14 +51,30 @@ def runs(
     kind: Text = None,
     name: Text = None,
     status: Annotated[list[RunStatus] | None, Query(description=_SEVERAL)] = None,
+    q: Annotated[str | None, Query(max_length=LONGEST_NAME, description=_MENTIONED)] = None,
+    verdicts: Annotated[bool, Query(description="With the verdict of each run against its baseline.")] = False,
     *,
     services: Given,
 ) -> Response:
-    """Runs, newest first."""
+    """Runs, newest first, with what each was about and what came of it."""
     after, statuses = place_after(cursor), tuple(status or ())
-    found = services.store.runs.page(kind or None, name or None, after, statuses=statuses, limit=limit + 1)
+    found = services.store.runs.page(
+        kind or None, name or None, after, statuses=statuses, text=q or "", limit=limit + 1
+    )
     last = cursor_after(found[limit - 1].started_at, found[limit - 1].run_id) if len(found) > limit else None
-    return answer(RunRowPage(tuple(found[:limit]), last))
+    shown = found[:limit]
+    return answer(RunRowPage(tuple(_judged(services, shown) if verdicts else shown), last))
+
+
+def _judged(services: Services, rows: list[RunRow]) -> list[RunRow]:
+    from agentdyno.findings.change.ask_runs import RunVerdicts, kept_verdicts
+
+    kept = _verdicts.get(services)
+    if kept is None:
+        kept = _verdicts.setdefault(services, kept_verdicts())
+    workspace = services.workspace
+    baselines = services.store.boards.baselines(workspace.name)
+    return RunVerdicts(services.store, baselines, workspace.gate, kept).judged(rows)
 
 
 @router.get("/api/runs/{run_id}", response_model=RunView)

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { AgentPage, AgentVersion, BaselineItems, Execution, MatrixEntry, SuiteRun } from "../../../api/answers";
 import { CommandHint, Empty, Show, StatusBadge, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
-import { age, count, dateTime, duration, money, points } from "../../../format";
+import { age, count, dateTime, duration, moneySum, points } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
@@ -95,7 +95,7 @@ function resultColumns(suites: readonly SuiteRun[]): Column<Execution>[] {
       }),
     ),
     { key: "took", label: "Took", align: "right", value: (row) => row.duration_s, render: (row) => duration(row.duration_s) },
-    { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: (row) => money(row.cost_usd) },
+    { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: (row) => moneySum(row.cost_usd) },
     {
       key: "run",
       label: "Run",

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { AgentStanding, ArmStanding, HeadToHead, ScorerTrouble, SuiteStanding } from "../../../api/answers";
 import { Delta, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
-import { count, duration, money, number, percent, plural, points } from "../../../format";
+import { count, duration, money, moneySum, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
 import { agentAddress, casesAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
@@ -23,8 +23,8 @@ function scoreColumns<R extends { scores: AgentStanding["scores"] }>(): Column<R
 }
 
 function cost(row: AgentStanding): string {
-  if (row.cost_usd !== null) return money(row.cost_usd);
-  return row.known_cost_usd ? `at least ${money(row.known_cost_usd)}` : money(null);
+  if (row.cost_usd !== null) return moneySum(row.cost_usd);
+  return row.known_cost_usd ? `at least ${moneySum(row.known_cost_usd)}` : money(null);
 }
 
 function agentColumns(runId: string): Column<AgentStanding>[] {
