@@ -2509,12 +2509,16 @@ export interface components {
             ttft_error_p50_s: number;
             ttft_error_p99_s: number;
         };
-        /** @description Who asks, and what they ask. ``store`` is its URL without password, ``generation`` changes with results. */
+        /**
+         * @description Who asks, and what they ask. ``generation`` changes with results.
+         *
+         *     ``store`` is its URL without password, for administrators; the others need not know where results lie.
+         */
         Session: {
             generation: number;
             keyless: boolean;
             scope: components["schemas"]["Scope"];
-            store: string;
+            store: string | null;
             version: string;
             who: string;
             workspace: string;

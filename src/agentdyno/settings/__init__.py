@@ -16,6 +16,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "judging": None,
     "service": SERVE | WORKER,
     "bands": BANDS,
+    "imports": frozenset(),
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

@@ -19,6 +19,7 @@ from agentdyno.specs.forms import JobOptions, OptionsModel
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.problems import FieldProblem, RefusedRequest
 from agentdyno.web.schemas import CompareBody, ComparisonType
+from agentdyno.web.strict_body import strict_value
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Configuration = Annotated[
@@ -126,9 +127,14 @@ async def _json(request: Request) -> object:
         errors = (FieldProblem("body", message),)
         raise RefusedRequest(422, message, "Send `Content-Type: application/json`.", errors=errors)
     try:
-        return json.loads(content)
+        return strict_value(content)
     except json.JSONDecodeError as error:
-        told = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "JSON decode error", "input": {}}
+        told = {
+            "type": "json_invalid",
+            "loc": ("body", error.pos),
+            "msg": f"JSON decode error: {error.msg}",
+            "input": {},
+        }
         raise RequestValidationError([told]) from None
     except (UnicodeDecodeError, RecursionError, ValueError):
         raise RefusedRequest(400, "There was an error parsing the body") from None

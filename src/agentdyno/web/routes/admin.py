@@ -15,8 +15,9 @@ from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
+from agentdyno.web.strict_body import StrictBodyRoute
 
-router = APIRouter(prefix="/api", tags=["administration"])
+router = APIRouter(prefix="/api", tags=["administration"], route_class=StrictBodyRoute)
 Given = Annotated[Services, Depends(services)]
 Administrator = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]
 

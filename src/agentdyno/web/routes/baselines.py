@@ -15,8 +15,9 @@ from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BaselineBody, BaselineItems, Cleared
 from agentdyno.web.state import Services, services
+from agentdyno.web.strict_body import StrictBodyRoute
 
-router = APIRouter(tags=["baselines"])
+router = APIRouter(tags=["baselines"], route_class=StrictBodyRoute)
 
 Given = Annotated[Services, Depends(services)]
 Admin = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]

@@ -16,12 +16,13 @@ from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
 from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
+from agentdyno.web.strict_body import StrictBodyRoute
 
 if TYPE_CHECKING:
     from agentdyno.findings.change.ask import Answer, Changing
     from agentdyno.findings.change.ask_rows import ChangeMemo
 
-router = APIRouter(tags=["changes"])
+router = APIRouter(tags=["changes"], route_class=StrictBodyRoute)
 
 Given = Annotated[Services, Depends(services)]
 Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]
