@@ -5,8 +5,8 @@ import { axisFor, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
-import { drawn } from "../src/pages/stress/curves";
-import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/pages/stress/words";
+import { drawn } from "../src/shared/stress/curves";
+import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/shared/stress/words";
 import { headline } from "../src/tab";
 
 const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;

@@ -10,8 +10,8 @@ export type {
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
-  Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
-  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
+  Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunCourse, RunPlace, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
+  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict, RunVerdict,
 } from "./types";
 
 export type {

@@ -1907,6 +1907,19 @@ export interface components {
             start_s: number;
         };
         /**
+         * @description Up to the time ``at`` (UTC milliseconds): executions ``done`` and ``passed``, and what is known of the cost.
+         *
+         *     The durations are of the executions since the point before, ``None`` where none of them has one.
+         */
+        ProgressPoint: {
+            at: number;
+            cost_usd: number | null;
+            done: number;
+            median_s: number | null;
+            p95_s: number | null;
+            passed: number;
+        };
+        /**
          * @description Where a value comes from. Simulated values never pass for measured ones; ``reported`` ones are what an agent
          *     says of itself: they are shown, and nothing is ranked, scored or decided by them.
          * @enum {string}
@@ -2173,6 +2186,20 @@ export interface components {
             suite_id: string;
         };
         /**
+         * @description ``planned`` executions, and points of the newest 20,000. ``job_id`` is of the job that makes it, "" for none.
+         *
+         *     ``executed``: a process works on it right now, as far as this machine and the jobs tell.
+         */
+        RunCourse: {
+            executed: boolean;
+            job_id: string;
+            planned: number;
+            /** @default [] */
+            points: components["schemas"]["ProgressPoint"][];
+            run_id: string;
+            status: components["schemas"]["RunStatus"];
+        };
+        /**
          * @description What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
          *
          *     ``cases`` of ``suite_cases`` were chosen; ``selection`` is a digest of their ids, "" for all of them. ``whole`` is
@@ -2194,6 +2221,14 @@ export interface components {
             suite_epochs: number;
             /** @default true */
             whole: boolean;
+        };
+        /** @description The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents. */
+        RunPlace: {
+            next_run_id: string | null;
+            previous_run_id: string | null;
+            run_id: string;
+            /** @default [] */
+            verdicts: components["schemas"]["RunVerdict"][];
         };
         /**
          * @description Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call.
@@ -2276,6 +2311,25 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "running" | "complete" | "partial" | "failed";
+        /**
+         * @description An agent of a run against its baseline: the one that was set, else the version before, "" where there is none.
+         *
+         *     ``summary`` is the sentence to read; ``broken`` cases only the baseline got right, ``fixed`` ones only this run.
+         */
+        RunVerdict: {
+            agent: string;
+            baseline: string;
+            /** @default  */
+            baseline_run_id: string;
+            /** @default [] */
+            broken: components["schemas"]["CaseKey"][];
+            /** @default [] */
+            fixed: components["schemas"]["CaseKey"][];
+            suite_id: string;
+            summary: string;
+            /** @enum {string} */
+            verdict: "worse" | "inconclusive" | "better" | "same" | "no-baseline";
+        };
         /** @description A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for. */
         RunView: {
             /** @default [] */
@@ -2997,6 +3051,7 @@ export type ProfileData = components['schemas']['ProfileData'];
 export type ProfilePhase = components['schemas']['ProfilePhase'];
 export type ProfileReport = components['schemas']['ProfileReport'];
 export type ProfiledSpan = components['schemas']['ProfiledSpan'];
+export type ProgressPoint = components['schemas']['ProgressPoint'];
 export type Provenance = components['schemas']['Provenance'];
 export type RankedScore = components['schemas']['RankedScore'];
 export type Recommendation = components['schemas']['Recommendation'];
@@ -3012,11 +3067,14 @@ export type ResourceUtilization = components['schemas']['ResourceUtilization'];
 export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
+export type RunCourse = components['schemas']['RunCourse'];
 export type RunForm = components['schemas']['RunForm'];
+export type RunPlace = components['schemas']['RunPlace'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowPage = components['schemas']['RunRowPage'];
 export type RunStatus = components['schemas']['RunStatus'];
+export type RunVerdict = components['schemas']['RunVerdict'];
 export type RunView = components['schemas']['RunView'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type Sample = components['schemas']['Sample'];

@@ -6,8 +6,8 @@ import { useResource } from "../../hooks/useResource";
 import { address, setQuery, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
 import { shortId } from "../../shared/paths";
-import { StressTestResults } from "./Results";
-import { plainName } from "./words";
+import { StressTestResults } from "../../shared/stress/Results";
+import { plainName } from "../../shared/stress/words";
 
 export const title = "Stress";
 

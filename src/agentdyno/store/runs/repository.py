@@ -65,6 +65,8 @@ class RunRepository(Repository):
     first_targets = in_snapshot(first_targets)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
+    neighbours = in_snapshot(pages.run_neighbours)
+    moments = in_snapshot(pages.sample_moments)
     find_samples = in_snapshot(sample_rows.find_samples)
     reopen = durably(writes.reopen_run)
     update_scores = durably(sample_rows.update_scores)

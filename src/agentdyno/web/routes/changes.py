@@ -11,12 +11,12 @@ from starlette.responses import Response
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.answers import Answers
+from agentdyno.web.asked import StrictBodyRoute
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
 from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
-from agentdyno.web.strict_body import StrictBodyRoute
 
 if TYPE_CHECKING:
     from agentdyno.findings.change.ask import Answer, Changing
