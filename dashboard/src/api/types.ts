@@ -518,6 +518,13 @@ export interface components {
             scored: number;
             variance: number | null;
         };
+        /** @description ``columns`` are agents with their versions: those of one agent from the lowest on, or each agent's newest. */
+        CaseGrid: {
+            columns: string[];
+            rows: components["schemas"]["GridRow"][];
+            suite_id: string;
+            suite_name: string;
+        };
         /** @description A case of a suite: ids are unique within a benchmark. */
         CaseKey: {
             benchmark: string;
@@ -1173,6 +1180,30 @@ export interface components {
          * @enum {string}
          */
         GcPolicy: "normal" | "off" | "collect";
+        /** @description What one agent made of one case: ``passed`` of ``tries``, its mean ``score`` and how the tries ended. */
+        GridCell: {
+            passed: number;
+            run_id: string;
+            score: number | null;
+            statuses: {
+                [key: string]: number;
+            };
+            tries: number;
+        };
+        /**
+         * @description One case; ``cells`` in the order of the columns, ``None`` where it was not tried.
+         *
+         *     ``flips`` counts neighbouring cells of which one was passed in most tries and the other was not. ``input`` is its
+         *     beginning, as text.
+         */
+        GridRow: {
+            benchmark: string;
+            case_id: string;
+            cells: (components["schemas"]["GridCell"] | null)[];
+            flips: number;
+            group: string | null;
+            input: string;
+        };
         /**
          * @description Two agents on the same cases, the unit being the case.
          *
@@ -2964,6 +2995,7 @@ export type Bottleneck = components['schemas']['Bottleneck'];
 export type BreakingPoint = components['schemas']['BreakingPoint'];
 export type Case = components['schemas']['Case'];
 export type CaseFigures = components['schemas']['CaseFigures'];
+export type CaseGrid = components['schemas']['CaseGrid'];
 export type CaseKey = components['schemas']['CaseKey'];
 export type CaseScores = components['schemas']['CaseScores'];
 export type CaseView = components['schemas']['CaseView'];
@@ -3004,6 +3036,8 @@ export type FieldProblem = components['schemas']['FieldProblem'];
 export type Finished = components['schemas']['Finished'];
 export type FittedLaw = components['schemas']['FittedLaw'];
 export type GcPolicy = components['schemas']['GcPolicy'];
+export type GridCell = components['schemas']['GridCell'];
+export type GridRow = components['schemas']['GridRow'];
 export type HeadToHead = components['schemas']['HeadToHead'];
 export type Health = components['schemas']['Health'];
 export type Histogram = components['schemas']['Histogram'];
