@@ -8,7 +8,7 @@ import type * as Api from "./types";
 export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseGrid, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
-  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, GridCell, GridRow, HeadToHead, History, HistoryChange, HistoryPoint,
+  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, FoundThing, FoundThings, GridCell, GridRow, HeadToHead, History, HistoryChange, HistoryPoint,
   Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
   Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunCourse, RunPlace, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
   ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict, RunVerdict,

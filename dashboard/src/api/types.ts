@@ -1176,6 +1176,28 @@ export interface components {
             single: number;
         };
         /**
+         * @description ``name`` is what was found, ``note`` tells it from others of that name.
+         *
+         *     A run has its ``run_id``; a case the ``suite_id`` that it is in and its ``benchmark``; a suite its ``suite_id``.
+         */
+        FoundThing: {
+            /** @default  */
+            benchmark: string;
+            /** @enum {string} */
+            kind: "agent" | "suite" | "run" | "case" | "tag";
+            name: string;
+            /** @default  */
+            note: string;
+            /** @default  */
+            run_id: string;
+            /** @default  */
+            suite_id: string;
+        };
+        /** @description Agents, suites, runs, cases and tags, in this order, at most eight of each. */
+        FoundThings: {
+            items: components["schemas"]["FoundThing"][];
+        };
+        /**
          * @description ``normal`` leaves the collector alone, ``off`` stops it while timing, ``collect`` also collects before.
          * @enum {string}
          */
@@ -3035,6 +3057,8 @@ export type FailureKind = components['schemas']['FailureKind'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type Finished = components['schemas']['Finished'];
 export type FittedLaw = components['schemas']['FittedLaw'];
+export type FoundThing = components['schemas']['FoundThing'];
+export type FoundThings = components['schemas']['FoundThings'];
 export type GcPolicy = components['schemas']['GcPolicy'];
 export type GridCell = components['schemas']['GridCell'];
 export type GridRow = components['schemas']['GridRow'];

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { AgentItems, CaseGrid, GridRow, SuiteItems } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, Table, shellWord } from "../../components";
 import type { Column } from "../../components";
 import { count, percent, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -70,11 +70,11 @@ function Grid({ grid }: { grid: CaseGrid }): ReactElement {
   const groups = groupsOf(grid.rows);
   return (
     <>
-      <div className="fields" role="search" aria-label="Filter the cases">
+      <Filters label="Filter the cases">
         <Select label="Show" value={show} options={SHOW} onChange={setShow} />
         {groups.length > 0 && <Select label="Group" value={group} options={[["", "all"], ...groups]} onChange={setGroup} />}
         <SearchField label="Text" value={text} placeholder="case, benchmark or input" onChange={setText} />
-      </div>
+      </Filters>
       <p className="muted" role="status">
         {plural(rows.length, "case")} of {count(grid.rows.length)} in {grid.suite_name}. A cell is the share of tries that passed.
       </p>
@@ -84,6 +84,7 @@ function Grid({ grid }: { grid: CaseGrid }): ReactElement {
         rows={rows}
         rowKey={(row) => `${row.benchmark} ${row.case_id}`}
         defaultSort="-flips"
+        compact={["case", grid.columns.at(-1) ?? "flips"]}
         empty={<Empty title="No case fits the filter." />}
       />
     </>

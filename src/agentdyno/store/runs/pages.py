@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, not_, or_, select
+from sqlalchemy import ColumnElement, String, and_, cast, func, not_, or_, select
 
 from agentdyno.errors import SpecError
 from agentdyno.model import Phase, RunStatus, Sample, Status
@@ -19,6 +19,9 @@ from agentdyno.store.runs.codec import id_bytes, id_text, row_sample
 from agentdyno.store.runs.queries import list_runs, run_key
 from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
+
+_SHORTEST_ID = 4
+"""So many digits of a run's id say that an id is meant."""
 
 
 class After(NamedTuple):
@@ -87,6 +90,24 @@ def run_neighbours(session: DatabaseSession, run_id: str) -> tuple[str | None, s
     after = select(runs.c.run_id).where(*alike, newer).order_by(*place).limit(1)
     found = [session.execute(asked).scalar() for asked in (before, after)]
     return (None if found[0] is None else id_text(found[0])), (None if found[1] is None else id_text(found[1]))
+
+
+def runs_named_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
+    """The newest runs whose name holds ``text`` or whose id begins with it, in small or capital letters."""
+    digits = text.replace("-", "").lower()
+    named = func.lower(runs.c.name).contains(text.lower(), autoescape=True)
+    if len(digits) < _SHORTEST_ID or not set(digits) <= set("0123456789abcdef"):
+        return list_runs(session, limit, [named])
+    low, high = bytes.fromhex(f"{digits:0<32}"[:32]), bytes.fromhex(f"{digits:f<32}"[:32])
+    return list_runs(session, limit, [or_(named, runs.c.run_id.between(low, high))])
+
+
+def runs_tagged_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
+    """The newest runs that have a tag which holds ``text``, in small or capital letters."""
+    # The column is JSON: what it holds beside letters is looked at once more by the caller.
+    tagged = func.lower(cast(runs.c.tags, String)).contains(text.lower(), autoescape=True)
+    found = list_runs(session, limit, [tagged])
+    return [row for row in found if any(text.lower() in tag.lower() for tag in row.tags)]
 
 
 class SampleMoment(NamedTuple):

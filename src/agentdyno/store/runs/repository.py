@@ -67,6 +67,8 @@ class RunRepository(Repository):
     sample_page = in_snapshot(pages.sample_page)
     neighbours = in_snapshot(pages.run_neighbours)
     moments = in_snapshot(pages.sample_moments)
+    named_like = in_snapshot(pages.runs_named_like)
+    tagged_like = in_snapshot(pages.runs_tagged_like)
     find_samples = in_snapshot(sample_rows.find_samples)
     reopen = durably(writes.reopen_run)
     update_scores = durably(sample_rows.update_scores)
