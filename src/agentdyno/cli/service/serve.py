@@ -53,16 +53,16 @@ def command(host: str, port: int, workers: int, lease_s: float, cors: tuple[str,
             where="dyno serve",
             remedy="Make one first: dyno keys create admin --scope admin.",
         )
-    with closing(_listen(host, port)) as listening:
-        server = _server(url, host, workers, cors)
+    with closing(listen(host, port)) as listening:
+        server = server_for(url, host, workers, cors)
         with WorkerPool(url, Path.cwd(), workers, round(lease_s * 1000)):
-            _announce(_address(host, listening), workers, has_key)
+            _announce(address_of(host, listening), workers, has_key)
             server.run(sockets=[listening])
     say("Stopped.")
     return 0
 
 
-def _server(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn.Server:
+def server_for(url: str, host: str, workers: int, cors: tuple[str, ...]) -> uvicorn.Server:
     """One that SIGINT and SIGTERM end cleanly, from now on."""
     import logging
     import signal
@@ -111,7 +111,7 @@ def _has_key(store: Store) -> bool:
     return any(key.revoked_at is None for key in rows)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     from agentdyno.errors import RunError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -130,7 +130,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _address(host: str, listening: socket.socket) -> str:
+def address_of(host: str, listening: socket.socket) -> str:
     """What a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host.strip('[]')}]" if ":" in host else host)
     return f"http://{shown}:{listening.getsockname()[1]}"
