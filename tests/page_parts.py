@@ -73,7 +73,7 @@ def every_page(run: str, job: str) -> list[str]:
     """The addresses of all pages, with something on them: of a run of the three agents, and of a job."""
     pair = "/compare?agents=helper@2.0,helper@2.1&suite=support"
     sides = "&first_agent=sage@3&second_agent=helper@2.1"
-    boards = "/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /history /cost?suite=support"
+    boards = "/ /?open=helper+support /alerts /jobs /leaderboard /matrix /coverage /grid /history /cost?suite=support"
     things = f"/runs /runs/{run} /runs/{run}/cases /runs/zzzz /jobs/{job} /agents /agents/helper /suites"
     return [
         *boards.split(),

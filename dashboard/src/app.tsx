@@ -7,6 +7,7 @@ import { ChangesContext, useChanges } from "./changes";
 import { Boundary } from "./components/Boundary";
 import { Loading } from "./components/Loading";
 import { Sign } from "./components/VerdictBadge";
+import { Finder } from "./finding/Finder";
 import { useResource } from "./hooks/useResource";
 import { useRowKeys } from "./hooks/useRowKeys";
 import { NAVIGATION, loadPage } from "./pages";
@@ -168,6 +169,7 @@ export function App(): ReactElement {
         <Navigation />
         <div className="top-end">
           <Headline />
+          <Finder />
           <KeyLink />
           <ThemeToggle />
         </div>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PairedRow, Regression } from "../src/api/answers";
 import { UNKNOWN, age, asText, bytes, count, duration, money, moneySum, percent, plural, points, quantity, signed } from "../src/format";
+import { csvText, fileName } from "../src/components/csv";
 import { readProgress, share } from "../src/shared/progress";
 import { levelOf, measured, sideValue } from "../src/shared/units";
 import { asSentence } from "../src/shared/words";
@@ -92,4 +93,10 @@ test("progress is unknown until a worker tells, and never beyond its end", () =>
   assert.equal(share(readProgress({ done: 3, planned: 4 })), 0.75);
   assert.equal(share(readProgress({ done: 5, planned: 4 })), 1);
   assert.equal(readProgress({ done: 1, planned: 2, pass_rate: "x" })?.pass_rate, null);
+});
+
+test("a table that is saved has no formula, and keeps commas, quotes and signed numbers", () => {
+  assert.equal(csvText([["Agent", "Change"], ["=HYPERLINK(\"x\")", "+12.5 %"], ["a, b", "-3"], ["-rm", "one\n  two"]]), "Agent,Change\r\n\"'=HYPERLINK(\"\"x\"\")\",+12.5 %\r\n\"a, b\",-3\r\n'-rm,one two\r\n");
+  assert.equal(fileName("Agents by overall, last 30 days"), "agents-by-overall-last-30-days.csv");
+  assert.equal(fileName("…"), "table.csv");
 });

@@ -8,8 +8,8 @@ import { versionBands } from "../src/pages/history/timeline";
 import { outlineOf } from "../src/pages/leaderboard/dimensions";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
-import { drawn } from "../src/pages/stress/curves";
-import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/pages/stress/words";
+import { drawn } from "../src/shared/stress/curves";
+import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/shared/stress/words";
 import { headline } from "../src/tab";
 
 const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;

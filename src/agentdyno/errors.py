@@ -11,6 +11,7 @@ DynoError
 │   └── LeaseLost   the job has ended, or has gone to another worker
 ├── ResultError     a result file is cut off, of a newer schema, or not one of ours
 ├── ImportFailed    a file of another tool is of no known format, or does not hold together
+│   └── ImportTooLarge  it holds more than an import may
 └── NotComparable   two results have nothing that may be set side by side
 
 Each carries what happened, where (file and key) and what to do about it.
@@ -77,6 +78,10 @@ class ResultError(DynoError):
 
 class ImportFailed(DynoError):
     """A file of another tool is of no known format, or does not hold together."""
+
+
+class ImportTooLarge(ImportFailed):
+    """A file of another tool is, or unpacks to, more than an import may hold."""
 
 
 class NotComparable(DynoError):

@@ -332,11 +332,11 @@ def test_the_chosen_theme_is_kept(page: Page) -> None:
 def test_the_keyboard_reaches_every_page_of_the_navigation(page: Page) -> None:
     page.goto("/")
     links = page.get_by_role("navigation", name="Pages").get_by_role("link")
-    expect(links).to_have_count(15)
+    expect(links).to_have_count(16)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     page.keyboard.press("Tab")
-    for index in range(15):
+    for index in range(16):
         page.keyboard.press("Tab")
         expect(links.nth(index)).to_be_focused()
     links.nth(3).focus()

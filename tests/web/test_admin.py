@@ -25,6 +25,8 @@ def test_a_key_is_made_shown_once_used_and_revoked(tmp_path: Path) -> None:
         assert secret not in listed.text
         session = client.get("/api/session", headers=bearer(secret)).json()
         assert (session["who"], session["scope"], session["keyless"]) == ("ci", "run", False)
+        assert session["store"] is None, "where results lie is for administrators"
+        assert client.get("/api/session").json()["store"] == bench.url
         assert client.post("/api/keys", json={"name": "ci", "scope": "run"}).status_code == 409
         assert client.delete("/api/keys/ci").json()["revoked_at"] == NOW
         assert client.get("/api/session", headers=bearer(secret)).status_code == 401

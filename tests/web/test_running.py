@@ -88,6 +88,18 @@ def test_what_is_not_registered_is_not_there_and_the_nearest_names_are_told(clie
     assert (answer.status_code, answer.json()["near"]) == (404, ["sums"])
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_none_are_refused_in_every_body(client: TestClient, number: str) -> None:
+    asked = '{"agent_id": "echo", "suite_id": "sums", "configuration": {"style": ' + number + "}}"
+    answer = client.post("/benchmarks/run", content=asked, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert "is no number of JSON" in answer.json()["detail"]
+    answer = client.post(
+        "/api/alerts/1/acknowledge", content='{"note": ' + number + "}", headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 422
+
+
 @pytest.mark.parametrize(
     "agent", ["agent.py@answer", "cmd:id", "http://127.0.0.1:1/", "os:system", "../agent.py@answer"]
 )

@@ -7,11 +7,13 @@ import type * as Api from "./types";
 
 export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
-  ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
-  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistorySubjects, HistoryChange, HistoryPoint,
-  Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
-  Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunComparisons, RunEstimate, RunResult, RunRow, RunRowPage, RunSubject, RunWarning, SamplePage, SampleRow, ScenarioReport,
-  ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
+  ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseGrid, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
+  ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, FoundThing, FoundThings, GridCell, GridRow,
+  HeadToHead, History, HistoryChange, HistoryPoint, HistorySubjects, Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames,
+  MetricSummary, Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore,
+  Regression, RunBody, RunComparisons, RunCourse, RunEstimate, RunPlace, RunResult, RunRow, RunRowPage, RunSubject, RunVerdict, RunWarning,
+  SamplePage, SampleRow, ScenarioReport, ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport,
+  SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
 
 export type {

@@ -1,6 +1,7 @@
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { useEffect, useId, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
+import { saveTable } from "./csv";
 import { palette } from "../palette";
 import { useTheme } from "../theme";
 import type { Palette } from "../palette";
@@ -79,9 +80,10 @@ function themed(option: ChartOption, colours: Palette): ChartOption {
 }
 
 function TableView({ title, table }: { title: string; table: ChartTable }): ReactElement {
+  const place = useRef<HTMLTableElement>(null);
   return (
     <div className="table-wrap" role="region" aria-label={title} tabIndex={0}>
-      <table>
+      <table ref={place}>
         <caption className="visually-hidden">{title}</caption>
         <thead>
           <tr>
@@ -104,6 +106,11 @@ function TableView({ title, table }: { title: string; table: ChartTable }): Reac
           ))}
         </tbody>
       </table>
+      <div className="table-tools chart-tools">
+        <button type="button" className="quiet" aria-label={`Save as CSV: ${title}`} onClick={() => saveTable(place.current, title)}>
+          CSV
+        </button>
+      </div>
     </div>
   );
 }

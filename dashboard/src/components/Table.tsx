@@ -1,6 +1,7 @@
-import { Fragment, useMemo } from "react";
+import { Fragment, useMemo, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { useQueryParam } from "../router";
+import { saveTable } from "./csv";
 
 export type Sortable = string | number | null | undefined;
 
@@ -31,6 +32,8 @@ interface TableProps<R> {
   /** Shows the caption; it is there for screen readers in any case. */
   showCaption?: boolean;
   empty?: ReactNode;
+  /** On a narrow screen a row is one line, of the columns with these two keys; the others are behind a button. */
+  compact?: readonly [first: string, second: string];
   /** What stands below a row over its whole width; null shows nothing. */
   expanded?: (row: R) => ReactNode;
 }
@@ -45,7 +48,9 @@ function compare(a: Sortable, b: Sortable, sign: number): number {
 /** A table whose order is part of the address. j and k walk its rows; on a narrow screen each row becomes a card. */
 export function Table<R>(props: TableProps<R>): ReactElement {
   const { caption, columns, rows, rowKey, rowClass, sortParam = "sort", defaultSort = "", showCaption } = props;
-  const { empty, expanded } = props;
+  const { empty, expanded, compact } = props;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const table = useRef<HTMLTableElement>(null);
   const [sort, setSort] = useQueryParam(sortParam, defaultSort);
   const descending = sort.startsWith("-");
   const sortKey = descending ? sort.slice(1) : sort;
@@ -58,10 +63,14 @@ export function Table<R>(props: TableProps<R>): ReactElement {
     const down = column.key === sortKey ? !descending : column.first === "descending";
     setSort(down ? `-${column.key}` : column.key);
   };
+  const toggle = (key: string): void => setOpened((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key])));
+  const classOf = (column: Column<R>): string | undefined =>
+    [column.align === "right" && "right", compact?.includes(column.key) && "lead"].filter(Boolean).join(" ") || undefined;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
+    <>
     <div className="table-wrap" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table ref={table} className={compact && "compact"}>
         <caption className={showCaption ? undefined : "visually-hidden"}>{caption}</caption>
         <thead>
           <tr>
@@ -70,7 +79,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
                 key={column.key}
                 scope="col"
                 title={column.title}
-                className={column.align === "right" ? "right" : undefined}
+                className={classOf(column)}
                 aria-sort={column.value && column.key === sortKey ? (descending ? "descending" : "ascending") : undefined}
               >
                 {column.value ? (
@@ -83,23 +92,33 @@ export function Table<R>(props: TableProps<R>): ReactElement {
                 )}
               </th>
             ))}
+            {compact && <th className="more" scope="col">Details</th>}
           </tr>
         </thead>
         <tbody>
           {sorted.map((row, index) => {
             const below = expanded?.(row);
+            const key = rowKey(row, index);
+            const open = opened.has(key);
             return (
-              <Fragment key={rowKey(row, index)}>
-                <tr className={rowClass?.(row, index)} data-row tabIndex={-1}>
+              <Fragment key={key}>
+                <tr className={[rowClass?.(row, index), open && "open"].filter(Boolean).join(" ") || undefined} data-row tabIndex={-1}>
                   {columns.map((column) => (
-                    <td key={column.key} data-label={column.label} className={column.align === "right" ? "right" : undefined}>
+                    <td key={column.key} data-label={column.label} className={classOf(column)}>
                       {column.render(row, index)}
                     </td>
                   ))}
+                  {compact && (
+                    <td className="more">
+                      <button type="button" className="quiet" aria-expanded={open} onClick={() => toggle(key)}>
+                        {open ? "Less" : "More"}
+                      </button>
+                    </td>
+                  )}
                 </tr>
                 {below && (
                   <tr className="below">
-                    <td colSpan={columns.length}>{below}</td>
+                    <td colSpan={columns.length + Number(compact !== undefined)}>{below}</td>
                   </tr>
                 )}
               </Fragment>
@@ -108,5 +127,13 @@ export function Table<R>(props: TableProps<R>): ReactElement {
         </tbody>
       </table>
     </div>
+    {rows.length > 0 && (
+      <div className="table-tools">
+        <button type="button" className="quiet" aria-label={`Save as CSV: ${caption}`} onClick={() => saveTable(table.current, caption)}>
+          CSV
+        </button>
+      </div>
+    )}
+    </>
   );
 }

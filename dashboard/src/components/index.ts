@@ -7,6 +7,7 @@ export type { Option } from "./Controls";
 export { Delta, RowDelta } from "./Delta";
 export { Empty } from "./Empty";
 export { ErrorBox } from "./ErrorBox";
+export { Filters } from "./Filters";
 export { Loading } from "./Loading";
 export { Show } from "./Resource";
 export { SignIn } from "./SignIn";

@@ -17,7 +17,7 @@ export interface NavGroup {
 
 export const NAVIGATION: readonly NavGroup[] = [
   { label: "Now", links: [["/", "Changes"], ["/alerts", "Alerts"], ["/jobs", "Jobs"]] },
-  { label: "Boards", links: [["/leaderboard", "Leaderboard"], ["/matrix", "Matrix"], ["/coverage", "Coverage"]] },
+  { label: "Boards", links: [["/leaderboard", "Leaderboard"], ["/matrix", "Matrix"], ["/coverage", "Coverage"], ["/grid", "Cases"]] },
   {
     label: "Questions",
     links: [["/compare", "Compare"], ["/history", "History"], ["/cost", "Cost"], ["/stress", "Stress"], ["/profile", "Profile"]],

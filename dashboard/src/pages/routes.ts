@@ -7,6 +7,7 @@ const ROUTES: readonly (readonly [pattern: string, folder: string])[] = [
   ["/leaderboard", "leaderboard"],
   ["/matrix", "matrix"],
   ["/coverage", "coverage"],
+  ["/grid", "grid"],
   ["/alerts", "alerts"],
   ["/history", "history"],
   ["/compare", "compare"],

@@ -54,6 +54,19 @@ def owned(folder: Path, run_id: str, *, leased: bool) -> Iterator[None]:
             (folder / OWNER).unlink()
 
 
+def is_executed(folder: Path) -> bool:
+    """Whether a process of this machine executes the run in this folder right now."""
+    try:
+        with (folder / OWNER).open(encoding="utf-8") as file:
+            # For a moment, and shared: it is refused exactly where somebody else has the run.
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 def _executed(file: IO[str], run_id: str) -> RunError:
     file.seek(0)
     try:

@@ -17,6 +17,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "service": SERVE | WORKER,
     "bands": BANDS,
     "commands": COMMANDS,
+    "imports": frozenset(),
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

@@ -7,12 +7,15 @@ either: who asks needs a key in the header ``Authorization``, which no page of a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+import math
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from fastapi import Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from starlette.responses import Response
 
 from agentdyno.model.job import Scope
 from agentdyno.specs.forms import JobOptions, OptionsModel
@@ -126,9 +129,47 @@ async def _json(request: Request) -> object:
         errors = (FieldProblem("body", message),)
         raise RefusedRequest(422, message, "Send `Content-Type: application/json`.", errors=errors)
     try:
-        return json.loads(content)
+        return strict_value(content)
     except json.JSONDecodeError as error:
-        told = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "JSON decode error", "input": {}}
+        told = {
+            "type": "json_invalid",
+            "loc": ("body", error.pos),
+            "msg": f"JSON decode error: {error.msg}",
+            "input": {},
+        }
         raise RequestValidationError([told]) from None
     except (UnicodeDecodeError, RecursionError, ValueError):
         raise RefusedRequest(400, "There was an error parsing the body") from None
+
+
+def strict_value(content: bytes) -> object:
+    """The value of a JSON text. Raises ``json.JSONDecodeError`` for NaN, Infinity and 1e999 too."""
+    return json.loads(content, parse_constant=_refuse, parse_float=_finite)
+
+
+class StrictBodyRoute(APIRoute):
+    """For routes whose body the framework reads: numbers that are not finite are refused as bad syntax is."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:  # what the framework expects
+        return strict_value(await self.body())
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        _refuse(text)
+    return value
+
+
+def _refuse(text: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{text[:20]} is no number of JSON", text, 0)

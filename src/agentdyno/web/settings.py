@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentdyno.importers.inflated import ImportLimits
 from agentdyno.settings.service import HOST, QUEUE_LIMIT, WORKERS
 
 MIB = 1024 * 1024
@@ -18,9 +19,10 @@ class ServiceSettings:
     ``keyless_read`` lets programs of this machine read without a key while none exists, and ``keyless_beside_keys``
     also where there are some. ``rate_per_minute`` requests
     of one key are answered, 0: any number. ``queue_limit`` jobs may wait. A request's body may have
-    ``max_body_bytes`` (files to import ``max_import_bytes``) and take ``body_timeout_s`` seconds to arrive, its
-    header ``header_timeout_s``. A stream of a job looks for changes every ``poll_s`` seconds and shows that it lives
-    every ``ping_s``. ``static`` is the folder of the built dashboard, ``None``: the one of this package.
+    ``max_body_bytes`` (files to import ``max_import_bytes``, and ``import_limits`` unpacked) and take
+    ``body_timeout_s`` seconds to arrive, its header ``header_timeout_s``. A stream of a job looks for changes every
+    ``poll_s`` seconds and shows that it lives every ``ping_s``. ``static`` is the folder of the built dashboard,
+    ``None``: the one of this package.
     """
 
     store_url: str
@@ -32,6 +34,7 @@ class ServiceSettings:
     keyless_beside_keys: bool = False
     max_body_bytes: int = MIB
     max_import_bytes: int = 64 * MIB
+    import_limits: ImportLimits = field(default_factory=ImportLimits)
     body_timeout_s: float = 30.0
     header_timeout_s: float = 15.0
     queue_limit: int = QUEUE_LIMIT.default

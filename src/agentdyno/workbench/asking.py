@@ -25,6 +25,7 @@ from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.reliability.model import Reliability
+from agentdyno.importers.inflated import ImportLimits
 from agentdyno.specs import load_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.importing import Imported, import_files
@@ -149,11 +150,12 @@ def profile(
 
 
 def import_results(
-    *files: str | os.PathLike[str], format_name: str | None = None, store: Where = None
+    *files: str | os.PathLike[str], format_name: str | None = None, any_size: bool = False, store: Where = None
 ) -> list[Imported]:
-    """Takes files of other tools into the store, all of them or none."""
+    """Takes files of other tools into the store, all of them or none; ``any_size``: however large they are."""
+    limits = None if any_size else ImportLimits()
     with _opened(store, must_exist=False) as opened:
-        return import_files(opened, [Path(file) for file in files], format_name=format_name)
+        return import_files(opened, [Path(file) for file in files], format_name=format_name, limits=limits)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentdyno.contracts import Importer
 from agentdyno.errors import ImportFailed, PluginError, nearest
+from agentdyno.importers.inflated import ImportLimits, check_sizes
 from agentdyno.importers.sniff import find_importer
 from agentdyno.model import Arm, RunResult, RunStatus
 from agentdyno.registry import registered
@@ -54,19 +55,33 @@ def read_file(path: Path, format_name: str | None = None) -> tuple[str, Sequence
     return chosen.name, chosen.read(path)
 
 
-def import_files(
-    store: Store,
+def read_files(
     paths: Sequence[Path],
-    *,
     format_name: str | None = None,
+    limits: ImportLimits | None = None,
     on_file: Callable[[Path], None] = lambda _: None,
 ) -> list[Imported]:
-    """All files or none: every file is read and checked before the first run is stored."""
+    """The runs in files; nothing is stored. Raises ``ImportTooLarge`` before one is read; ``None``: no limits."""
+    if limits is not None:
+        check_sizes(paths, limits)
     read: list[Imported] = []
     for path in paths:
         on_file(path)
         name, results = read_file(path, format_name)
         read += [Imported(str(path), name, result) for result in results]
+    return read
+
+
+def import_files(
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    format_name: str | None = None,
+    limits: ImportLimits | None = None,
+    on_file: Callable[[Path], None] = lambda _: None,
+) -> list[Imported]:
+    """All files or none: every file is read and checked before the first run is stored."""
+    read = read_files(paths, format_name, limits, on_file)
     done, seen = [], set[str]()
     for item in read:
         known = item.result.run_id in seen or _is_whole(store, item.result.run_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -128,4 +129,16 @@ def test_the_history_of_an_imported_experiment_can_be_asked_for(room: Room) -> N
     assert (found["metric"], [point["value"] for point in found["points"]]) == ("duration_s", [0.2])
     assert "duration_s" in client.ok("/api/metrics-known", subject=name)["items"]
     assert fields(client.problem("/api/history", 422, subject=name, metric="beauty")) == ["query.metric"]
+    client.app.state.services.close()
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused_and_nothing_is_stored(room: Room) -> None:
+    client = client_of(room, Scope.ADMIN)
+    bomb = gzip.compress(named(2)[:-1] + b" " * 20_000_000 + b"}")
+    files = [("file", ("good.json", named(1))), ("file", ("bomb.json.gz", bomb))]
+    problem = refused(client.send("POST", "/api/import", files=files), 413)
+    assert "unpacks to more than 100 times" in str(problem["detail"])
+    assert fields(problem) == ["bomb.json.gz"]
+    assert room.store.runs.newest() == []
+    assert room.store.service.audit(10) == []
     client.app.state.services.close()

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { RunPage, SampleRow } from "../../api/answers";
-import { CommandHint, Empty, ErrorBox, Loading, Select, StatusBadge, Table } from "../../components";
+import { CommandHint, Empty, ErrorBox, Filters, Loading, Select, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { asText, count, duration, money, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -61,6 +61,14 @@ function holds(row: SampleRow, text: string): boolean {
     .includes(text.toLowerCase());
 }
 
+const SCORES = [["", "any"], ["0", "0"], ["below", "below 100"], ["100", "100"], ["none", "none"]] as const;
+
+function fitsScore({ score }: SampleRow, wanted: string): boolean {
+  if (wanted === "none") return score === null;
+  if (wanted === "below") return score !== null && score < 1;
+  return wanted === "" || (score !== null && score === Number(wanted) / 100);
+}
+
 const unique = (values: readonly (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))].sort();
 
 export default function Cases({ params }: PageProps): ReactElement {
@@ -70,13 +78,14 @@ export default function Cases({ params }: PageProps): ReactElement {
   const [benchmark, setBenchmark] = useQueryParam("benchmark");
   const [arm, setArm] = useQueryParam("arm");
   const [text, setText] = useQueryParam("text");
+  const [score, setScore] = useQueryParam("score");
   const run = useResource<RunPage>(api("runs", runId));
   const arms = run.data?.run.arms ?? [];
   const suite = run.data ? run.data.run.suite !== null : true;
   const samples = useSamples(runId, { status, agent, benchmark, arm });
-  const rows = useMemo(() => samples.items.filter((row) => text === "" || holds(row, text)), [samples.items, text]);
+  const rows = useMemo(() => samples.items.filter((row) => fitsScore(row, score) && (text === "" || holds(row, text))), [samples.items, score, text]);
   const shape = useMemo(() => columns(runId, suite), [runId, suite]);
-  const narrowed = agent !== "" || arm !== "" || benchmark !== "" || text !== "";
+  const narrowed = agent !== "" || arm !== "" || benchmark !== "" || text !== "" || score !== "";
   return (
     <>
       <div className="page-head">
@@ -85,7 +94,7 @@ export default function Cases({ params }: PageProps): ReactElement {
         </h1>
         <CommandHint command={`dyno show ${shortId(runId)} --json`} />
       </div>
-      <div className="fields" role="search" aria-label="Filter the samples">
+      <Filters label="Filter the samples">
         <Select label="Ended" value={status} options={STATUSES} onChange={setStatus} />
         {!suite && arms.length > 1 && (
           <Select
@@ -106,8 +115,9 @@ export default function Cases({ params }: PageProps): ReactElement {
             />
           </>
         )}
+        {suite && <Select label="Score" value={score} options={SCORES} onChange={setScore} />}
         <SearchField label="Text" value={text} placeholder="case, answer or error" onChange={setText} />
-      </div>
+      </Filters>
       <p className="muted" role="status">
         {samples.loading
           ? "Reading the samples…"
@@ -118,6 +128,7 @@ export default function Cases({ params }: PageProps): ReactElement {
       {!(samples.loading && rows.length === 0) && samples.error === undefined && (
         <Table
           caption="Samples"
+          compact={[suite ? "case" : "arm", "status"]}
           columns={shape}
           rows={rows}
           rowKey={(row) => `${row.arm_id} ${row.case_id} ${row.iteration} ${row.instrument}`}

@@ -8,6 +8,7 @@ import { Link, address, navigate, useRoute } from "../../router";
 import { shortId } from "../../shared/paths";
 import { indexIn, neighbour, placeFrom } from "../../shared/place";
 import type { Place } from "../../shared/place";
+import { AnswerDiff } from "./AnswerDiff";
 import { Side } from "./Sides";
 import { Steps } from "./Steps";
 import "./page.css";
@@ -111,6 +112,7 @@ export default function Page(): ReactElement {
                 <Side answer={data.first} label="Baseline" run={first_run} benchmark={benchmark} caseId={case_id} />
                 <Side answer={data.second} label="Candidate" run={second_run} benchmark={benchmark} caseId={case_id} />
               </div>
+              <AnswerDiff answers={data} />
               <h2>What each did</h2>
               <Steps answers={data} />
             </>

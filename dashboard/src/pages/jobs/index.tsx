@@ -8,7 +8,7 @@ import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
 import { agentAddress, jobAddress, runAddress, shortId, suiteAddress } from "../../shared/paths";
 import { useMayRun } from "../../shared/useMayRun";
-import { CancelButton } from "./CancelButton";
+import { CancelButton } from "../../shared/CancelButton";
 import { ProgressBar } from "../../shared/ProgressView";
 import { hasEnded } from "../../shared/useJob";
 

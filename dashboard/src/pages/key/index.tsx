@@ -23,7 +23,8 @@ function Who({ session }: { session: Session }): ReactElement {
         {session.keyless ? "No key is in use: this machine may read." : `Signed in as ${session.who}. This key may ${MAY[session.scope] ?? session.scope}.`}
       </p>
       <p className="muted">
-        agentdyno {session.version}, store {session.store}, workspace {session.workspace}
+        agentdyno {session.version}
+        {session.store === null ? "" : `, store ${session.store}`}, workspace {session.workspace}
       </p>
     </div>
   );

@@ -158,6 +158,7 @@ export function LeaderboardTable({ board, chosen, onToggle }: LeaderboardTablePr
       columns={columnsOf(board.metric, chosen, onToggle)}
       rows={board.entries}
       rowKey={(entry) => entry.agent}
+      compact={["agent", ordered]}
       rowClass={(entry) => ((entry.scores[ordered]?.rank ?? TOP + 1) <= TOP ? "leaderboard-podium" : undefined)}
     />
     </div>

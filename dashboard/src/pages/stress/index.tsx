@@ -1,13 +1,13 @@
 import type { ReactElement } from "react";
 import type { StressItems, StressReport } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
 import { shortId } from "../../shared/paths";
-import { StressTestResults } from "./Results";
-import { plainName } from "./words";
+import { StressTestResults } from "../../shared/stress/Results";
+import { plainName } from "../../shared/stress/words";
 
 export const title = "Stress";
 
@@ -52,7 +52,7 @@ export default function Page(): ReactElement {
         {report && <CommandHint command={`dyno show ${shellWord(shortId(report.run_id))}`} />}
       </div>
       {(items.length > 0 || agent) && (
-        <div className="fields">
+        <Filters label="Choose a load run">
           <SearchField
             label="Target"
             value={agent}
@@ -60,7 +60,7 @@ export default function Page(): ReactElement {
             onChange={(value) => setQuery({ agent: value.trim(), run: "", scenario: "" })}
           />
           <Choices items={items} report={report} />
-        </div>
+        </Filters>
       )}
       <Show of={stress}>
         {() => {

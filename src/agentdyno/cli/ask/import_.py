@@ -20,25 +20,32 @@ from agentdyno.cli.shared import json_option, open_store, print_json, print_tabl
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--format", "format_name", metavar="TOOL", help="What wrote the files, where that is not clear.")
 @click.option("--dry-run", is_flag=True, help="Read and check; store nothing.")
+@click.option("--any-size", is_flag=True, help="Read files however large they are or unpack to.")
 @store_option
 @json_option
-def command(files: tuple[Path, ...], format_name: str | None, dry_run: bool, store: str | None, as_json: bool) -> int:
+def command(
+    files: tuple[Path, ...],
+    format_name: str | None,
+    dry_run: bool,
+    any_size: bool,
+    store: str | None,
+    as_json: bool,
+) -> int:
     """Take results of other tools into the store, so that history starts today. All files or none."""
+    from agentdyno.importers.inflated import ImportLimits
     from agentdyno.show.listings import import_table
-    from agentdyno.workbench.importing import Imported, import_files, read_file
+    from agentdyno.workbench.importing import import_files, read_files
 
     def announce(path: Path) -> None:
         if len(files) > 1:
             say(f"Reading {path}")
 
+    limits = None if any_size else ImportLimits()
     if dry_run:
-        done = []
-        for path in files:
-            name, results = read_file(path, format_name)
-            done += [Imported(str(path), name, result) for result in results]
+        done = read_files(files, format_name, limits)
     else:
         with open_store(store) as opened:
-            done = import_files(opened, files, format_name=format_name, on_file=announce)
+            done = import_files(opened, files, format_name=format_name, limits=limits, on_file=announce)
     if as_json:
         print_json(
             [

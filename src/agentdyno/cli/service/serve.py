@@ -69,19 +69,19 @@ def command(host: str, port: int, workers: int, lease_s: float, **options: Unpac
             where="dyno serve",
             remedy="Make one first: dyno keys create admin --scope admin.",
         )
-    with closing(_listen(host, port)) as listening:
+    with closing(listen(host, port)) as listening:
         settings = ServiceSettings(
             url, Path.cwd(), host, workers, tuple(options["cors"]), keyless_beside_keys=keyless
         )
-        server, token = _server(settings)
+        server, token = server_for(settings)
         with WorkerPool(url, Path.cwd(), workers, round(lease_s * 1000)):
-            _announce(_address(host, listening), settings, token, has_key=has_key)
+            _announce(address_of(host, listening), settings, token, has_key=has_key)
             server.run(sockets=[listening])
     say("Stopped.")
     return 0
 
 
-def _server(settings: ServiceSettings) -> tuple[uvicorn.Server, str]:
+def server_for(settings: ServiceSettings) -> tuple[uvicorn.Server, str]:
     """One that SIGINT and SIGTERM end cleanly, from now on; and the token of its link."""
     import logging
     import signal
@@ -135,7 +135,7 @@ def _has_key(store: Store) -> bool:
     return any(key.revoked_at is None for key in rows)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     from agentdyno.errors import RunError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -154,7 +154,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _address(host: str, listening: socket.socket) -> str:
+def address_of(host: str, listening: socket.socket) -> str:
     """What a browser on this machine can open."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host.strip('[]')}]" if ":" in host else host)
     return f"http://{shown}:{listening.getsockname()[1]}"

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, String, and_, cast, func, not_, or_, select
 
 from agentdyno.errors import SpecError
 from agentdyno.model import Phase, RunStatus, Sample, Status
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
-from agentdyno.store.runs.codec import id_bytes, row_sample
+from agentdyno.store.runs.codec import id_bytes, id_text, row_sample
 from agentdyno.store.runs.listing import list_runs, mentions
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
+
+_SHORTEST_ID = 4
+"""So many digits of a run's id say that an id is meant."""
 
 
 class After(NamedTuple):
@@ -81,6 +84,61 @@ def run_page(
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(behind_row(runs.c.started_at, runs.c.id, after.at, place))
     return list_runs(session, limit, only)
+
+
+def run_neighbours(session: DatabaseSession, run_id: str) -> tuple[str | None, str | None]:
+    """The ids of the runs before and after one, among those of its kind and name."""
+    own = session.execute(select(runs).where(runs.c.run_id == id_bytes(run_id))).one()
+    alike = runs.c.kind == own.kind, runs.c.name == own.name
+    older = behind_row(runs.c.started_at, runs.c.id, own.started_at, own.id)
+    newer = and_(not_(older), runs.c.id != own.id)
+    place = runs.c.started_at, runs.c.id
+    before = select(runs.c.run_id).where(*alike, older).order_by(*(column.desc() for column in place)).limit(1)
+    after = select(runs.c.run_id).where(*alike, newer).order_by(*place).limit(1)
+    found = [session.execute(asked).scalar() for asked in (before, after)]
+    return (None if found[0] is None else id_text(found[0])), (None if found[1] is None else id_text(found[1]))
+
+
+def runs_named_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
+    """The newest runs whose name holds ``text`` or whose id begins with it, in small or capital letters."""
+    digits = text.replace("-", "").lower()
+    named = func.lower(runs.c.name).contains(text.lower(), autoescape=True)
+    if len(digits) < _SHORTEST_ID or not set(digits) <= set("0123456789abcdef"):
+        return list_runs(session, limit, [named])
+    low, high = bytes.fromhex(f"{digits:0<32}"[:32]), bytes.fromhex(f"{digits:f<32}"[:32])
+    return list_runs(session, limit, [or_(named, runs.c.run_id.between(low, high))])
+
+
+def runs_tagged_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
+    """The newest runs that have a tag which holds ``text``, in small or capital letters."""
+    # The column is JSON: what it holds beside letters is looked at once more by the caller.
+    tagged = func.lower(cast(runs.c.tags, String)).contains(text.lower(), autoescape=True)
+    found = list_runs(session, limit, [tagged])
+    return [row for row in found if any(text.lower() in tag.lower() for tag in row.tags)]
+
+
+class SampleMoment(NamedTuple):
+    """When an execution began, how it ended and what it took; ``cost_usd`` is ``None`` where it is not known."""
+
+    started_at_ms: int
+    status: Status
+    duration_s: float | None
+    cost_usd: float | None
+
+
+def sample_moments(session: DatabaseSession, run_id: str, *, limit: int) -> list[SampleMoment]:
+    """The newest measured executions of a run, in the order in which they began."""
+    asked = (
+        select(samples.c.started_at_ms, samples.c.status, samples.c.duration_s, samples.c.readings)
+        .join(arms, samples.c.arm == arms.c.id)
+        .where(arms.c.run == run_key(session, run_id), samples.c.phase == Phase.MEASURED.value)
+        .order_by(samples.c.started_at_ms.desc(), samples.c.id.desc())
+        .limit(limit)
+    )
+    return [
+        SampleMoment(int(at), Status(status), duration, (readings or {}).get("cost_usd"))
+        for at, status, duration, readings in reversed(session.execute(asked).all())
+    ]
 
 
 def behind_row(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:

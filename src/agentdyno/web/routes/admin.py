@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from starlette.responses import Response
 
 from agentdyno.model.job import ApiKey, AuditEntry, Scope
+from agentdyno.web.asked import StrictBodyRoute
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import decode_cursor, encode_cursor
 from agentdyno.web.problems import finding
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
 
-router = APIRouter(prefix="/api", tags=["administration"])
+router = APIRouter(prefix="/api", tags=["administration"], route_class=StrictBodyRoute)
 Given = Annotated[Services, Depends(services)]
 Administrator = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]
 

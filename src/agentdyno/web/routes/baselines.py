@@ -10,13 +10,14 @@ from starlette.responses import Response
 from agentdyno.findings.baseline.ask import clear_baseline, set_baseline
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.rows import BaselineRow
+from agentdyno.web.asked import StrictBodyRoute
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_stored_suite
 from agentdyno.web.replies import answer
 from agentdyno.web.schemas import BaselineBody, BaselineItems, Cleared
 from agentdyno.web.state import Services, services
 
-router = APIRouter(tags=["baselines"])
+router = APIRouter(tags=["baselines"], route_class=StrictBodyRoute)
 
 Given = Annotated[Services, Depends(services)]
 Admin = Annotated[ServiceCaller, Depends(require(Scope.ADMIN))]

@@ -8,12 +8,13 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from agentdyno.findings.case.ask import Answer, Browsing, CaseView
+from agentdyno.findings.case.ask_grid import CaseGrid, case_grid, last_run_suite
 from agentdyno.model import Status
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
-from agentdyno.web.lookups import LONGEST_NAME, find_run
+from agentdyno.web.lookups import LONGEST_NAME, find_agent, find_run, find_stored_suite
 from agentdyno.web.problems import RefusedRequest
-from agentdyno.web.replies import answer
+from agentdyno.web.replies import answer, kept_answer
 from agentdyno.web.schemas import DivergenceView
 from agentdyno.web.state import Services, services
 
@@ -38,6 +39,27 @@ def case(
     """
     found = find_run(services, run_id)
     return answer(Browsing(services.store).case(found, case_id, benchmark=benchmark or None))
+
+
+@router.get("/api/case-grid", response_model=CaseGrid)
+def grid(
+    suite_id: Annotated[
+        str | None, Query(max_length=LONGEST_NAME, description="Else the one that was run last.")
+    ] = None,
+    agent_id: Annotated[str | None, Query(max_length=LONGEST_NAME, description="All its versions.")] = None,
+    *,
+    services: Given,
+) -> Response:
+    """Cases by the versions of one agent, else by agents: what was passed by whom, and where that flips."""
+
+    def make() -> CaseGrid:
+        name = find_agent(services, agent_id).name if agent_id else None
+        suite = find_stored_suite(services, suite_id) or last_run_suite(services.store, name)
+        if suite is None:
+            return CaseGrid("", "", (), ())
+        return case_grid(services.store, suite, name)
+
+    return kept_answer(services, ("case grid", suite_id, agent_id), make)
 
 
 @router.get("/api/divergence", response_model=DivergenceView)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.answers import Answers
+from agentdyno.web.asked import StrictBodyRoute
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.problems import RefusedRequest
 from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from agentdyno.findings.change.ask import Answer, Changing
     from agentdyno.findings.change.ask_rows import ChangeMemo
 
-router = APIRouter(tags=["changes"])
+router = APIRouter(tags=["changes"], route_class=StrictBodyRoute)
 
 Given = Annotated[Services, Depends(services)]
 Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]

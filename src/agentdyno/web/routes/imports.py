@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -12,7 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from agentdyno.errors import ImportFailed
+from agentdyno.errors import ImportFailed, ImportTooLarge
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.problems import FieldProblem, RefusedRequest
@@ -39,7 +42,6 @@ _BODY = {
         },
     }
 }
-Sent = tuple[str, bytes]
 
 
 @router.post("/import", response_model=ImportedItems, openapi_extra=_BODY)
@@ -53,52 +55,71 @@ async def import_results(
     caller: Admin,
 ) -> Response:
     """Takes files of other tools into the store: as a form with files, or one as the body, with its `name`."""
-    files = await _files(request, name)
-    return answer(await run_in_threadpool(_take, given, caller, files, form or None))
+    with TemporaryDirectory(prefix="dyno-import-") as folder:
+        files = await _files(request, name, Path(folder))
+        return answer(await run_in_threadpool(_take, given, caller, files, form or None))
 
 
-async def _files(request: Request, name: str) -> list[Sent]:
+@dataclass(frozen=True, slots=True)
+class _SentFile:
+    """A file that was sent: ``name`` as the client calls it, ``path`` where it lies while it is read."""
+
+    name: str
+    path: Path
+
+
+async def _files(request: Request, name: str, folder: Path) -> list[_SentFile]:
+    """What was sent, written to files piece by piece: nothing of it is held in memory."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        content = await request.body()
-        if not content:
+        sent = _place(folder / "0", name or "import")
+        with sent.path.open("wb") as target:
+            async for piece in request.stream():
+                target.write(piece)
+        if not sent.path.stat().st_size:
             raise RefusedRequest(422, "there is no file in this request", "Send it as the body, or in a form.")
-        return [(name or "import", content)]
+        return [sent]
+    files: list[_SentFile] = []
     async with request.form(max_files=MOST_FILES, max_fields=MOST_FILES) as form:
-        found = [item for _, item in form.multi_items() if isinstance(item, UploadFile)]
-        sent = [(item.filename or "import", await item.read()) for item in found]
-    if not sent:
+        for number, item in enumerate(item for _, item in form.multi_items() if isinstance(item, UploadFile)):
+            files.append(_place(folder / str(number), item.filename or "import"))
+            with files[-1].path.open("wb") as target:
+                await run_in_threadpool(copyfileobj, item.file, target)
+    if not files:
         message = "there is no file in this form"
         raise RefusedRequest(
             422, message, "Add one: -F file=@results.json.", errors=(FieldProblem("body.file", message),)
         )
-    return sent
+    return files
 
 
-def _take(given: Services, caller: ServiceCaller, files: list[Sent], form: str | None) -> ImportedItems:
+def _take(given: Services, caller: ServiceCaller, files: Sequence[_SentFile], form: str | None) -> ImportedItems:
     store = given.store
-    with TemporaryDirectory(prefix="dyno-import-") as folder:
-        paths = [_written(Path(folder) / str(number), *file) for number, file in enumerate(files)]
-        try:
-            done = import_files(store, paths, format_name=form)
-        except ImportFailed as error:
-            where = _shown(error.where or "", folder)
-            errors = (FieldProblem("query.format" if where == "--format" else where or "body", error.message),)
-            told = f"{where}: {error.message}" if where and where != "--format" else error.message
-            raise RefusedRequest(422, _shown(told, folder), error.remedy, errors=errors) from error
+    try:
+        done = import_files(
+            store, [file.path for file in files], format_name=form, limits=given.settings.import_limits
+        )
+    except ImportFailed as error:
+        raise _refusal(error, str(files[0].path.parent.parent)) from error
     items = tuple(_imported(item) for item in done)
-    details = {"files": [name for name, _ in files], "runs": [item.run_id for item in items if not item.known]}
+    details = {"files": [file.name for file in files], "runs": [item.run_id for item in items if not item.known]}
     store.service.add_audit(AuditEntry(given.now_ms(), caller.name, "import", f"{len(files)} files", details))
     return ImportedItems(items)
 
 
-def _written(folder: Path, name: str, content: bytes) -> Path:
+def _refusal(error: ImportFailed, folder: str) -> RefusedRequest:
+    where = _shown(error.where or "", folder)
+    errors = (FieldProblem("query.format" if where == "--format" else where or "body", error.message),)
+    told = f"{where}: {error.message}" if where and where != "--format" else error.message
+    status = 413 if isinstance(error, ImportTooLarge) else 422
+    return RefusedRequest(status, _shown(told, folder), error.remedy, errors=errors)
+
+
+def _place(folder: Path, name: str) -> _SentFile:
     """Under the last part of its name, in a folder of its own: two files may be called the same."""
     last = re.split(r"[/\\]", name)[-1]
     plain = re.sub(r"[^\w.+-]", "_", last, flags=re.ASCII)[-LONGEST_NAME:].lstrip(".") or "import"
     folder.mkdir()
-    path = folder / plain
-    path.write_bytes(content)
-    return path
+    return _SentFile(name, folder / plain)
 
 
 def _shown(text: str, folder: str) -> str:

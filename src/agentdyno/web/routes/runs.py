@@ -12,6 +12,8 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import FileResponse, Response
 
 from agentdyno.findings.case.ask import Browsing, header_of
+from agentdyno.findings.run.ask_place import RunPlace, place_of
+from agentdyno.findings.run.ask_progress import RunCourse, course_of
 from agentdyno.model import Phase, RunStatus, Side, Status
 from agentdyno.model.job import Scope
 from agentdyno.store.rows import RunRow
@@ -110,6 +112,19 @@ def run(
     return kept_answer(
         services, ("run", found, header.status, header.finished_at, counted, policy.rules, banded), make
     )
+
+
+@router.get("/api/runs/{run_id}/place", response_model=RunPlace)
+def place(run_id: RunId, services: Given) -> Response:
+    """The runs before and after it, of the same kind and name, and its agents against their baselines."""
+    found = find_run(services, run_id)
+    return answer(place_of(services.store, found, services.workspace.gate))
+
+
+@router.get("/api/runs/{run_id}/progress", response_model=RunCourse)
+def progress(run_id: RunId, services: Given) -> Response:
+    """How it goes on: what was answered, passed and spent so far, over time, and whether somebody executes it."""
+    return answer(course_of(services.store, find_run(services, run_id)))
 
 
 @router.get("/api/runs/{run_id}/samples", response_model=SamplePage)

@@ -29,13 +29,16 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who asks, and what they ask. ``store`` is its URL without password, ``generation`` changes with results."""
+    """Who asks, and what they ask. ``generation`` changes with results.
+
+    ``store`` is its URL without password, for administrators; the others need not know where results lie.
+    """
 
     who: str
     scope: Scope
     keyless: bool
     version: str
-    store: str
+    store: str | None
     generation: int
     workspace: str
 
@@ -62,7 +65,7 @@ def session(given: Given, caller: Reader) -> Session:
         scope=caller.scope,
         keyless=caller.keyless,
         version=__version__,
-        store=store.url,
+        store=store.url if caller.scope.allows(Scope.ADMIN) else None,
         generation=store.boards.generation(),
         workspace=given.workspace.name,
     )

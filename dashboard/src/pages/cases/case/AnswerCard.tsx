@@ -1,61 +1,15 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
-import type { Answer, Failure, TrajectoryEvent } from "../../../api/answers";
+import type { Answer, Failure } from "../../../api/answers";
 import { StatusBadge } from "../../../components";
-import { UNKNOWN, asText, count, duration, money, number, percent, plural, points } from "../../../format";
+import { UNKNOWN, asText, count, duration, money, number, percent, points } from "../../../format";
 import { Link } from "../../../router";
 import { Facts } from "../../../shared/Facts";
 import type { Fact } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
 import { agentAddress } from "../../../shared/paths";
+import { Waterfall } from "./Waterfall";
 import { WorkflowGraph } from "./WorkflowGraph";
-
-const KINDS: Record<string, string> = {
-  message: "message",
-  tool_call: "calls",
-  tool_result: "result of",
-  model_call: "asks the model",
-  retry: "tries again",
-  note: "note",
-};
-
-function Step({ event, label }: { event: TrajectoryEvent; label: string }): ReactElement {
-  const details = Object.entries(event.details);
-  return (
-    <li className={`step-${event.kind}`}>
-      <div className="step-head">
-        <strong>
-          {KINDS[event.kind] ?? event.kind} {event.name}
-        </strong>
-        <span className="muted">
-          at {duration(event.at_s)}
-          {event.duration_s !== null && `, took ${duration(event.duration_s)}`}
-        </span>
-      </div>
-      {asText(event.content) !== "" && <TextFold value={event.content} label={label} most={600} />}
-      {details.length > 0 && (
-        <details>
-          <summary>Details</summary>
-          <TextFold value={event.details} label={`${label}, details`} />
-        </details>
-      )}
-    </li>
-  );
-}
-
-function Trajectory({ answer }: { answer: Answer }): ReactElement | null {
-  if (answer.events.length === 0) return null;
-  return (
-    <details open={answer.events.length <= 12}>
-      <summary>{plural(answer.events.length, "step")}</summary>
-      <ol className="steps">
-        {answer.events.map((event, index) => (
-          <Step key={index} event={event} label={`Step ${index + 1} of ${answer.agent}`} />
-        ))}
-      </ol>
-    </details>
-  );
-}
 
 function FailureView({ failure }: { failure: Failure }): ReactElement {
   return (
@@ -110,9 +64,9 @@ function Judged({ answer }: { answer: Answer }): ReactElement | null {
   const scored = scoredBy(answer.scoring);
   if (scored.length === 0) return null;
   return (
-    <details>
-      <summary>How it was scored</summary>
-      <ul>
+    <div>
+      <h4>Why this score</h4>
+      <ul className="plain-list">
         {scored.map((item, index) => (
           <li key={index}>
             <strong>{item.scorer}</strong>: {item.values}
@@ -121,7 +75,7 @@ function Judged({ answer }: { answer: Answer }): ReactElement | null {
           </li>
         ))}
       </ul>
-    </details>
+    </div>
   );
 }
 
@@ -167,11 +121,16 @@ export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
         <>
           <Facts facts={spent(answer)} />
           {answer.failure && <FailureView failure={answer.failure} />}
-          {answer.output !== null && <TextFold value={answer.output} label={`Answer of ${name}`} />}
-          {answer.output_cut && <p className="muted">The answer was longer and is cut here.</p>}
-          <Judged answer={answer} />
+          <div className="columns">
+            <div>
+              <h4>Answer</h4>
+              {answer.output === null ? <p className="muted">none</p> : <TextFold value={answer.output} label={`Answer of ${name}`} />}
+              {answer.output_cut && <p className="muted">The answer was longer and is cut here.</p>}
+            </div>
+            <Judged answer={answer} />
+          </div>
           <WorkflowGraph events={answer.events} />
-          <Trajectory answer={answer} />
+          <Waterfall answer={answer} />
         </>
       )}
     </article>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "react";
 import type { ReactElement } from "react";
-import type { Answer, CasePage as CaseView } from "../../../api/answers";
+import type { Answer, CasePage as CaseView, RunPlace } from "../../../api/answers";
 import { CommandHint, Empty, Select, Show, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
@@ -117,6 +117,33 @@ function Divergence({ runId, view, benchmark }: { runId: string; view: CaseView;
   );
 }
 
+/** The way to the same case of the baseline, word by word. */
+function Baselines({ runId, view, benchmark }: { runId: string; view: CaseView; benchmark: string }): ReactElement | null {
+  const place = useResource<RunPlace>(api("runs", runId, "place"));
+  const answered = new Set(view.answers.map((answer) => answer.agent));
+  const known = (place.data?.verdicts ?? []).filter((item) => item.baseline_run_id !== "" && answered.has(item.agent));
+  if (known.length === 0) return null;
+  return (
+    <p className="row">
+      {known.map((item) => (
+        <Link
+          key={item.agent}
+          to={address("/divergence", {
+            first_run: item.baseline_run_id,
+            second_run: runId,
+            case_id: view.case.id,
+            benchmark,
+            first_agent: item.baseline,
+            second_agent: item.agent,
+          })}
+        >
+          {item.agent} beside {item.baseline}, word by word
+        </Link>
+      ))}
+    </p>
+  );
+}
+
 export default function CasePage({ params }: PageProps): ReactElement {
   const runId = params["run_id"] ?? "";
   const caseId = params["case_id"] ?? "";
@@ -163,6 +190,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
                 </div>
               )}
               <Divergence runId={runId} view={found} benchmark={found.benchmark} />
+              <Baselines runId={runId} view={found} benchmark={found.benchmark} />
               {shown.length === 0 && (
                 <Empty title="Nobody has answered this case yet. To measure what is missing:" command={`dyno resume ${shortId(runId)}`} />
               )}

@@ -8,7 +8,7 @@ import type { PageProps } from "../..";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { agentAddress, runAddress, shortId, suiteAddress } from "../../../shared/paths";
 import { useMayRun } from "../../../shared/useMayRun";
-import { CancelButton } from "../CancelButton";
+import { CancelButton } from "../../../shared/CancelButton";
 import { ProgressPanel } from "../../../shared/ProgressView";
 import { useJob } from "../../../shared/useJob";
 import { asSentence } from "../../../shared/words";

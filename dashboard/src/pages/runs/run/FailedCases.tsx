@@ -50,6 +50,7 @@ export function FailedCases({ standing }: { standing: SuiteStanding }): ReactEle
       <h2 id="failed">Cases that were not passed ({standing.failed_total})</h2>
       <Table
         caption="Cases that were not passed"
+        compact={["case", "ended"]}
         columns={columns(standing.run_id)}
         rows={shown}
         rowKey={(row) => `${row.benchmark} ${row.case_id} ${row.agent}`}

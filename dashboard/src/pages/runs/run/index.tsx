@@ -1,74 +1,52 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import type { ReactElement } from "react";
-import type { JobPage, RunPage } from "../../../api/answers";
-import { CommandHint, Empty, Show, StatusBadge, shellWord } from "../../../components";
+import type { RunPage, StressItems } from "../../../api/answers";
+import { CommandHint, Empty, Show, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
-import { ProgressPanel } from "../../../shared/ProgressView";
-import { useJob } from "../../../shared/useJob";
-import { api, casesAddress, jobAddress, shortId } from "../../../shared/paths";
+import { StressTestResults } from "../../../shared/stress/Results";
+import { api, casesAddress, shortId } from "../../../shared/paths";
 import { Arms, Sides } from "./Arms";
 import { Bands } from "./Bands";
 import { Distribution } from "./Distribution";
 import { FailedCases } from "./FailedCases";
 import { Artifacts, Reports } from "./Files";
+import { Heading } from "./Heading";
+import { Live } from "./Live";
 import { Standing } from "./Standing";
 import { RunFacts, Surroundings, Warnings } from "./Surroundings";
 import "./page.css";
 
 export const title = (params: Record<string, string>): string => `Run ${shortId(params["run_id"] ?? "")}`;
 
-/** The progress of a run that a job made; a run without a job is asked again until it ends. */
-function Live({ runId, onEnd }: { runId: string; onEnd: () => void }): ReactElement | null {
-  const jobs = useResource<JobPage>("/api/jobs?status=running&limit=100", { everyMs: 5000 });
-  const found = jobs.data?.items.find((job) => job.run_id === runId);
-  const known = useRef<string | null>(null);
-  if (found) known.current = found.job_id;
-  const { job } = useJob(known.current);
-  const status = job?.status;
-  useEffect(() => {
-    if (status && status !== "running" && status !== "queued") onEnd();
-  }, [status, onEnd]);
-  if (!job && !jobs.data) return null;
-  if (!job) {
-    return (
-      <Empty
-        title="No job of this service runs it: it was started elsewhere and goes on there, or it was killed. To go on with a killed one:"
-        command={`dyno resume ${shortId(runId)}`}
-      />
-    );
-  }
+/** A load run is its curves: what its windows measured, also while it goes on. */
+function LoadCurves({ runId, running }: { runId: string; running: boolean }): ReactElement {
+  const [scenario] = useQueryParam("scenario");
+  const stress = useResource<StressItems>(address("/api/stress", { run_id: runId, limit: 1 }), running ? { everyMs: 2000 } : {});
   return (
-    <>
-      <ProgressPanel job={job} />
-      <p>
-        <Link to={jobAddress(job.job_id)}>The job of this run</Link>
-      </p>
-    </>
+    <Show of={stress}>
+      {({ items }) => {
+        const report = items.find((item) => item.run_id === runId);
+        if (!report || report.scenarios.length === 0) return <p className="muted">No window has ended yet.</p>;
+        return <StressTestResults report={report} scenario={scenario} />;
+      }}
+    </Show>
   );
 }
 
 function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactElement {
   const { run, standing, comparison, bands } = page;
   const running = run.status === "running";
+  const load = run.kind === "load";
   // Scores are worked out when a run ends; before that there is nothing to stand by.
   const judged = standing !== null && standing.agents.some((agent) => agent.samples > 0);
   return (
     <>
-      <div className="page-head">
-        <h1>
-          {run.name || shortId(run.run_id)} <StatusBadge status={run.status} />
-        </h1>
-        <CommandHint command={`dyno show ${shortId(run.run_id)}`} />
-      </div>
-      {running && <Live runId={run.run_id} onEnd={refresh} />}
+      <Heading run={run} />
+      {running && <Live runId={run.run_id} load={load} onEnd={refresh} />}
+      {load && run.arms.length > 0 && <LoadCurves runId={run.run_id} running={running} />}
       <RunFacts run={run} />
-      {run.kind === "load" && (
-        <p>
-          <Link to={address("/stress", { run: run.run_id })}>Its scenarios: curves over time and breaking points</Link>
-        </p>
-      )}
       <Warnings run={run} />
       {run.arms.length === 0 && !running && (
         <Empty title="Nothing was measured in this run. What is missing can be measured:" command={`dyno resume ${shortId(run.run_id)}`} />
@@ -79,14 +57,14 @@ function Body({ page, refresh }: { page: RunPage; refresh: () => void }): ReactE
       {standing && judged && <Standing standing={standing} suiteId={run.suite?.suite_id} />}
       {standing && <FailedCases standing={standing} />}
       {comparison && <Sides comparison={comparison} />}
-      {!run.suite && run.arms.length > 0 && <Arms arms={run.arms} />}
+      {!run.suite && !load && run.arms.length > 0 && <Arms arms={run.arms} />}
       {bands.length > 0 && <Bands found={bands} />}
       {bands.length === 0 && run.arms.length > 0 && !running && (
         <p>
           <Link to={address(`/runs/${run.run_id}`, { bands: "yes" })}>What these figures mean: good, or a red flag</Link>
         </p>
       )}
-      {run.arms.length > 0 && <Distribution key={run.status} runId={run.run_id} arms={run.arms} running={running} />}
+      {!load && run.arms.length > 0 && <Distribution key={run.status} runId={run.run_id} arms={run.arms} running={running} />}
       {!standing && run.arms.length > 0 && (
         <p>
           <Link to={casesAddress(run.run_id, { status: "all" })}>All samples</Link>

@@ -1,11 +1,12 @@
 /** Charts of one scenario: over time with its phases shaded, and level by level with the breaking point. */
-import type { ScenarioReport, TimePoint } from "../../api/answers";
+import type { ScenarioReport, StressReport, TimePoint } from "../../api/answers";
 import type { ChartOption } from "../../components";
 import { duration, number, percent } from "../../format";
 import { SHAPES } from "../../palette";
 import type { Palette } from "../../palette";
-import { axisName, axisOf, levelText } from "./words";
+import { axisName, axisOf, levelText, objectiveText } from "./words";
 
+type Objective = StressReport["objectives"][number];
 export type Curve = "latency" | "rate" | "errors";
 export type Axis = "time" | "level";
 
@@ -75,6 +76,28 @@ function phases(report: ScenarioReport, colours: Palette): object {
   };
 }
 
+/** The objectives that a chart can show: limits of latency, or of errors. */
+export function limitsOf(objectives: readonly Objective[], curve: Curve): Objective[] {
+  const metric: Record<Curve, string> = { latency: "latency", errors: "error_rate", rate: "" };
+  return objectives.filter((objective) => objective.metric === metric[curve]);
+}
+
+/** An objective as a line across the chart. */
+function limitLines(objectives: readonly Objective[], curve: Curve, colours: Palette): object {
+  return {
+    name: "objective",
+    type: "line",
+    data: [],
+    markLine: {
+      silent: true,
+      symbol: "none",
+      data: limitsOf(objectives, curve).map((objective) => ({ yAxis: objective.limit, name: objectiveText(objective) })),
+      lineStyle: { color: colours.worse, type: "dotted", width: 2 },
+      label: { formatter: "{b}", color: colours.worse, position: "insideEndTop" },
+    },
+  };
+}
+
 function breaking(report: ScenarioReport, colours: Palette): object {
   const point = report.breaking_point;
   if (!point) return {};
@@ -103,7 +126,14 @@ function breaking(report: ScenarioReport, colours: Palette): object {
   };
 }
 
-export function curveOption(report: ScenarioReport, curve: Curve, axis: Axis, colours: Palette): ChartOption {
+export interface Shown {
+  report: ScenarioReport;
+  curve: Curve;
+  axis: Axis;
+  objectives: readonly Objective[];
+}
+
+export function curveOption({ report, curve, axis, objectives }: Shown, colours: Palette): ChartOption {
   const { x, lines, format } = drawn(report, curve, axis);
   const series = lines.map((line, index) => ({
     name: line.name,
@@ -118,7 +148,7 @@ export function curveOption(report: ScenarioReport, curve: Curve, axis: Axis, co
     ...(index > 0 ? {} : axis === "time" ? { markArea: phases(report, colours) } : breaking(report, colours)),
   }));
   return {
-    legend: { type: "scroll", top: 0 },
+    legend: { type: "scroll", top: 0, data: lines.map((line) => line.name) },
     tooltip: { trigger: "axis" },
     grid: { left: 12, right: 20, top: 34, bottom: 28, containLabel: true },
     xAxis: {
@@ -129,7 +159,13 @@ export function curveOption(report: ScenarioReport, curve: Curve, axis: Axis, co
       nameGap: 26,
       splitLine: { show: false },
     },
-    yAxis: { type: "value", min: 0, axisLabel: { formatter: (value: number) => format(value) } },
-    series,
+    yAxis: {
+      type: "value",
+      min: 0,
+      // An objective is always in sight, also where nothing came near it.
+      max: ({ max }: { max: number }) => Math.max(max, ...limitsOf(objectives, curve).map((objective) => objective.limit * 1.05)),
+      axisLabel: { formatter: (value: number) => format(value), showMaxLabel: false },
+    },
+    series: [...series, limitLines(objectives, curve, colours)],
   };
 }

@@ -2,11 +2,11 @@ import type { ReactElement } from "react";
 import type { ScenarioReport, StressReport } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, count, dateTime, number, percent } from "../../format";
+import { UNKNOWN, count, dateTime, number, percent, plural } from "../../format";
 import { Link, address } from "../../router";
-import { runAddress } from "../../shared/paths";
+import { runAddress } from "../paths";
 import { ClientLimited, Scenario } from "./Scenario";
-import { axisName, breakText, limitText, objectiveText, plainName, verdictText } from "./words";
+import { axisName, levelText, limitText, objectiveText, plainName, verdictText } from "./words";
 
 function errorShare(report: ScenarioReport): number | null {
   const ended = Object.values(report.outcomes).reduce((sum, n) => sum + n, 0);
@@ -61,30 +61,54 @@ function columns(link: (scenario: string) => string): Column<ScenarioReport>[] {
   ];
 }
 
+/** Whether every objective of every scenario was met; null where none could be judged. */
+export function allMet(report: StressReport): boolean | null {
+  const found = report.scenarios.flatMap((item) => Object.values(item.objectives).map(([, met]) => met));
+  if (found.includes(false)) return false;
+  return found.includes(true) ? true : null;
+}
+
+const MET = new Map<boolean | null, [text: string, className: string]>([
+  [true, ["✓ met", "card-value verdict-better"]],
+  [false, ["✕ missed", "card-value verdict-worse"]],
+  [null, ["not judged", "card-value"]],
+]);
+
+/** First of all: were the objectives met, how much does it stand, what stopped it. */
 function Summary({ report }: { report: StressReport }): ReactElement {
   const limits = Object.entries(report.scaling_limits);
+  const judged = report.scenarios.filter((item) => item.score !== null).length;
+  const stopped = [...new Set(report.scenarios.map((item) => item.limited_by).filter((limit) => limit !== "nothing"))];
+  const [met, metClass] = MET.get(allMet(report)) ?? ["", ""];
   return (
     <ul className="cards" aria-label="Summary">
       <li className="card">
-        <span className="card-value">{report.resilience_score === null ? UNKNOWN : number(report.resilience_score)}</span>
-        <span className="card-label">resilience, of 100</span>
+        <span className={metClass}>{met}</span>
+        <span className="card-label">{report.objectives.length > 0 ? report.objectives.map(objectiveText).join(", ") : "the usual objectives"}</span>
       </li>
       {limits.map(([axis, point]) => (
         <li className="card" key={axis}>
-          <span className="card-value">{breakText(point).split(" ")[0]}</span>
+          <span className="card-value">{levelText(point.value, axis)}</span>
           <span className="card-label">
             {axisName(axis)} break it{point.objective && `: ${point.objective} is missed`}
-            {point.interval && ` (between ${number(point.interval[0])} and ${number(point.interval[1])})`}
+            {point.interval && ` (between ${levelText(point.interval[0], axis)} and ${levelText(point.interval[1], axis)})`}
           </span>
         </li>
       ))}
+      {limits.length === 0 && (
+        <li className="card">
+          <span className="card-value">no limit found</span>
+          <span className="card-label">up to what was asked</span>
+        </li>
+      )}
       <li className="card">
+        <span className="card-value">{stopped.length === 0 ? "nothing" : stopped.map((limit) => limit.replaceAll("_", " ")).join(", ")}</span>
+        <span className="card-label">limited it</span>
+      </li>
+      <li className="card">
+        <span className="card-value">{report.resilience_score === null ? UNKNOWN : number(report.resilience_score)}</span>
         <span className="card-label">
-          <Link to={runAddress(report.run_id)}>The run</Link>
-          {report.finished_at !== null && ` of ${dateTime(report.finished_at)}`}
-          {report.simulated && <span className="badge">simulated</span>}
-          <br />
-          {report.objectives.length > 0 && `Objectives: ${report.objectives.map(objectiveText).join(", ")}`}
+          resilience, of 100, from {judged} of {plural(report.scenarios.length, "scenario")}
         </span>
       </li>
     </ul>
@@ -111,18 +135,24 @@ function Advice({ report }: { report: StressReport }): ReactElement | null {
   );
 }
 
-/** Latency, rates and errors of one target under load, scenario by scenario, and the load that breaks it. */
+/** One target under load: the summary, then scenario by scenario its curves and its figures. */
 export function StressTestResults({ report, scenario }: { report: StressReport; scenario: string }): ReactElement {
   const shown = report.scenarios.filter((item) => scenario === "" || item.scenario === scenario);
   const link = (name: string): string => address("/stress", { run: report.run_id, scenario: name });
   return (
     <>
       <Summary report={report} />
-      <Table caption="Scenarios" columns={columns(link)} rows={report.scenarios} rowKey={(row) => row.scenario} />
-      <Advice report={report} />
+      <p className="muted">
+        <Link to={runAddress(report.run_id)}>The run</Link>
+        {report.finished_at !== null && ` of ${dateTime(report.finished_at)}`} {report.simulated && <span className="badge">simulated</span>}
+      </p>
+      {report.scenarios.length > 1 && (
+        <Table caption="Scenarios" columns={columns(link)} rows={report.scenarios} rowKey={(row) => row.scenario} />
+      )}
       {shown.map((item) => (
-        <Scenario key={item.scenario} report={item} />
+        <Scenario key={item.scenario} report={item} objectives={report.objectives} />
       ))}
+      <Advice report={report} />
     </>
   );
 }

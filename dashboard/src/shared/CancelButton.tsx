@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
-import { post } from "../../api/client";
-import type { Job } from "../../api/answers";
-import { ErrorBox } from "../../components";
-import { api } from "../../shared/paths";
-import { hasEnded } from "../../shared/useJob";
+import { post } from "../api/client";
+import type { Job } from "../api/answers";
+import { ErrorBox } from "../components";
+import { api } from "./paths";
+import { hasEnded } from "./useJob";
 
 interface CancelButtonProps {
   job: Job;

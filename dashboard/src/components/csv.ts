@@ -1,0 +1,41 @@
+/** A table as it is shown, to be opened elsewhere. */
+
+/** One field. What a spreadsheet would take for a formula is made text; numbers with a sign stay numbers. */
+export function csvField(text: string): string {
+  const plain = text.replace(/\s+/g, " ").trim();
+  const safe = /^[=@]|^[+-](?![\d.])/.test(plain) ? `'${plain}` : plain;
+  return /[",\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function csvText(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+}
+
+/** The name of a file, from a caption. */
+export function fileName(caption: string): string {
+  return `${caption.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "table"}.csv`;
+}
+
+/** Cells beside each other keep a blank between their parts, which is space on the screen. */
+function shownText(cell: HTMLElement): string {
+  const parts: string[] = [];
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const around = walker.currentNode.parentElement;
+    if (around?.closest("[aria-hidden=true], .visually-hidden") === null) parts.push(walker.currentNode.textContent ?? "");
+  }
+  return parts.join(" ");
+}
+
+/** Saves what the table shows: its columns and rows, in their order. */
+export function saveTable(table: HTMLTableElement | null, caption: string): void {
+  if (!table) return;
+  const shown = [...table.querySelectorAll<HTMLTableRowElement>("thead tr, tbody tr:not(.below)")];
+  const rows = shown.map((row) => [...row.cells].filter((cell) => !cell.classList.contains("more")).map(shownText));
+  const url = URL.createObjectURL(new Blob(["\ufeff", csvText(rows)], { type: "text/csv;charset=utf-8" }));
+  const anchor = document.createElement("a");
+  anchor.href = url;
+  anchor.download = fileName(caption);
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,111 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { KeyboardEvent as Pressed, ReactElement } from "react";
+import type { FoundThings } from "../api/answers";
+import { useResource } from "../hooks/useResource";
+import { Link, address, useRoute } from "../router";
+import { SearchField } from "../shared/SearchField";
+import { KEYS, isWriting, targetOf } from "./targets";
+import "./finder.css";
+
+type Opened = "search" | "help" | null;
+
+/** Opens by / and ?, anywhere but in a field. */
+function useFinderKeys(open: (what: Opened) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      if (event.key !== "/" && event.key !== "?") return;
+      event.preventDefault();
+      open(event.key === "/" ? "search" : "help");
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [open]);
+}
+
+function Results({ text }: { text: string }): ReactElement {
+  const found = useResource<FoundThings>(text.trim() === "" ? null : address("/api/search", { text: text.trim() }));
+  const items = found.data?.items ?? [];
+  return (
+    <>
+      <p className="muted" role="status">
+        {text.trim() === "" ? "Agents, suites, runs, cases and tags." : found.loading ? "Searching…" : items.length === 0 ? `Nothing holds “${text.trim()}”.` : ""}
+      </p>
+      <ul className="finder-list" aria-label="Found">
+        {items.map((item) => (
+          <li key={`${item.kind} ${item.name} ${item.note}`}>
+            <Link to={targetOf(item)}>
+              <span className="badge">{item.kind}</span> {item.name} <span className="muted">{item.note}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The arrows move through the results, Enter in the field opens the first. */
+function onArrows(event: Pressed<HTMLElement>): void {
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".finder-list a")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  if (event.key === "Enter" && at < 0 && links[0]) links[0].click();
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || links.length === 0) return;
+  event.preventDefault();
+  links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+}
+
+function Help(): ReactElement {
+  return (
+    <dl className="facts">
+      {KEYS.map(([key, what]) => (
+        <div key={key} className="finder-key">
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Search over everything, and the keys: buttons of the header that open a window. */
+export function Finder(): ReactElement {
+  const [opened, setOpened] = useState<Opened>(null);
+  const [text, setText] = useState("");
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { path, query } = useRoute();
+  const place = `${path}?${query.toString()}`;
+  const open = useCallback((what: Opened) => setOpened(what), []);
+  useFinderKeys(open);
+  useEffect(() => {
+    if (opened !== null && dialog.current?.open === false) dialog.current.showModal();
+    if (opened === null) dialog.current?.close();
+  }, [opened]);
+  // Whoever followed a result is there.
+  useEffect(() => setOpened(null), [place]);
+  return (
+    <>
+      <button type="button" className="quiet" onClick={() => setOpened("search")} aria-label="Search" aria-keyshortcuts="/">
+        <span aria-hidden="true">⌕</span>
+        <span className="finder-word"> Search</span>
+      </button>
+      <button type="button" className="quiet finder-help" onClick={() => setOpened("help")} aria-label="Keys" aria-keyshortcuts="?">
+        ?
+      </button>
+      <dialog ref={dialog} className="finder" aria-label={opened === "help" ? "Keys" : "Search"} onClose={() => setOpened(null)} onKeyDown={onArrows}>
+        {opened === "search" && (
+          <>
+            <SearchField label="Search" value={text} onChange={setText} />
+            <Results text={text} />
+          </>
+        )}
+        {opened === "help" && <Help />}
+        <button type="button" className="quiet" onClick={() => setOpened(null)}>
+          Close
+        </button>
+      </dialog>
+    </>
+  );
+}
