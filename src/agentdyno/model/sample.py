@@ -21,6 +21,9 @@ RAISED = "scorer_raised"
 UNSCORABLE = "unscorable"
 """The scorer raised ``Unscorable``: it has no verdict about this answer."""
 
+JUDGED_BY = "judged_by"
+"""In the details of what a scorer said: the fingerprint of the model that judged, of its prompt and its rubric."""
+
 SCORER_BROKEN = "scorer-broken"
 """The warning of a run in which a scorer raised on every answer of every agent."""
 
