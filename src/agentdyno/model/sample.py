@@ -104,6 +104,22 @@ class Sample:
         return self.phase is Phase.MEASURED and self.status in (Status.OK, Status.FAILED)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
+    ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds."""
+
+    run_id: str
+    benchmark: str
+    case_id: str
+    agent: str
+    iteration: int
+    who: str
+    at: int
+    is_right: bool
+    note: str = ""
+
+
 def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:
     """What each scorer said, with its place in the rubric; items that were too long to keep whole are left out."""
     scoring = details.get("scoring")

@@ -20,6 +20,12 @@ MAX_K = 1000
 LEVEL = 0.05
 """Of the two-sided tests of what is compared, the gate's apart."""
 
+LEAST_LABELS = 20
+"""Answers that people have to label before anything is concluded about a judge."""
+
+SHEET_SIZE = 100
+"""Answers that are drawn for people to label."""
+
 PASS_THRESHOLD = Setting(
     "pass_threshold",
     ("number",),

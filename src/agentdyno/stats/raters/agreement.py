@@ -15,7 +15,7 @@ from ..effects import Estimate
 from ..intervals import Interval
 from ..samples import Array, require_count, require_inside_unit
 
-_DRAWS = 2000
+_DRAWS = 1000
 _SEED = 20260101
 
 
