@@ -9,11 +9,15 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.calibration.ask import calibrate_run, judges_of_run, keep_calibrations, known_calibrations
+from agentdyno.findings.calibration.ask_gate import doubt_of_judges
 from agentdyno.findings.calibration.ask_labels import graded_in_file, labels_of_marks, read_labels
 from agentdyno.findings.calibration.ask_sheet import write_marks, write_sheet
-from agentdyno.model import RunResult
+from agentdyno.findings.record.ask import Records
+from agentdyno.model import RunResult, Workspace
 from agentdyno.model.codec import encode
+from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.sample import Mark
+from agentdyno.workbench.rescore import rescore
 
 from ...suites import Room
 
@@ -123,3 +127,26 @@ def test_a_file_with_grades_needs_no_run(tmp_path: Path) -> None:
         ("b", 0.0, {"x": 0.0}),
         ("c", 1.0, {}),
     ]
+
+
+def test_a_judge_may_block_while_its_calibration_stands_and_one_changed_byte_ends_that(
+    room: Room, judged: RunResult
+) -> None:
+    def doubt(run: RunResult, policy: GatePolicy = DEFAULT_POLICY) -> str:
+        header = room.store.runs.load(run.run_id, samples=False)
+        (record,) = Records(room.store).of_run(judged.run_id)
+        return doubt_of_judges(room.store, [header], record, policy, room.folder)
+
+    assert "it is not calibrated" in doubt(judged)
+    assert doubt(judged, GatePolicy(uncalibrated="allow")) == ""
+    found = calibrate_run(room.store, judged.run_id, read_labels(labels_for(room, judged)), 5)
+    (room.folder / "calibration.json").write_text(encode(found))
+    assert doubt(judged, GatePolicy(calibrations=("calibration.json",))) == ""
+    keep_calibrations(room.store, found)
+    assert doubt(judged) == ""
+    assert "below the floor of 0.99" in doubt(judged, GatePolicy(judge_floor=0.99))
+    (room.folder / "judge.py").write_text(JUDGE + "#")
+    again = rescore(room.store, judged.run_id, Workspace()).result
+    assert "it is not calibrated, or judge, prompt or rubric have changed since" in doubt(again)
+    with pytest.raises(SpecError, match="no calibrations can be read"):
+        doubt(judged, GatePolicy(calibrations=("missing.json",)))
