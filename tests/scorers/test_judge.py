@@ -207,3 +207,96 @@ def test_bad_options_are_refused(tmp_path: Path, options: dict[str, object], tol
 def test_without_a_way_to_find_agents_nobody_can_judge(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no agent can be found here"):
         make_scorer(ScorerUse(NAME, options={"agent": "m"}), base_dir=tmp_path)
+
+
+def panel(*judges: Replies, **options: object) -> ModelGraded:
+    return ModelGraded(judges=judges, **options)  # type: ignore[arg-type]
+
+
+def test_a_panel_decides_by_majority_and_keeps_every_vote() -> None:
+    judges = [Replies([f"GRADE: {word}"], name=name) for name, word in (("a", "PASS"), ("b", "FAIL"), ("c", "PASS"))]
+    score = grade(panel(*judges))
+    assert score.values == {"correctness": 1.0}
+    assert score.explanation == "majority of 3 votes: 1, 0, 1. GRADE: PASS"
+    votes = score.details["votes"]
+    assert isinstance(votes, list)
+    assert [(vote["judge"], vote["values"]["correctness"]) for vote in votes] == [("a@1", 1), ("b@1", 0), ("c@1", 1)]
+
+
+def test_a_panel_may_take_the_mean_and_the_middle_of_numbers() -> None:
+    judges = [Replies([f"GRADE: {word}"], name=word) for word in ("2", "9", "10")]
+    assert grade(panel(*judges, scale="0-10", vote="mean")).values == {"correctness": pytest.approx(0.7)}
+    judges = [Replies([f"GRADE: {word}"], name=word) for word in ("2", "9", "10")]
+    assert grade(panel(*judges, scale="0-10")).values == {"correctness": 0.9}
+
+
+def test_repeats_ask_one_judge_again_with_the_answer_before_the_reference() -> None:
+    judge = Replies(["GRADE: PASS", "GRADE: FAIL", "GRADE: FAIL"])
+    score = grade(ModelGraded(judge=judge, repeats=3))
+    assert score.values == {"correctness": 0.0}
+    first, second, third = (str(case.input) for case in judge.asked)
+    assert first == third
+    assert first.index("Reference answer") < first.index("Two weeks.")
+    assert second.index("Reference answer") > second.index("Two weeks.")
+    votes = score.details["votes"]
+    assert isinstance(votes, list)
+    assert [vote["order"] for vote in votes] == ["reference first", "answer first", "reference first"]
+
+
+def test_a_panel_of_which_half_is_silent_has_no_verdict() -> None:
+    refused = CaseFailed(FailureKind.HTTP_ERROR, "401: no key", fatal=True)
+    one = [Replies(["GRADE: PASS"]), Replies([refused], name="b"), Replies(["GRADE: PASS"], name="c")]
+    assert grade(panel(*one)).values == {"correctness": 1.0}
+    two = [Replies(["GRADE: PASS"]), Replies([refused], name="b"), Replies([refused], name="c")]
+    score = grade(panel(*two))
+    assert score.values == {"correctness": None}
+    assert score.explanation == "majority of 3 votes: 1, ?, ?; the judge did not answer: 401: no key"
+    tied = [Replies(["GRADE: PASS"]), Replies(["GRADE: FAIL"], name="b"), Replies([refused], name="c")]
+    assert grade(panel(*tied)).values == {"correctness": None}
+
+
+def test_one_changed_byte_of_judge_prompt_or_rubric_makes_another_fingerprint() -> None:
+    def of(**changed: object) -> str:
+        given: dict[str, object] = {"rubric": "Is it right?", "judge": Replies([]), **changed}
+        return ModelGraded(**given).fingerprint()  # type: ignore[arg-type]
+
+    known = of()
+    assert known == of()
+    others = [
+        of(rubric="Is it right!"),
+        of(judge=Replies([], version="2")),
+        of(judge=Replies([], config={"temperature": 1})),
+        of(scale="0-1"),
+        of(repeats=3),
+        of(vote="mean"),
+        of(dimensions=["tone"]),
+    ]
+    assert len({known, *others}) == 8
+    judge = Replies(["GRADE: PASS"])
+    assert grade(ModelGraded(rubric="Is it right?", judge=judge)).details["judged_by"] == known
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"agent": "m", "agents": ["n"]}, "agent or agents, not both"),
+        ({"agents": ["m", "m", "n"]}, "a list of different agents"),
+        ({"agents": ["m", "n"]}, "2 votes may have no majority: take an odd number of them, or vote: mean"),
+        ({"agent": "m", "repeats": 2}, "2 votes may have no majority"),
+        ({"agent": "m", "repeats": 0}, "repeats must be at least 1"),
+        ({"agent": "m", "repeats": 1001}, "at most 99 votes an answer"),
+        ({"agent": "m", "vote": "median"}, "vote: expected one of 'majority', 'mean'"),
+    ],
+)
+def test_panels_that_cannot_decide_are_refused(tmp_path: Path, options: dict[str, object], told: str) -> None:
+    with pytest.raises(SpecError, match=told):
+        make_scorer(
+            ScorerUse(NAME, options=options), base_dir=tmp_path, judge_for=lambda name: Replies([], name=name)
+        )
+
+
+def test_the_judges_of_a_panel_are_found_by_their_references(tmp_path: Path) -> None:
+    use = ScorerUse(NAME, options={"agents": ["x", "y", "z"]})
+    scorer = make_scorer(use, base_dir=tmp_path, judge_for=lambda name: Replies(["GRADE: FAIL"], name=name))
+    score = asyncio.run(scorer.score(CASE, Response("x")))
+    assert score.details["judge"] == "x@1, y@1, z@1"

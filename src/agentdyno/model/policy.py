@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentdyno.settings.judging import ALPHA
+from agentdyno.model.sample import LEFT_OUT
+from agentdyno.settings.judging import ALPHA, JUDGE_FLOOR, UNCALIBRATED
 
 
 class Tier(StrEnum):
@@ -92,7 +93,9 @@ class GatePolicy:
     ``alpha`` is of the two-sided tests, over all critical metrics together; only changes for the worse block, so that
     an agent set against itself is blocked at most once in 2 / ``alpha`` times. ``own_tiers`` and ``own_tolerances``
     name the metrics whose tier and tolerance the user wrote; those of the others are defaults. ``cases`` is what is
-    asked of single cases; by default nothing.
+    asked of single cases; by default nothing. ``uncalibrated`` says whether what a model judged may block before that
+    judge was held against people (``allow``), ``judge_floor`` is the kappa that it has to reach, ``calibrations`` are
+    files with calibrations beside those of the store.
     """
 
     rules: tuple[GateRule, ...] = DEFAULT_RULES
@@ -101,6 +104,9 @@ class GatePolicy:
     own_tiers: tuple[str, ...] = ()
     own_tolerances: tuple[str, ...] = ()
     cases: CasePolicy = field(default_factory=CasePolicy)
+    uncalibrated: str = field(default=UNCALIBRATED.default, metadata=LEFT_OUT)
+    judge_floor: float = field(default=JUDGE_FLOOR.default, metadata=LEFT_OUT)
+    calibrations: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
     def rule(self, metric: str) -> GateRule | None:
         return next((rule for rule in self.rules if rule.metric == metric), None)

@@ -25,6 +25,9 @@ RAISED = "scorer_raised"
 UNSCORABLE = "unscorable"
 """The scorer raised ``Unscorable``: it has no verdict about this answer."""
 
+JUDGED_BY = "judged_by"
+"""In the details of what a scorer said: the fingerprint of the model that judged, of its prompt and its rubric."""
+
 SCORER_BROKEN = "scorer-broken"
 """The warning of a run in which a scorer raised on every answer of every agent."""
 
@@ -114,6 +117,22 @@ def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
     if not isinstance(paused_s, (int, float)) or not isinstance(readings, Mapping):
         return None
     return float(paused_s), readings
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
+    ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds."""
+
+    run_id: str
+    benchmark: str
+    case_id: str
+    agent: str
+    iteration: int
+    who: str
+    at: int
+    is_right: bool
+    note: str = ""
 
 
 def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:

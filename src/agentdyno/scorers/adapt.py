@@ -22,7 +22,7 @@ from agentdyno.scorers.outcome import as_score
 
 GIVEN = ("output", "target", "input", "case", "response")
 """Parameters of a function that are what it judges; any other is an option."""
-_INJECTED = ("judge", "prices")
+_INJECTED = ("judge", "judges", "prices")
 
 
 def make_scorer(
@@ -149,7 +149,10 @@ def _build(
     injected: dict[str, object] = {}
     if takes_judge:
         _check_options(name, [item for item in parameters if item.name not in _INJECTED], options, is_open)
-        injected["judge"] = _judge(name, options, judge_for)
+        if "judges" in declared and options.get("agents"):
+            injected["judges"] = _judges(name, options, judge_for)
+        else:
+            injected["judge"] = _judge(name, options.get("agent"), judge_for)
         if "prices" in declared:
             injected["prices"] = prices
     else:
@@ -165,8 +168,18 @@ def _build(
         raise SpecError(str(error), where=_where(name), remedy="Correct the scorer's options.") from error
 
 
-def _judge(name: str, options: Mapping[str, object], judge_for: Callable[[str], Agent] | None) -> Agent:
-    reference = options.get("agent")
+def _judges(name: str, options: Mapping[str, object], judge_for: Callable[[str], Agent] | None) -> tuple[Agent, ...]:
+    """The judges of a panel, each once."""
+    named = options["agents"]
+    if options.get("agent"):
+        raise SpecError("it takes agent or agents, not both", where=_where(name), remedy="Name all under agents.")
+    if not isinstance(named, (list, tuple)) or len(set(map(str, named))) < len(named):
+        remedy = "Name each judge once; `repeats: 3` asks one several times."
+        raise SpecError("agents: expected a list of different agents", where=_where(name), remedy=remedy)
+    return tuple(_judge(name, reference, judge_for) for reference in named)
+
+
+def _judge(name: str, reference: object, judge_for: Callable[[str], Agent] | None) -> Agent:
     if not isinstance(reference, str) or not reference:
         raise SpecError(
             "it needs the option agent: who judges",

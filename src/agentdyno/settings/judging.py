@@ -20,6 +20,12 @@ MAX_K = 1000
 LEVEL = 0.05
 """Of the two-sided tests of what is compared, the gate's apart."""
 
+LEAST_LABELS = 20
+"""Answers that people have to label before anything is concluded about a judge."""
+
+SHEET_SIZE = 100
+"""Answers that are drawn for people to label."""
+
 PASS_THRESHOLD = Setting(
     "pass_threshold",
     ("number",),
@@ -71,6 +77,26 @@ PASS_RATE = Setting(
     example=0.8,
     description="Share of its tries in which every single case has to be right; cases in doubt are tried again",
     scopes=REQUIRE,
+)
+UNCALIBRATED = Setting(
+    "uncalibrated",
+    ("string",),
+    default="warn",
+    choices=("warn", "allow"),
+    example="allow",
+    description="What a metric that a model judged may do while no calibration of that judge stands: warn, so that "
+    "it never blocks, or be allowed to block",
+    scopes=GATE,
+)
+JUDGE_FLOOR = Setting(
+    "judge_floor",
+    ("number",),
+    default=0.6,
+    minimum=0,
+    maximum=1,
+    example=0.6,
+    description="Cohen's kappa with people that a judge has to reach before what it judges may block",
+    scopes=GATE,
 )
 MOST_REPEATS = 20
 """Tries of a case in doubt beyond those that every case has."""

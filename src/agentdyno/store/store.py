@@ -17,6 +17,7 @@ from agentdyno.store.runs.repository import RunRepository
 
 if TYPE_CHECKING:
     from agentdyno.store.boards.repository import BoardRepository
+    from agentdyno.store.judging.repository import JudgingRepository
     from agentdyno.store.service.repository import ServiceRepository
 
 BUSY_TIMEOUT_S = 5.0
@@ -52,6 +53,13 @@ class Store:
         from agentdyno.store.service.repository import ServiceRepository
 
         return ServiceRepository(self.session)
+
+    @cached_property
+    def judging(self) -> JudgingRepository:
+        """Marks of people and calibrations of judges; loaded when first asked."""
+        from agentdyno.store.judging.repository import JudgingRepository
+
+        return JudgingRepository(self.session)
 
     @classmethod
     def open(cls, url: str | Path, *, must_exist: bool = False, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Store:

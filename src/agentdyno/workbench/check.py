@@ -12,6 +12,7 @@ from agentdyno.contracts import StopRule
 from agentdyno.errors import NotComparable, ResultError, SpecError, StoreError
 from agentdyno.findings.baseline.ask import find_baseline
 from agentdyno.findings.baseline.ask_file import read_baseline
+from agentdyno.findings.calibration.ask_gate import doubt_of_judges
 from agentdyno.findings.gate.judge import CaseKnowledge, judge_gate
 from agentdyno.findings.gate.judge_cases import expired_rows
 from agentdyno.findings.gate.judge_names import NamedCases
@@ -211,7 +212,9 @@ class SuiteCheck:
         self, baseline: AgentRecord, candidate: AgentRecord, results: Sequence[RunResult], entrant: Entrant
     ) -> Checked:
         """One report, and the runs that cases in doubt took."""
-        known = CaseKnowledge(self.named, stored_repeats(self.store, candidate) if self._repeats else {})
+        folder = Path(self.workspace.base_dir)
+        doubt = doubt_of_judges(self.store, results, baseline, self.policy, folder)
+        known = CaseKnowledge(self.named, stored_repeats(self.store, candidate) if self._repeats else {}, doubt)
         report = self._judged(baseline, candidate, results, known)
         cut = any(result.stopped_because for result in results)
         if not report.open_cases or cut:

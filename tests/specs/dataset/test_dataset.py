@@ -137,7 +137,7 @@ def test_csv_has_quoted_newlines_a_byte_order_mark_and_metadata(write: Write) ->
         ("a.csv", "input,target\na,b\n,c\n", "a.csv: line 3, input", "expected an input"),
         ("a.csv", 'input,target\n"a\nb",c\n,d\n', "a.csv: line 4, input", "expected an input"),
         ("a.csv", 'input,target\n,"c\nd"\n', "a.csv: line 2, input", "expected an input"),
-        ("a.csv", "question,target\na,b\n", "a.csv: line 2, input", "got a row with 'question', 'target'"),
+        ("a.csv", "asked,target\na,b\n", "a.csv: line 2, input", "got a row with 'asked', 'target'"),
         ("a.csv", "input,input\na,b\n", "a.csv: line 1", "appears twice"),
         ("a.csv", "input,\na,b\n", "a.csv: line 1", "without a name"),
         ("a.csv", "input\na,b\n", "a.csv: line 2", "expected 1 columns, got 2"),
@@ -264,3 +264,46 @@ def test_hugging_face_rows_are_mapped_by_columns(monkeypatch: pytest.MonkeyPatch
     assert benchmark.data_source == "hf:org/name"
     with pytest.raises(SpecError, match="org/name cannot be loaded: ValueError: no split gone"):
         parse_suite({"dataset": {**dataset, "split": "gone"}})
+
+
+@pytest.mark.parametrize(
+    ("header", "taken"),
+    [
+        ("question;expected", ("question", "expected")),
+        ("Prompt,Reference", ("Prompt", "Reference")),
+        ("prompt,answer", ("prompt", "answer")),
+        ("question,label", ("question", "label")),
+        ("answer,expected,prompt,question", ("question", "expected")),
+    ],
+)
+def test_usual_column_names_are_taken_and_it_is_said_which(tmp_path: Path, header: str, taken: tuple[str, str]) -> None:
+    sign = ";" if ";" in header else ","
+    cells = sign.join(f"the {name}" for name in header.split(sign))
+    (tmp_path / "cases.csv").write_text(f"{header}\n{cells}\n", encoding="utf-8")
+    suite = parse_suite({"dataset": "cases.csv"}, base_dir=tmp_path).suite
+    case = suite.benchmarks[0].cases[0]
+    assert (case.input, case.target) == (f"the {taken[0]}", f"the {taken[1]}")
+    told = f"cases.csv (input from column {taken[0]}, target from column {taken[1]})"
+    assert suite.benchmarks[0].data_source == told
+    assert Dataset.from_file(tmp_path / "cases.csv")[0].target == case.target
+
+
+def test_columns_that_are_named_go_before_usual_ones(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("question;expected;prompt\nq;e;p\n", encoding="utf-8")
+    case = Dataset.from_file(tmp_path / "cases.csv", columns={"input": "prompt"})[0]
+    assert (case.input, case.target, case.metadata) == ("p", "e", {"question": "q"})
+
+
+def test_a_semicolon_within_a_header_of_commas_is_text(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text('input,"a;b;c",target\n"1;2",x,3\n', encoding="utf-8")
+    case = Dataset.from_file(tmp_path / "cases.csv")[0]
+    assert (case.input, case.target) == ("1;2", "3")
+
+
+def test_metadata_of_other_formats_stays_metadata_beside_an_input(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"input": "q", "answer": "a"}\n', encoding="utf-8")
+    case = Dataset.from_file(tmp_path / "cases.jsonl")[0]
+    assert (case.target, case.metadata) == (None, {"answer": "a"})
+    (tmp_path / "cases.jsonl").write_text('{"question": "q", "answer": "a"}\n', encoding="utf-8")
+    case = Dataset.from_file(tmp_path / "cases.jsonl")[0]
+    assert (case.input, case.target) == ("q", "a")

@@ -134,7 +134,8 @@ def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices
 
 
 def announce(prepared: PreparedSuite) -> str:
-    """One line before anything is spent: calls, dollars, and the smallest drop that the plan can detect."""
+    """One line before anything is spent: calls, dollars, and the smallest drop that the plan can detect; before it
+    which columns were taken where nobody said which."""
     from agentdyno.findings.standing.judge import foresee
 
     suite = prepared.suite
@@ -149,7 +150,8 @@ def announce(prepared: PreparedSuite) -> str:
         if drop is not None
         else "; too few cases to tell two agents apart"
     )
-    return (
+    taken = dict.fromkeys(item.data_source for item in suite.benchmarks if " from column " in item.data_source)
+    return "".join(f"Cases of {source}\n" for source in taken) + (
         f"{suite.name}: {agents} agent{'s' * (agents > 1)} × {cases} case{'s' * (cases > 1)}, "
         f"{_calls(prepared)}, {dollars}{seen}"
     )

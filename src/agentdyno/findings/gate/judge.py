@@ -12,6 +12,7 @@ from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.traces import SCORER
 from agentdyno.findings.gate.judge_cases import SeenCases, gated_cases, judge_cases, quarantined_cases, tries_of
+from agentdyno.findings.gate.judge_doubt import doubt_warnings, policies_without_blocks, without_blocks
 from agentdyno.findings.gate.judge_names import NamedCases
 from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spelled
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict, PolicyRow, Tries
@@ -31,10 +32,12 @@ _TIMES = ("speed", "duration_s", "ttft_s", "cpu_s", "efficiency", "overall")
 
 @dataclass(frozen=True, slots=True)
 class CaseKnowledge:
-    """What is known of single cases beside the records: which ones the policy names, and further tries of some."""
+    """What is known of single cases beside the records: which ones the policy names, further tries of some, and why
+    the model that judged them is in doubt ("": it is not, or none judged)."""
 
     named: NamedCases = field(default_factory=NamedCases)
     repeats: Mapping[CaseKey, Tries] = field(default_factory=dict)
+    doubt: str = ""
 
 
 def judge_gate(
@@ -65,6 +68,7 @@ def judge_gate(
     rows = tuple(
         _of_cases(row, pairing) for row in judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
     )
+    rows = without_blocks(rows, known.doubt)
     explaining = [metric for metric in EXPLAINING if policy.rule(metric) is not None]
     benchmark_rows = tuple(
         judged.parts[benchmark, metric]
@@ -74,6 +78,7 @@ def judge_gate(
     broken, fixed = changed_cases(pairing)
     seen = SeenCases(pairing, candidate, policy, known.named, known.repeats)
     found = judge_cases(seen)
+    found = replace(found, rows=policies_without_blocks(found.rows, known.doubt))
     verdict = overall_verdict((*rows, *found.rows))
     first, second = _labels(baseline, candidate)
     return GateReport(
@@ -88,7 +93,7 @@ def judge_gate(
         fixed=fixed,
         policy=policy,
         paired=pairing.same_run,
-        warnings=(*_raising(baseline), *_raising(candidate), *_warnings(pairing, rows)),
+        warnings=(*_raising(baseline), *_raising(candidate), *_warnings(pairing, rows), *doubt_warnings(known.doubt)),
         policies=found.rows,
         quarantined=quarantined_cases(known.named),
         cases=gated_cases(asked, seen, found.rows, broken),

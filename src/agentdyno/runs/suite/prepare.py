@@ -39,6 +39,7 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
+from agentdyno.runs.suite.published import changed_version
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
@@ -195,7 +196,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             expected=expected,
             workspace=workspace,
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
-            warnings=warnings,
+            warnings=(*warnings, *changed_version(suite, tools.store, body.form)),
             baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
             form=form,
             recording=recording,

@@ -12,6 +12,7 @@ from agentdyno.model.case import Case
 from agentdyno.settings.run import SEED
 from agentdyno.specs.dataset.case_rows import RowRules, build_cases, rows_of
 from agentdyno.specs.dataset.files import NO_NULL, read_rows
+from agentdyno.specs.dataset.usual_columns import find_columns
 
 SOURCE = "dataset"
 
@@ -33,10 +34,14 @@ class Dataset:
 
     @classmethod
     def from_file(cls, path: str | Path, *, columns: Mapping[str, str] | None = None) -> Dataset:
-        """Cases of a JSONL, JSON, YAML, CSV or TSV file; ``columns`` says which column holds which field."""
+        """Cases of a JSONL, JSON, YAML, CSV or TSV file; ``columns`` says which column holds which field.
+
+        Without it the usual names are looked for: question or prompt, and expected, reference, answer or label.
+        """
         path = Path(path)
-        rules = RowRules(path.stem, columns or {}, empty_is_missing=path.suffix.lower() in NO_NULL)
-        return cls(build_cases(read_rows(path, str(path)), rules, str(path)))
+        rows, table = read_rows(path, str(path)), path.suffix.lower() in NO_NULL
+        rules = RowRules(path.stem, find_columns(rows, columns or {}, table=table), empty_is_missing=table)
+        return cls(build_cases(rows, rules, str(path)))
 
     @classmethod
     def from_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def read_rows(path: Path, where: str) -> list[CaseRow]:
     elif suffix == ".json":
         rows = _listed(decode_json(text, where), where) if text.strip() else []
     elif suffix in NO_NULL:
-        rows = list(_table(text, where, "\t" if suffix == ".tsv" else ","))
+        rows = list(_table(text, where, "\t" if suffix == ".tsv" else _delimiter(text)))
     else:
         rows = [
             CaseRow(f"line {number}", decode_json(line, where, line=number))
@@ -45,6 +46,12 @@ def read_rows(path: Path, where: str) -> list[CaseRow]:
     if not rows:
         raise SpecError("the file holds no cases", where=where, remedy="Add at least one row with an input.")
     return rows
+
+
+def _delimiter(text: str) -> str:
+    """A comma, or the semicolon of spreadsheets whose decimals have commas: what the header has more of."""
+    header = re.sub(r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), ""))
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def _check_size(path: Path, where: str) -> None:

@@ -28,14 +28,15 @@ class DataPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Rows, where they are for messages, where they come from in a word, whether unknown keys are refused, and
-    whether an empty text says that there is none."""
+    """Rows, where they are for messages, where they come from in a word, whether unknown keys are refused, whether an
+    empty text says that there is none, and the columns to read where some were found by their usual names."""
 
     rows: Iterable[CaseRow]
     where: str
     label: str
     strict: bool = False
     empty_is_missing: bool = False
+    columns: Mapping[str, str] | None = None
 
 
 def load_cases(
@@ -45,8 +46,9 @@ def load_cases(
     source = {name: dataset[name] for name in SOURCES if name in dataset}
     if not source and inline is None:
         source = _from_words(dataset["data_source"], place)
-    columns = {name: column for name, column in dataset.get("columns", {}).items() if column}
-    found = _find(source, dataset, inline, columns, place)
+    named = {name: column for name, column in dataset.get("columns", {}).items() if column}
+    found = _find(source, dataset, inline, named, place)
+    columns = named if found.columns is None else found.columns
     rules = RowRules(place.prefix, columns, strict=found.strict, empty_is_missing=found.empty_is_missing)
     cases = build_cases(found.rows, rules, found.where)
     problem = _size_problem(dataset, len(cases), place.key)
@@ -64,11 +66,16 @@ def _find(
 ) -> _Found:
     if "path" in source:
         from agentdyno.specs.dataset.files import NO_NULL, read_rows
+        from agentdyno.specs.dataset.usual_columns import find_columns, told_columns
 
         path = Path(source["path"])
         where = str(place.shown_dir / path)
         rows = read_rows(place.base_dir / path, where)
-        return _Found(rows, where, str(path), empty_is_missing=path.suffix.lower() in NO_NULL)
+        table = path.suffix.lower() in NO_NULL
+        own = find_columns(rows, columns, table=table)
+        told = told_columns(columns, own)
+        label = f"{path} ({told})" if told else str(path)
+        return _Found(rows, where, label, empty_is_missing=table, columns=own)
     where = f"{place.source}: {place.key}"
     if "generator" in source:
         from agentdyno.specs.dataset.sources import Generator, generated_rows

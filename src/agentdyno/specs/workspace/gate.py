@@ -14,6 +14,7 @@ from agentdyno.settings.setting import GATE
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
 from agentdyno.specs.forms import FileModel, Line, form
+from agentdyno.specs.suite.format import spell_ids
 from agentdyno.specs.workspace.gate_cases import GateCases, case_policy
 
 RETURNED = "result."
@@ -24,6 +25,9 @@ _POINTS = ("pass_hat_3", "overall")
 _POINTS_TOLERANCE = 0.05
 _PARTS_TOLERANCE = 0.10
 
+Files = Annotated[
+    list[Line], BeforeValidator(spell_ids, json_schema_input_type=str | list[str]), Field(max_length=100)
+]
 Weight = Annotated[float, Field(ge=0, le=10**6)]
 
 
@@ -85,6 +89,12 @@ class GateOwn(GateCases):
         ],
     )
 
+    calibrations: Files = Field(
+        default_factory=list,
+        description="Files of `dyno judge calibrate --output`: calibrations of judges beside those of the store",
+        examples=[["calibration.json"]],
+    )
+
     @model_validator(mode="after")
     def _names(self) -> Self:
         for name in self.metrics:
@@ -136,6 +146,9 @@ def gate_policy(document: Mapping[str, Any]) -> GatePolicy:
         own_tiers=tuple(metric for metric, row in written.items() if "tier" in row),
         own_tolerances=tuple(metric for metric, row in written.items() if "tolerance" in row),
         cases=case_policy(document),
+        uncalibrated=document.get("uncalibrated", policy.uncalibrated),
+        judge_floor=float(document.get("judge_floor", policy.judge_floor)),
+        calibrations=tuple(document.get("calibrations", ())),
     )
 
 

@@ -29,6 +29,7 @@ from sqlalchemy import (
 from agentdyno.model.plan import Phase
 from agentdyno.store.boards import schema as execution_schema
 from agentdyno.store.database.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
+from agentdyno.store.judging import schema as judging_schema
 from agentdyno.store.service import schema as service_schema
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "calibrations",
     "environments",
     "execution_schema",
+    "judging_schema",
     "metadata",
     "runs",
     "samples",

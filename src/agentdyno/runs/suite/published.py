@@ -1,0 +1,21 @@
+"""A version of a suite that was run is published: other contents under its name are told."""
+
+from __future__ import annotations
+
+from agentdyno.model import RunWarning, Suite
+from agentdyno.model.form import RunForm
+from agentdyno.store import Store
+
+
+def changed_version(suite: Suite, store: Store | None, form: RunForm | None) -> tuple[RunWarning, ...]:
+    """A warning where the store has the declared version of a suite with other contents."""
+    if store is None or not suite.version or (form is not None and not form.whole):
+        return ()
+    rows = [row for row in store.boards.suites() if row.suite_id == suite.suite_id and row.version == suite.version]
+    before = [row for row in rows if not row.part_of]
+    if not before or any(row.digest == suite.digest for row in before):
+        return ()
+    told = f"version {suite.version} of {suite.name} was run with other contents before ({before[0].digest})"
+    file = suite.source or suite.suite_id
+    remedy = f"`dyno suite diff {before[0].digest} {file}` shows what differs. Declare another version for it."
+    return (RunWarning("suite-version-changed", told, remedy),)
