@@ -11,8 +11,8 @@ from agentdyno.model import Suite
 from agentdyno.registry.local import load_file
 from agentdyno.specs import load_suite, load_workspace, resolve_agents
 from agentdyno.specs.workspace.agents import agent_use
-from agentdyno.workbench.starter import write_starter
-from agentdyno.workbench.starter_files import OFFERS
+from agentdyno.workbench.starter_project.files import OFFERS
+from agentdyno.workbench.starter_project.writing import write_starter
 
 KEYS = {offer.variable: f"value-of-{offer.name}" for offer in OFFERS}
 

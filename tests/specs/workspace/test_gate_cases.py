@@ -9,7 +9,7 @@ import pytest
 from agentdyno.errors import SpecError
 from agentdyno.model.policy import CasePolicy, Quarantine
 from agentdyno.specs import load_workspace
-from agentdyno.workbench.starter_files import WORKSPACE
+from agentdyno.workbench.starter_project.files import WORKSPACE
 
 EVERYTHING = """
 gate:

@@ -28,7 +28,7 @@ _USAGE_ALIASES = {"prompt_tokens": "input_tokens", "completion_tokens": "output_
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TurnStart:
     """What a recorder held before a turn."""
 
     usage: Usage | None
@@ -37,11 +37,11 @@ class Mark:
     events: int
 
 
-def mark(recorder: Recorder) -> Mark:
-    return Mark(recorder.usage, recorder.cost, recorder.api_calls, len(recorder.events))
+def mark(recorder: Recorder) -> TurnStart:
+    return TurnStart(recorder.usage, recorder.cost, recorder.api_calls, len(recorder.events))
 
 
-def take(recorder: Recorder, returned: object, since: Mark) -> object:
+def take(recorder: Recorder, returned: object, since: TurnStart) -> object:
     """Adds what an agent returned to its recorder and hands out the answer in it, as plain JSON.
 
     A ``Response``, or a dict that spells one, counts as such; what it says of tokens, cost, calls and events takes

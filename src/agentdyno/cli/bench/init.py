@@ -17,7 +17,7 @@ from agentdyno.cli.shared import say
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(folder: Path, force: bool) -> None:
     """Write dyno.yaml, a small agent.py and suites/first.yaml with 12 cases, ready to run."""
-    from agentdyno.workbench.starter import write_starter
+    from agentdyno.workbench.starter_project.writing import write_starter
 
     starter = write_starter(folder, os.environ, force=force)
     for path in starter.written:

@@ -327,13 +327,11 @@ def _unknown_prices(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]
     for arm in arms:
         models.update(figures[arm.arm_id].remarks.unpriced)
     for model, times in models.items():
-        from agentdyno.extras import install_extra
-
         yield RunWarning(
             "unknown-price",
             f"no price is known for {model}: what {times} of its answers cost is unknown",
             f"Add it to dyno.yaml under `prices:` (`{model}: {{input: …, output: …}}`, dollars per million tokens), "
-            f"or install the public list where it is missing: {install_extra('prices')}.",
+            "or install the public list where it is missing: pip install 'agentdyno[prices]'.",
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentdyno.errors import RunError
-from agentdyno.workbench.starter_files import AGENT, OFFERS, SUITE, WORKSPACE, Offer
+from agentdyno.workbench.starter_project.files import AGENT, OFFERS, SUITE, WORKSPACE, Offer
 
 WORKSPACE_FILE = "dyno.yaml"
 AGENT_FILE = "agent.py"

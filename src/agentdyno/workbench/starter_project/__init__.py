@@ -1,0 +1,1 @@
+"""The project that ``dyno init`` writes."""
