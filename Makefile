@@ -60,9 +60,10 @@ format:  ## Format the code
 	@$(RUN)/ruff check --fix .
 	@$(RUN)/ruff format .
 
-soak:  ## The long campaigns (kill -9 at 50 random moments; 200 lost nodes; 200 jobs, killed workers; 5,000 API cases; new examples)
+soak:  ## The long campaigns (500 random faults; kill -9 at 50 random moments; 200 lost nodes; 200 jobs, killed workers; 5,000 API cases; new examples)
 	@scripts/install.sh dev
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end -k "killed and not jobs_survive" -p no:xdist
+	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end/test_fault_campaign.py -p no:xdist -s
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/runs/cluster/test_ray.py -k killed -p no:xdist
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end/test_jobs_survive.py tests/web/test_openapi_cases.py -p no:xdist
 	@DYNO_SOAK=1 $(TESTS) -m hypothesis --timeout 7200 --ignore tests/web/test_openapi_cases.py

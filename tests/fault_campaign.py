@@ -1,0 +1,257 @@
+"""Random faults from a seed, and a referee that is not the product: plain SQLite, a log of the subject's own, /proc.
+
+A run of 30 planned executions is started, disturbed at random moments, and gone on with by the command that a user
+would type, until it is closed. Then the referee counts what the subject says it was asked, and what the store holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .command import Bench
+
+VARIABLE = "CAMPAIGN_OF_FAULTS"
+"""By this variable every process of a campaign is found."""
+PLANNED = 30
+SUBJECT = """
+import os, time
+
+def note():
+    log = os.open("calls.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(log, b".")
+    os.close(log)
+
+def answer(text):
+    time.sleep(0.01)
+    note()
+    return text
+
+def work(size: int = 1):
+    time.sleep(0.01)
+    note()
+    return size
+"""
+CASES = ", ".join(f'{{id: c{number}, input: "{number}", target: "{number}"}}' for number in range(PLANNED // 2))
+SUITE = f"name: suite\nscorer: exact\nwarmup: 0\nepochs: 2\ndataset:\n  cases: [{CASES}]\n"
+SWEEP = (
+    "name: sweep\niterations: {measured: 10, warmup: 0}\ninner_loops: 1\n"
+    "experiments: [{experiment: subject.py@work, params: {size: [1, 2, 3]}}]\n"
+)
+COMMANDS = {"suite": ("run", "suite.yaml", "--agent", "subject.py@answer"), "sweep": ("run", "sweep.yaml")}
+
+
+@dataclass
+class Campaign:
+    """One folder with its store. ``faults`` counts what was done to it, by kind; ``wrong`` what the referee found."""
+
+    bench: Bench
+    rng: random.Random
+    faults: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def store(self) -> Path:
+        return self.bench.folder / ".dyno" / "dyno.db"
+
+    def prepare(self) -> None:
+        self.bench.environ[VARIABLE] = str(self.bench.folder)
+        self.bench.write("subject.py", SUBJECT)
+        self.bench.write("suite.yaml", SUITE)
+        self.bench.write("sweep.yaml", SWEEP)
+
+    def one_run(self, kind: str, most_faults: int) -> None:
+        """A run of a kind, from its first start to its end; the referee looks at it afterwards."""
+        shutil.rmtree(self.bench.folder / ".dyno", ignore_errors=True)
+        (self.bench.folder / "calls.log").unlink(missing_ok=True)
+        here: Counter[str] = Counter()
+        while self.status() not in ("complete",) and sum(here.values()) < 20:
+            begun = self.status() is not None
+            process = self.bench.start(*(("resume",) if begun else COMMANDS[kind]))
+            fault = FAULTS[self.rng.randrange(len(FAULTS))] if sum(here.values()) < most_faults else None
+            if fault is not None and self.reaches(process, self.calls() + self.rng.randrange(12)):
+                time.sleep(self.rng.random() * 0.02)
+                fault(self, process)
+                here[fault.__name__] += 1
+            out, err = process.communicate(timeout=120)
+            self.errors += [text for text in (out, err) if "Traceback" in text]
+        self.faults += here
+        self.judge(kind, sum(here.values()))
+
+    def one_load(self, url: str) -> None:
+        """A load without an end, ended from outside at a random moment; its windows stay, and it is closed."""
+        shutil.rmtree(self.bench.folder / ".dyno", ignore_errors=True)
+        process = self.bench.start(
+            "load", url, "--model", "m", "--rate", "20", "--duration", "600", "--window", "0.2"
+        )
+        windows = self.rng.randrange(1, 6)
+        while len(self.rows("SELECT id FROM samples")) < windows:
+            if process.poll() is not None:
+                self.wrong.append(f"load: it ended by itself: {process.communicate()[1]}")
+                return
+            time.sleep(0.01)
+        fault = self.rng.choice((kill, interrupt))
+        fault(self, process)
+        self.faults[fault.__name__] += 1
+        texts = list(process.communicate(timeout=120))
+        if self.status() == "running":
+            done = self.bench.dyno("resume")
+            texts += [done.out, done.err]
+        self.errors += [text for text in texts if "Traceback" in text]
+        statuses, kept = self.rows("SELECT status FROM runs"), len(self.rows("SELECT id FROM samples"))
+        if statuses != [("partial",)] or kept < windows:
+            self.wrong.append(f"load: runs are {statuses}, with {kept} windows where {windows} had been stored")
+        self.wrong += [f"load: process {pid} is left" for pid in self.left_over()]
+
+    def reaches(self, process: subprocess.Popen[str], calls: int) -> bool:
+        """Waits until the subject was asked so often; false where the run ended before that."""
+        while self.calls() < calls:
+            if process.poll() is not None:
+                return False
+            time.sleep(0.002)
+        return process.poll() is None
+
+    # The referee: none of this is the product's code.
+
+    def calls(self) -> int:
+        file = self.bench.folder / "calls.log"
+        return file.stat().st_size if file.exists() else 0
+
+    def rows(self, asked: str) -> list[tuple[object, ...]]:
+        if not self.store.is_file():
+            return []
+        with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)) as link:
+            try:
+                return link.execute(asked).fetchall()
+            except sqlite3.OperationalError:
+                return []
+
+    def status(self) -> str | None:
+        """Of the one run in the store; ``None`` where there is none."""
+        found = self.rows("SELECT status FROM runs")
+        return str(found[0][0]) if found else None
+
+    def has_open(self, pid: int) -> bool:
+        """Whether a process has the store open."""
+        links = Path(f"/proc/{pid}/fd")
+        return any(str(self.store) == str(link.resolve()) for link in links.iterdir())
+
+    def judge(self, kind: str, faults: int) -> None:
+        statuses = [row[0] for row in self.rows("SELECT status FROM runs")]
+        if statuses != ["complete"]:
+            self.wrong.append(f"{kind}: runs are {statuses}")
+        trials = self.rows(
+            "SELECT arm, iteration, case_id, count(*) FROM samples WHERE status = 'ok' GROUP BY 1, 2, 3"
+        )
+        if len(trials) != PLANNED:
+            self.wrong.append(f"{kind}: {len(trials)} of {PLANNED} executions are there")
+        self.wrong += [f"{kind}: {row} is there more than once" for row in trials if row[3] != 1]
+        asked = self.calls()
+        if not PLANNED <= asked <= PLANNED + 2 * faults:
+            self.wrong.append(f"{kind}: the subject was asked {asked} times for {PLANNED} and {faults} faults")
+        sound = self.rows("PRAGMA integrity_check")
+        if sound != [("ok",)]:
+            self.wrong.append(f"{kind}: the store is damaged: {sound[:1]}")
+        self.wrong += [f"{kind}: process {pid} is left" for pid in self.left_over()]
+
+    def left_over(self) -> list[int]:
+        """Processes of this campaign that still run, after a moment in which they may end."""
+        needle = f"{VARIABLE}={self.bench.folder}".encode()
+        for _ in range(100):
+            found = [int(item.name) for item in Path("/proc").iterdir() if item.name.isdigit() and _has(item, needle)]
+            if not found:
+                return []
+            time.sleep(0.1)
+        return found
+
+
+def _has(process: Path, needle: bytes) -> bool:
+    try:
+        return needle in (process / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+# What happens to a run.
+
+
+def kill(_: Campaign, process: subprocess.Popen[str]) -> None:
+    process.kill()
+
+
+def interrupt(campaign: Campaign, process: subprocess.Popen[str]) -> None:
+    process.send_signal(campaign.rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
+
+
+def pause(_: Campaign, process: subprocess.Popen[str]) -> None:
+    """Stopped for longer than the bench takes for a hiccup, then let go on."""
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2)
+    process.send_signal(signal.SIGCONT)
+
+
+def lock(campaign: Campaign, _: subprocess.Popen[str]) -> None:
+    """Somebody else writes to the store, for a second."""
+    if campaign.status() is None:
+        return  # there is none yet, and it is not for this to make it
+    link = sqlite3.connect(campaign.store, timeout=30, isolation_level=None)
+    with closing(link), contextlib.suppress(sqlite3.OperationalError):
+        link.execute("BEGIN IMMEDIATE")
+        time.sleep(1.0)
+        link.execute("ROLLBACK")
+
+
+def delete(campaign: Campaign, process: subprocess.Popen[str]) -> None:
+    """The store is deleted while a run writes to it; what the run has kept of it is put in its place.
+
+    The run is stopped for that, so that it is certain that it is not over yet.
+    """
+    process.send_signal(signal.SIGSTOP)
+    executing = campaign.status() == "running" and campaign.has_open(process.pid)
+    for suffix in ("", "-wal", "-shm") if executing else ():
+        campaign.store.with_name(campaign.store.name + suffix).unlink(missing_ok=True)
+    process.send_signal(signal.SIGCONT)
+    if not executing:
+        return
+    process.wait(timeout=120)
+    copies = sorted((campaign.bench.folder / ".dyno" / "runs").glob("*/store-*.db"), key=os.path.getmtime)
+    if copies:
+        copies[-1].replace(campaign.store)
+    else:
+        campaign.wrong.append("a store that was deleted is gone for good")
+
+
+def damage(campaign: Campaign, process: subprocess.Popen[str]) -> None:
+    """A part of a killed run's store is overwritten: said, and never a traceback; then it comes back from a copy."""
+    process.kill()
+    process.wait(timeout=120)
+    if campaign.status() is None:
+        return
+    with closing(sqlite3.connect(campaign.store)) as link:
+        link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    sound = campaign.store.read_bytes()
+    broken = bytearray(sound)
+    start = campaign.rng.randrange(4096, max(4097, len(sound) - 4096))
+    broken[start : start + 2048] = campaign.rng.randbytes(2048)
+    campaign.store.write_bytes(broken)
+    for command in (("list", "runs"), ("show", "last"), ("store", "check")):
+        done = campaign.bench.dyno(*command)
+        campaign.errors += [f"dyno {' '.join(command)}: {done.err}"] if "Traceback" in done.err else []
+    for suffix in ("-wal", "-shm"):
+        campaign.store.with_name(campaign.store.name + suffix).unlink(missing_ok=True)
+    campaign.store.write_bytes(sound)
+
+
+FAULTS: tuple[Callable[[Campaign, subprocess.Popen[str]], None], ...] = (kill, interrupt, pause, lock, delete, damage)
