@@ -113,7 +113,7 @@ def outcomes(windows: list[Window]) -> dict[str, int]:
 def test_every_call_of_the_schedule_is_made_and_counted_once(tmp_path: Path) -> None:
     async def answer(case: Case) -> Response:
         await asyncio.sleep(0.005)
-        return Response("yes", Usage(3, 4), readings={"ttft_s": 0.002})
+        return Response("yes", Usage(3, 4, cached_tokens=2), readings={"ttft_s": 0.002})
 
     subject = Subject(answer)
     with driving(subject, objectives=(Objective("latency", 60.0, 0.95),), artifacts=tmp_path) as driver:
@@ -126,6 +126,7 @@ def test_every_call_of_the_schedule_is_made_and_counted_once(tmp_path: Path) -> 
         120,
         30,
     )
+    assert added(windows, "cached_tokens") == 60
     assert all(mean(window.ttft) == pytest.approx(0.002) for window in windows)
     assert all(window.itl.count == 0 and window.tpot.count == 0 for window in windows)
     assert added(windows, "unsent") == 0

@@ -19,6 +19,7 @@ from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.load.calls.rows import EndedCall, failed_outcome, record_row
 from agentdyno.load.plan.schedule import LoadSchedule, concurrency_at, stage_at
 from agentdyno.load.plan.sessions import HeldConversation, SessionPlan
+from agentdyno.load.windows.records import UNKNOWN
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step
 from agentdyno.servers.simulated.timetable import make_alarm
@@ -33,10 +34,12 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class CallBatch:
-    """What ended since the batch before. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them;
+    """What ended since the batch before; ``cached`` are the tokens of each input that its server had kept, -1 where
+    that is not said. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them;
     ``cpu`` is the share of a core that the loop's thread took."""
 
     rows: list[tuple[int, ...]]
+    cached: list[int]
     examples: list[tuple[int, Outcome, str]]
     up_to_ns: int
     open_due_ns: int | None
@@ -124,6 +127,7 @@ class AgentCalls:
         self._began = self._asked = 0
         self._held_until_ns = 0
         self._rows: list[tuple[int, ...]] = []
+        self._cached: list[int] = []
         self._examples: list[tuple[int, Outcome, str]] = []
         self._simulated = self._over = False
         self._cpu_ns = self._cpu_at_ns = 0
@@ -149,9 +153,10 @@ class AgentCalls:
         heapq.heappush(self._thinking, call)
         self._wake()
 
-    def add_row(self, row: tuple[int, ...], due_ns: int, outcome: Outcome, text: str) -> None:
+    def add_row(self, ended: EndedCall, outcome: Outcome, text: str, response: Response | None) -> None:
         """Counts a call that ``ask`` made, or that could not be made."""
-        self._rows.append(row)
+        self._note(ended, outcome, response)
+        due_ns = ended.due_ns
         if outcome is not Outcome.OK:
             self._examples.append((due_ns, outcome, text))
 
@@ -271,12 +276,17 @@ class AgentCalls:
             call.asked.ended(CaseEnded(ended, outcome, text, response))
             self._wake()
             return
-        self._rows.append(record_row(ended, outcome, response))
+        self._note(ended, outcome, response)
         if outcome is not Outcome.OK:
             self._examples.append((call.due_ns, outcome, text))
         elif call.conversation is not None:
             self._go_on(call, done, response)
         self._wake()
+
+    def _note(self, ended: EndedCall, outcome: Outcome | None, response: Response | None) -> None:
+        self._rows.append(record_row(ended, outcome, response))
+        usage = response.usage if response is not None and outcome is Outcome.OK else None
+        self._cached.append(UNKNOWN if usage is None else usage.cached_tokens)
 
     def _go_on(self, call: Due, done: int, response: Response | None) -> None:
         assert call.conversation is not None
@@ -287,9 +297,8 @@ class AgentCalls:
 
     def _give_up_unsent(self) -> None:
         for call in self._waiting:
-            self._rows.append(
-                record_row(EndedCall(call.due_ns, -1, -1, call.request, call.stage, call.blocked), None, None)
-            )
+            never = EndedCall(call.due_ns, -1, -1, call.request, call.stage, call.blocked)
+            self._note(never, None, None)
             if call.asked is not None:
                 call.asked.ended(None)
         self._waiting.clear()
@@ -303,7 +312,7 @@ class AgentCalls:
             live = self._live.pop(key)
             call = live.call
             ended = EndedCall(call.due_ns, live.sent_ns, now, call.request, call.stage, call.blocked)
-            self._rows.append(record_row(ended, Outcome.TIMEOUT, None))
+            self._note(ended, Outcome.TIMEOUT, None)
             self._examples.append((call.due_ns, Outcome.TIMEOUT, "no answer until the end of the step"))
             self._drop(live)
 
@@ -361,8 +370,9 @@ class AgentCalls:
         if self.others is not None:
             due = min(due, *(at for at in self.others.open_ns() if at is not None), _NEVER)
             up_to = min(now, due)
+        open_due = None if due == _NEVER else due
         batch = CallBatch(
-            self._rows, self._examples, up_to, None if due == _NEVER else due, cpu, self._simulated, last
+            self._rows, self._cached, self._examples, up_to, open_due, cpu, simulated=self._simulated, last=last
         )
-        self._rows, self._examples = [], []
+        self._rows, self._cached, self._examples = [], [], []
         self.batches.put(batch)

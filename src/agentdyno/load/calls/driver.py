@@ -36,7 +36,7 @@ from agentdyno.load.plan.sessions import plan_sessions
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios.large_inputs import words_named
 from agentdyno.load.windows.collect import WindowBuilder
-from agentdyno.load.windows.records import Gaps, RawFile, records_of
+from agentdyno.load.windows.records import EXTRA, UNKNOWN, Gaps, RawFile, records_of
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, Step, Window
 
@@ -196,7 +196,8 @@ class AgentDriver:
         self.simulated = builder.simulated = self.simulated or batch.simulated
         if batch.rows:
             records = records_of(list(batch.rows))
-            builder.add(records, _NO_GAPS)
+            extras = np.array([(UNKNOWN, cached) for cached in batch.cached], EXTRA)
+            builder.add(records, _NO_GAPS, extras)
             if self._raw is not None:
                 self._raw.add(records)
         if batch.cpu is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentdyno.load.calls.calls import AgentCalls, CaseAsked, CaseEnded
-from agentdyno.load.calls.rows import EndedCall, record_row
+from agentdyno.load.calls.rows import EndedCall
 from agentdyno.load.journeys.client import AskedCall, EndedJourneyCall, JourneyAnswer, JourneyCalls
 from agentdyno.load.journeys.runner import Journey, JourneyPace, JourneyRunner
 from agentdyno.model.case import Case, as_text
@@ -70,8 +70,7 @@ class _CasesOfJourneys(JourneyCalls):
         return min((ended.call.due_ns for ended in self._kept.values()), default=None)
 
     def _add(self, ended: CaseEnded) -> None:
-        row = record_row(ended.call, ended.outcome, ended.response)
-        self._calls.add_row(row, ended.call.due_ns, ended.outcome, ended.text)
+        self._calls.add_row(ended.call, ended.outcome, ended.text, ended.response)
 
     def _answer(self, key: int, future: asyncio.Future[EndedJourneyCall]) -> Callable[[CaseEnded | None], None]:
         def ended(case: CaseEnded | None) -> None:

@@ -21,6 +21,9 @@ from agentdyno.wire.openai import OPENAI
 Count = Annotated[int, Meta(ge=0)]
 Place = list[int]
 E = TypeVar("E", bound=Struct)
+C = TypeVar("C", bound="Choice")
+L = TypeVar("L", bound="LineEnd")
+_DONE = b"[DONE]"
 
 
 class Said(NamedTuple):
@@ -52,27 +55,23 @@ class ChatDelta(Struct, gc=False):
     tool_calls: list[Raw] | None = None
 
 
-class ChatChoice(Struct, gc=False):
+class Choice(Struct, gc=False):
+    """Of several answers; ``index`` says of which."""
+
     index: Count | None = None
+    finish_reason: str | None = None
+
+
+class ChatChoice(Choice, gc=False):
     delta: ChatDelta | None = None
-    finish_reason: str | None = None
 
 
-class ChatEvent(Struct, gc=False):
-    choices: list[ChatChoice] | None = None
-    usage: ChatUsage | None = None
-    error: object = None
-    kind: str | None = field(default=None, name="object")
-
-
-class TextChoice(Struct, gc=False):
-    index: Count | None = None
+class TextChoice(Choice, gc=False):
     text: str | None = None
-    finish_reason: str | None = None
 
 
-class TextEvent(Struct, gc=False):
-    choices: list[TextChoice] | None = None
+class ChoiceEvent(Struct, Generic[C], gc=False):
+    choices: list[C] | None = None
     usage: ChatUsage | None = None
     error: object = None
     kind: str | None = field(default=None, name="object")
@@ -110,63 +109,57 @@ class OllamaMessage(Struct, gc=False):
     tool_calls: list[Raw] | None = None
 
 
-class OllamaLine(Struct, gc=False):
-    message: OllamaMessage | None = None
+class LineEnd(Struct, gc=False):
+    """What every line of an Ollama may have; the last one has the counts."""
+
     done: bool | None = None
     prompt_eval_count: Count | None = None
     eval_count: Count | None = None
     error: object = None
 
 
-class GeneratedLine(Struct, gc=False):
+class OllamaLine(LineEnd, gc=False):
+    message: OllamaMessage | None = None
+
+
+class GeneratedLine(LineEnd, gc=False):
     response: str | None = None
     thinking: str | None = None
-    done: bool | None = None
-    prompt_eval_count: Count | None = None
-    eval_count: Count | None = None
-    error: object = None
 
 
-def read_chat(events: Sequence[ChatEvent]) -> Said | None:
-    """``None`` where one of the events is an error."""
-    content: Place = []
-    finished, usage = False, None
-    for place, event in enumerate(events):
-        if event.error or event.kind == "error":
-            return None
-        for choice in event.choices or ():
-            if choice.index:  # of several answers (n > 1) only the first counts
-                continue
-            delta = choice.delta
-            if (
-                delta is not None
-                and (delta.content or delta.reasoning_content or delta.tool_calls or delta.reasoning or delta.refusal)
-                and (not content or content[-1] != place)  # once, whatever the number of choices
-            ):
-                content.append(place)
-            if choice.finish_reason:
-                finished = True
-        if event.usage is not None:
-            usage = _counted(event.usage, usage)
-    return _chat_said(content, finished, usage)
+def _chat_content(choice: ChatChoice) -> object:
+    delta = choice.delta
+    return delta is not None and (
+        delta.content or delta.reasoning_content or delta.tool_calls or delta.reasoning or delta.refusal
+    )
 
 
-def read_text(events: Sequence[TextEvent]) -> Said | None:
-    content: Place = []
-    finished, usage = False, None
-    for place, event in enumerate(events):
-        if event.error or event.kind == "error":
-            return None
-        for choice in event.choices or ():
-            if choice.index:
-                continue
-            if choice.text and (not content or content[-1] != place):
-                content.append(place)
-            if choice.finish_reason:
-                finished = True
-        if event.usage is not None:
-            usage = _counted(event.usage, usage)
-    return _chat_said(content, finished, usage)
+def _text_content(choice: TextChoice) -> object:
+    return choice.text
+
+
+def _choices_reader(has_content: Callable[[C], object]) -> Callable[[Sequence[ChoiceEvent[C]]], Said | None]:
+    """What events with choices say; ``None`` where one of them is an error."""
+
+    def read(events: Sequence[ChoiceEvent[C]]) -> Said | None:
+        content: Place = []
+        finished, usage = False, None
+        for place, event in enumerate(events):
+            if event.error or event.kind == "error":
+                return None
+            for choice in event.choices or ():
+                if choice.index:  # of several answers (n > 1) only the first counts
+                    continue
+                # once, whatever the number of choices
+                if has_content(choice) and (not content or content[-1] != place):
+                    content.append(place)
+                if choice.finish_reason:
+                    finished = True
+            if event.usage is not None:
+                usage = _counted(event.usage, usage)
+        return _chat_said(content, finished, usage)
+
+    return read
 
 
 def read_messages(events: Sequence[MessageEvent]) -> Said | None:
@@ -202,35 +195,35 @@ def read_messages(events: Sequence[MessageEvent]) -> Said | None:
     return Said(content, finished, entered, left, cached) if counted else Said(content, finished)
 
 
-def read_ollama(lines: Sequence[OllamaLine]) -> Said | None:
-    content: Place = []
-    end: OllamaLine | None = None
-    finished = False
-    for place, line in enumerate(lines):
-        if line.error:
-            return None
-        message = line.message
-        if message is not None and (message.content or message.thinking or message.tool_calls):
-            content.append(place)
-        if line.done:
-            finished = True
-            end = line if line.eval_count is not None or line.prompt_eval_count is not None else end
-    return _ollama_said(content, finished, end)
+def _message_content(line: OllamaLine) -> object:
+    message = line.message
+    return message is not None and (message.content or message.thinking or message.tool_calls)
 
 
-def read_generated(lines: Sequence[GeneratedLine]) -> Said | None:
-    content: Place = []
-    end: GeneratedLine | None = None
-    finished = False
-    for place, line in enumerate(lines):
-        if line.error:
-            return None
-        if line.response or line.thinking:
-            content.append(place)
-        if line.done:
-            finished = True
-            end = line if line.eval_count is not None or line.prompt_eval_count is not None else end
-    return _ollama_said(content, finished, end)
+def _generated_content(line: GeneratedLine) -> object:
+    return line.response or line.thinking
+
+
+def _lines_reader(has_content: Callable[[L], object]) -> Callable[[Sequence[L]], Said | None]:
+    """What the lines of an Ollama say; ``None`` where one of them is an error."""
+
+    def read(lines: Sequence[L]) -> Said | None:
+        content: Place = []
+        end: LineEnd | None = None
+        finished = False
+        for place, line in enumerate(lines):
+            if line.error:
+                return None
+            if has_content(line):
+                content.append(place)
+            if line.done:
+                finished = True
+                end = line if line.eval_count is not None or line.prompt_eval_count is not None else end
+        if end is None:
+            return Said(content, finished)
+        return Said(content, finished, end.prompt_eval_count or 0, end.eval_count or 0)
+
+    return read
 
 
 def _counted(usage: ChatUsage, before: ChatUsage | None) -> ChatUsage | None:
@@ -244,12 +237,6 @@ def _chat_said(content: Place, finished: bool, usage: ChatUsage | None) -> Said:
     details = usage.prompt_tokens_details
     cached = 0 if details is None else details.cached_tokens or 0
     return Said(content, finished, usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)
-
-
-def _ollama_said(content: Place, finished: bool, end: OllamaLine | GeneratedLine | None) -> Said:
-    if end is None:
-        return Said(content, finished)
-    return Said(content, finished, end.prompt_eval_count or 0, end.eval_count or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +257,12 @@ class EventShape(Generic[E]):
 
 
 SHAPES: Mapping[str, EventShape[Any]] = {
-    OPENAI.name: EventShape(Decoder(list[ChatEvent]), read_chat, mark=b"[DONE]"),
-    COMPLETIONS.name: EventShape(Decoder(list[TextEvent]), read_text, mark=b"[DONE]"),
+    OPENAI.name: EventShape(Decoder(list[ChoiceEvent[ChatChoice]]), _choices_reader(_chat_content), mark=b"[DONE]"),
+    COMPLETIONS.name: EventShape(
+        Decoder(list[ChoiceEvent[TextChoice]]), _choices_reader(_text_content), mark=b"[DONE]"
+    ),
     ANTHROPIC.name: EventShape(Decoder(list[MessageEvent]), read_messages),
-    OLLAMA.name: EventShape(Decoder(list[OllamaLine]), read_ollama, lines=True),
-    OLLAMA_GENERATE.name: EventShape(Decoder(list[GeneratedLine]), read_generated, lines=True),
+    OLLAMA.name: EventShape(Decoder(list[OllamaLine]), _lines_reader(_message_content), lines=True),
+    OLLAMA_GENERATE.name: EventShape(Decoder(list[GeneratedLine]), _lines_reader(_generated_content), lines=True),
 }
 """By the name of the dialect. What is not here is read by the exact decoder."""
