@@ -143,7 +143,7 @@ def announce(prepared: PreparedSuite) -> str:
     agents = len({entrant.label for entrant in prepared.entrants.values()})
     dollars = expected_money(prepared.expected_usd)
     if prepared.expected_usd == 0 and prepared.rates:
-        # CPU time, and tokens that a local agent reports, have prices in dyno.yaml: what they cost is seen afterwards.
+        # CPU time, and tokens that a local agent reports, have prices in dyno.yaml: their cost is seen afterwards.
         dollars = "no charge known beforehand"
     drop = foresee(suite, [0] * agents).detectable
     seen = (
