@@ -29,10 +29,13 @@ export interface components {
          *     their end. Durations are seconds per case, over all benchmarks; money is US dollars. ``missing`` names the
          *     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
          *     known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
-         *     of the suite measures, by its ``metrics_measured``.
+         *     of the suite measures, by its ``metrics_measured``. ``by_scorer`` has what each scorer says, in the order of the
+         *     rubrics; a scorer of several benchmarks is the mean over these.
          */
         AgentStanding: {
             agent: string;
+            /** @default [] */
+            by_scorer?: components["schemas"]["ScorerMean"][];
             cases: number;
             cost_per_success_usd: number | null;
             cost_usd: number | null;
@@ -282,6 +285,8 @@ export interface components {
             agent: string;
             arm_id: string;
             benchmark: string;
+            /** @default [] */
+            by_scorer?: components["schemas"]["ScorerMean"][];
             cases: number;
             passed: number;
             samples: number;
@@ -2543,6 +2548,22 @@ export interface components {
             shared: (number | null)[];
         };
         /**
+         * @description What one scorer says of an agent: the mean of its main value over the cases that it judged, in 0..1.
+         *
+         *     ``scorer`` is its name, with a number where a rubric has it twice. ``primary`` is the scorer that weighs most in
+         *     its rubric, the first of those that weigh the same. ``interval`` is of 95 %, and missing over several benchmarks.
+         */
+        ScorerMean: {
+            interval: [
+                number,
+                number
+            ] | null;
+            primary: boolean;
+            scorer: string;
+            value: number | null;
+            weight: number;
+        };
+        /**
          * @description A scorer that could not judge all answers of an agent in a benchmark.
          *
          *     Of ``answers`` it raised on ``raised``, which count as 0, and had no verdict about ``unscored``. ``cases`` are the
@@ -3101,6 +3122,7 @@ export type ScenarioReport = components['schemas']['ScenarioReport'];
 export type Scope = components['schemas']['Scope'];
 export type ScoreEstimate = components['schemas']['ScoreEstimate'];
 export type ScoreSpread = components['schemas']['ScoreSpread'];
+export type ScorerMean = components['schemas']['ScorerMean'];
 export type ScorerTrouble = components['schemas']['ScorerTrouble'];
 export type ScorerUse = components['schemas']['ScorerUse'];
 export type SelfCheck = components['schemas']['SelfCheck'];

@@ -102,8 +102,16 @@ def money(usd: float) -> str:
 
 
 def money_spent(usd: float) -> str:
-    """Dollars of a sum, which is of no task: below a cent it reads ``under $0.01``."""
-    return "under $0.01" if 0 < usd < CENT else money(usd)
+    """Dollars of a sum, which is of no task: ``$0.0043`` below a cent, and never with more than two digits then."""
+    if not 0 < usd < CENT:
+        return money(usd)
+    return f"${usd:.2g}" if usd >= CENT / 100 else "under $0.0001"
+
+
+def money_per_task(usd: float) -> str:
+    """In a sentence: ``$0.05 per task``, ``$0.27 per 1,000 tasks``."""
+    text = money(usd)
+    return f"{text} tasks" if " per " in text else f"{text} per task"
 
 
 def _dollars(size: float) -> str:

@@ -15,8 +15,9 @@ _WRAPPED = 16
 """Cells that a column which may be wrapped keeps before another column is left out."""
 _BESIDE = 36
 """Cells that a column which can go below the table needs to stay in it: no narrow ribbons of prose."""
-# Names are broken after a blank, a comma or a slash, and inside such a piece only where it is too long itself.
-_PIECES = re.compile(r"[^\s,/]*[\s,/]?")
+# Names are broken after a blank, a comma (but for that of 1,000) or a slash, and inside such a piece only where it is
+# too long itself.
+_PIECES = re.compile(r"(?:[^\s,/]|,(?=\d))*[\s,/]?")
 _FINE_PIECES = re.compile(r"[^_.:=\[\]()-]*[_.:=\[\]()-]?")
 
 

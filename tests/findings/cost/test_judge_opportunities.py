@@ -27,7 +27,7 @@ def test_an_agent_that_is_as_good_and_cheaper_is_named_with_both_prices_and_the_
     item = listed["cheaper_agent", "large@1"]
     assert item.text == "small@1 instead of large@1: 80 % cheaper"
     assert item.savings_usd == pytest.approx(0.08 * 2000)
-    assert item.evidence[0] == "$0.02 against $0.10 per task on the same 30 cases"
+    assert item.evidence[0] == "$0.02 per task against $0.10 per task on the same 30 cases"
     assert "+0.0 points" in item.evidence[1]
     assert ("cheaper_agent", "small@1") not in listed  # the only cheaper one is significantly worse
     assert ("cheaper_agent", "nano@1") not in listed

@@ -102,7 +102,7 @@ def test_opportunities_are_listed_with_their_evidence() -> None:
     first = found.rows[0]
     assert first[0].text == "$18.00"
     assert first[1].text == "small@1 instead of large@1: 90 % cheaper"
-    assert "$2.00 per 1,000 against $0.02 per task" in first[2].text
+    assert "$2.00 per 1,000 tasks against $0.02 per task" in first[2].text
 
 
 def test_warnings_of_the_report_stand_under_the_first_table() -> None:

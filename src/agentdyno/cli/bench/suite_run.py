@@ -142,8 +142,9 @@ def announce(prepared: PreparedSuite) -> str:
     cases = sum(len(item.cases) for item in suite.benchmarks)
     agents = len({entrant.label for entrant in prepared.entrants.values()})
     dollars = expected_money(prepared.expected_usd)
-    if prepared.expected_usd == 0 and prepared.workspace.compute_price_per_cpu_hour:
-        dollars = "no charge but CPU time, which has a price in dyno.yaml"
+    if prepared.expected_usd == 0 and prepared.rates:
+        # CPU time, and tokens that a local agent reports, have prices in dyno.yaml: their cost is seen afterwards.
+        dollars = "no charge known beforehand"
     drop = foresee(suite, [0] * agents).detectable
     seen = (
         f"; smallest drop in accuracy it can detect: {drop:.0%}"

@@ -14,7 +14,7 @@ from agentdyno.findings.engine.judge import fewest_clusters
 from agentdyno.findings.engine.measure import paired_row
 from agentdyno.model.findings import Verdict
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.metric import format_value
+from agentdyno.model.metric import money_per_task
 
 OPTIMAL_ABOVE = 0.8
 _STEM = re.compile(r"[\w.+-]*")
@@ -153,7 +153,7 @@ def not_worse(row: PairedRow) -> bool:
 
 
 def _evidence(entrant: _Entrant, leader: _Entrant, row: PairedRow | None) -> str:
-    text = f"accuracy {100 * entrant.accuracy:.1f} %, {format_value(entrant.cost, 'usd')} per task"
+    text = f"accuracy {100 * entrant.accuracy:.1f} %, {money_per_task(entrant.cost)}"
     if row is None:
         return f"{text}; the most accurate"
     return f"{text}; {accuracy_against(row, leader.item.record.agent)}"

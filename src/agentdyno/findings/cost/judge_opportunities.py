@@ -10,7 +10,7 @@ from agentdyno.findings.cost.judge_configurations import accuracy_against, not_w
 from agentdyno.findings.cost.judge_spending import Spending, cost_of
 from agentdyno.findings.cost.model import Opportunity
 from agentdyno.findings.engine.measure import paired_row
-from agentdyno.model.metric import format_value
+from agentdyno.model.metric import money_per_task, money_spent
 from agentdyno.model.record import CaseRecord
 
 WORTH_NAMING = 0.1
@@ -59,7 +59,8 @@ def _cheaper_agents(items: Sequence[Spending], volume: int) -> Iterator[Opportun
                 kind="cheaper_agent",
                 text=f"{other.record.agent} instead of {item.record.agent}: {_percent(1 - theirs / own)} cheaper",
                 evidence=(
-                    f"{_usd(theirs)} against {_usd(own)} per task on the same {_counted(len(shared.keys), 'case')}",
+                    f"{money_per_task(theirs)} against {money_per_task(own)} on the same "
+                    f"{_counted(len(shared.keys), 'case')}",
                     f"accuracy: {accuracy_against(row, item.record.agent)}",
                 ),
                 agent=item.record.agent,
@@ -180,7 +181,7 @@ def _cost(item: Spending) -> float:
 
 
 def _usd(value: float) -> str:
-    return format_value(value, "usd")
+    return money_spent(value)
 
 
 def _percent(share: float) -> str:

@@ -16,7 +16,17 @@ from agentdyno.model.case import CaseKey
 from agentdyno.model.record import AgentRecord
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, agent_names, count, label, one_line, show, verdict_text, verdict_tone
+from agentdyno.show.wording import (
+    NOTHING,
+    agent_names,
+    count,
+    label,
+    one_line,
+    show,
+    side_by_side,
+    verdict_text,
+    verdict_tone,
+)
 
 MOST_CASES = 12
 """Cases that are named on each side, and rows of disagreements."""
@@ -126,10 +136,13 @@ def _accuracy_note(found: Duel) -> str:
 
 
 def _row(row: PairedRow) -> tuple[Cell, ...]:
+    name, (baseline, candidate) = row_name(row), (_level(row, row.baseline), _level(row, row.candidate))
+    if row.unit == "usd":
+        name, (baseline, candidate) = side_by_side(name, (row.baseline, row.candidate), row.unit)
     return (
-        Cell(row_name(row)),
-        Cell(_level(row, row.baseline)),
-        Cell(_level(row, row.candidate)),
+        Cell(name),
+        Cell(baseline),
+        Cell(candidate),
         Cell(_change(row)),
         Cell(_verdict(row), verdict_tone(row.verdict)),
         Cell(NOTHING if row.p_value is None else p_text(row).removeprefix("p ").removeprefix("= ")),

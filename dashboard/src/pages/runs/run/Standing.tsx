@@ -27,7 +27,26 @@ function cost(row: AgentStanding): string {
   return row.known_cost_usd ? `at least ${moneySum(row.known_cost_usd)}` : money(null);
 }
 
-function agentColumns(runId: string): Column<AgentStanding>[] {
+/** One column for each scorer, where there are several; the primary one is named. */
+function scorerColumns(agents: readonly AgentStanding[]): Column<AgentStanding>[] {
+  const names = [...new Set(agents.flatMap((agent) => (agent.by_scorer ?? []).map((item) => item.scorer)))];
+  if (names.length < 2) return [];
+  const said = (row: AgentStanding, name: string) => row.by_scorer?.find((item) => item.scorer === name);
+  return names.map((name) => {
+    const primary = agents.some((agent) => said(agent, name)?.primary);
+    return {
+      key: `scorer-${name}`,
+      label: primary ? `${name} (primary)` : name,
+      title: `What the scorer ${name} says, in points of 100`,
+      align: "right" as const,
+      first: "descending" as const,
+      value: (row: AgentStanding) => said(row, name)?.value ?? null,
+      render: (row: AgentStanding) => <span className="score-cell">{points(said(row, name)?.value ?? null, 0)}</span>,
+    };
+  });
+}
+
+function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<AgentStanding>[] {
   return [
     {
       key: "agent",
@@ -46,6 +65,7 @@ function agentColumns(runId: string): Column<AgentStanding>[] {
       ),
     },
     ...scoreColumns<AgentStanding>(),
+    ...scorerColumns(agents),
     {
       key: "passed",
       label: "Passed",
@@ -177,7 +197,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
       <h2 id="standing">Where the agents stand</h2>
       <Table
         caption="Agents by overall score"
-        columns={telling(agentColumns(standing.run_id), standing.agents)}
+        columns={telling(agentColumns(standing.run_id, standing.agents), standing.agents)}
         rows={standing.agents}
         rowKey={(row) => row.agent}
       />
