@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from background_load import loaded
-from ratio_table import machine
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.background_load import loaded
+from benchmarks.ratio_table import machine
 
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import Verdict

@@ -22,6 +22,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import errors, suite_tables
 from agentdyno.findings.standing.tables_cases import failed
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
+from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 from agentdyno.model import ArmResult, RunResult, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.reports.files import write_text
@@ -110,7 +111,7 @@ def render_html(report: Report) -> str:
         runs = [
             _run(f"run-{number}", result)
             if (standing := standing_in(report, result)) is None
-            else _suite_run(f"run-{number}", result, standing)
+            else _suite_run(f"run-{number}", result, standing, judged_pairs_of(report))
             for number, result in enumerate(report.results, start=1)
         ]
         concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
@@ -210,7 +211,7 @@ def _run(key: str, result: RunResult) -> RunSection:
     )
 
 
-def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSection:
+def _suite_run(key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[Table] = ()) -> RunSection:
     run = result.run_id[:RUN_ID_LENGTH]
     shown = suite_tables(result, standing, run=run)
     unanswered = errors(result)
@@ -221,7 +222,7 @@ def _suite_run(key: str, result: RunResult, standing: SuiteStanding) -> RunSecti
         name=one_line(result.name),
         headline=ran(result, standing),
         facts=facts(result),
-        main=tuple(table for table in shown if unanswered is None or table.title != unanswered.title),
+        main=(*(table for table in shown if unanswered is None or table.title != unanswered.title), *pairs),
         folded=_present(None if listed else every, run_tables.configuration(result)),
         charts=_suite_charts(key, result, standing),
         arms=(),
