@@ -4,7 +4,7 @@
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
-BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py recording.py evaluate.py store.py many_runs.py calibration.py sequential.py gate.py api.py load.py breaking_point.py simulation.py cluster.py)
+BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py recording.py evaluate.py store.py many_runs.py calibration.py sequential.py gate.py api.py load.py breaking_point.py simulation.py cluster.py commands.py)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,7 @@ soak:  ## The long campaigns (500 random faults; kill -9 at 50 random moments; 2
 bench:  ## Ours beside peers: prints ratio tables
 	@scripts/install.sh dev,peers
 	@scripts/load_peers.sh
+	@scripts/hyperfine.sh
 	@for script in $(BENCHMARKS); do echo "== $$script"; $(RUN)/python $$script || exit 1; done
 	@scripts/changepoint_peers.sh
 	@echo "== benchmarks/changepoints.py"; PYTHONPATH=src .venv-changepoints/bin/python benchmarks/changepoints.py

@@ -16,6 +16,7 @@ from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_cases import difference_lines, failed, scorers
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.findings.standing.tables_overview import overview
+from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
@@ -100,6 +101,7 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
             _print_first_screen(console, result, standing)
         else:
             _print_result(console, result, standing, brief)
+    _print_tables(console, judged_pairs_of(report))
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table

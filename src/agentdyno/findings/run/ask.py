@@ -55,8 +55,14 @@ class _Rules:
 def _standing(result: RunResult, store: Store | None, rules: _Rules) -> Findings | None:
     if result.suite is None:
         return None
-    standing = standing_of(result, _figures(result, store), rules.policy)
-    return SuiteFindings(warnings=result.warnings, standings=(standing,))
+    figures = _figures(result, store)
+    standing = standing_of(result, figures, rules.policy)
+    found = SuiteFindings(warnings=result.warnings, standings=(standing,))
+    if len(standing.agents) < 3:
+        return found
+    from agentdyno.findings.standing.judge_pairs import judged_pairs
+
+    return replace(found, pairs=judged_pairs(result, figures or figures_of(result), standing, rules.policy))
 
 
 def _stress(result: RunResult, _store: Store | None, _rules: _Rules) -> Findings:

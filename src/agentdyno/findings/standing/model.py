@@ -198,12 +198,14 @@ class HeldCase:
 class SuiteFindings(Findings):
     """Findings with the standings of the suites among the results, and the cases that the project quarantines.
 
-    ``profiles`` are those of the agents, for reports.
+    ``profiles`` are those of the agents, for reports. ``pairs`` has the first of three or more agents against every
+    other one.
     """
 
     standings: tuple[SuiteStanding, ...] = ()
     held: tuple[HeldCase, ...] = ()
     profiles: tuple[PerformanceProfile, ...] = ()
+    pairs: tuple[HeadToHead, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ def with_standings(report: Report) -> Report:
         bands=report.findings.bands,
         standings=standings,
         profiles=given.profiles,
+        pairs=given.pairs,
     )
     return replace(report, findings=findings)
 

@@ -91,27 +91,14 @@ class CommandExecutor:
         self._shells: dict[tuple[str, ...], _Run] = {}
         self._process: LimitedProcess | None = None
         self._socket: socket.socket | None = None
+        self._asked = False
         self.window = 1
         self.facts = Facts()
 
     def open(self) -> None:
         """Starts the stopwatch, takes the shell's own time, and begins every command that takes turns."""
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-S", str(Path(stopwatch.__file__)), str(theirs.fileno())]
-        shown = os.dup(2) if any(job.shown for job in self._jobs.values()) else None
         try:
-            self._process = LimitedProcess(command, pass_fds=(theirs.fileno(), *(() if shown is None else (shown,))))
-        finally:
-            theirs.close()
-            if shown is not None:
-                os.close(shown)
-        self._socket = ours
-        self._process.drain_in_background()
-        try:
-            for job in self._jobs.values():
-                if job.shell is not None and job.shell not in self._shells:
-                    self._shells[job.shell] = self._shell_cost(job.shell)
-            self._tell([_message(job, shown) for job in self._jobs.values()])
+            self._start()
             for job in self._jobs.values():
                 cost = self._shells.get(job.shell or ())
                 if cost is not None:
@@ -121,6 +108,23 @@ class CommandExecutor:
         except BaseException:
             self.close()
             raise
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-I", "-S", str(Path(stopwatch.__file__)), str(theirs.fileno())]
+        shown = os.dup(2) if any(job.shown for job in self._jobs.values()) else None
+        try:
+            self._process = LimitedProcess(command, pass_fds=(theirs.fileno(), *(() if shown is None else (shown,))))
+        finally:
+            theirs.close()
+            if shown is not None:
+                os.close(shown)
+        self._socket, self._asked = ours, False
+        self._process.drain_in_background()
+        for job in self._jobs.values():
+            if job.shell is not None and job.shell not in self._shells:
+                self._shells[job.shell] = self._shell_cost(job.shell)
+        self._tell([_message(job, shown) for job in self._jobs.values()])
 
     def submit(self, trial: Trial) -> None:
         self._waiting.append(trial)
@@ -133,23 +137,27 @@ class CommandExecutor:
 
     def close(self) -> None:
         """Cleans up after every command that was begun, and ends what still runs."""
-        process, self._process = self._process, None
-        if process is None or self._socket is None:
+        if self._process is None or self._socket is None:
             return
         try:
+            if self._asked:  # interrupted: what runs is ended, and another process cleans up
+                self._socket.close()
+                self._process.close()
+                if any(self._jobs[arm_id].cleanup is not None for arm_id in self._begun):
+                    self._start()
             for arm_id in [*self._begun]:
-                self._clean_up(self._jobs[arm_id], process)
-            self._begun.clear()
+                self._clean_up(self._jobs[arm_id])
         finally:
+            self._begun.clear()
             self._socket.close()
-            process.close()
+            self._process.close()
+            self._process = None
 
     def _perform(self) -> None:
         first = self._jobs[self._waiting[0].arm_id]
         if first.arm_id not in self._begun:
             for arm_id in [*self._begun]:  # one after the other: the one before is over
-                assert self._process is not None
-                self._clean_up(self._jobs[arm_id], self._process)
+                self._clean_up(self._jobs[arm_id])
             self._begin(first)
         # A command that is not begun yet ends the batch.
         batch = [trial for trial in self._waiting if trial.arm_id in self._begun]
@@ -182,9 +190,9 @@ class CommandExecutor:
                 remedy="Run it by hand, or see what it says with --output inherit.",
             )
 
-    def _clean_up(self, job: CommandJob, process: LimitedProcess) -> None:
+    def _clean_up(self, job: CommandJob) -> None:
         self._begun.discard(job.arm_id)
-        if job.cleanup is None or process.returncode is not None:
+        if job.cleanup is None or self._process is None or self._process.returncode is not None:
             return
         try:
             self._around(job, job.cleanup, "cleanup")
@@ -240,11 +248,13 @@ class CommandExecutor:
     def _ask(self, message: dict[str, Any]) -> list[_Run]:
         assert self._socket is not None
         payload = json.dumps(message).encode("utf-8", "surrogatepass")
+        self._asked = True
         try:
             self._socket.sendall(stopwatch.HEADER.pack(len(payload)) + payload)
             reply = stopwatch.receive(self._socket)
         except OSError:
             reply = None
+        self._asked = False
         if reply is None:
             raise RunError("the process that times commands has been killed", remedy="`dyno resume` goes on.")
         if "refused" in reply:

@@ -1,0 +1,79 @@
+"""Commands under the stopwatch: batches, interrupts, and when enough has been measured."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from agentdyno.model import AutoStop, Phase, Plan, Sample, Status, Trial
+from agentdyno.runner.executors.commands import CommandExecutor, CommandJob
+from agentdyno.runner.rules.stopping import TimeGiven
+
+
+def trial(arm_id: str, iteration: int = 0) -> Trial:
+    return Trial(arm_id, Phase.MEASURED, iteration)
+
+
+def test_short_commands_are_run_many_at_a_time_and_told_one_by_one() -> None:
+    executor = CommandExecutor({"a": CommandJob("a", "true", ("true",)), "b": CommandJob("b", "true", ("true",))})
+    executor.open()
+    try:
+        order = [trial(arm, iteration) for iteration in range(5) for arm in "ba"]
+        for item in order:
+            executor.submit(item)
+        samples = [executor.wait().sample for _ in order]
+    finally:
+        executor.close()
+    assert [sample.key for sample in samples if sample is not None] == [item.key for item in order]
+    assert {sample.status for sample in samples if sample is not None} == {Status.OK}
+    assert executor.window >= 1
+
+
+def test_an_interrupted_run_ends_the_command_and_cleans_up(tmp_path: Path) -> None:
+    mark = tmp_path / "cleaned"
+    job = CommandJob("a", "sleep 600", ("sleep", "600"), cleanup=("sh", "-c", f"echo done > {mark}"))
+    executor = CommandExecutor({"a": job})
+    executor.open()
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        executor.submit(trial("a"))
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            executor.wait()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        executor.close()
+    assert mark.read_text() == "done\n"
+
+
+def sample(arm_id: str, iteration: int, seconds: float) -> Sample:
+    return Sample(arm_id, Phase.MEASURED, iteration, Status.OK, 0, {"duration_s": seconds})
+
+
+def test_arms_that_take_turns_stop_together_when_they_have_had_their_time() -> None:
+    auto = AutoStop(minimum=3, maximum=100)
+    rule = TimeGiven({"a": auto, "b": auto}, each_s=1.0)
+    for iteration in range(3):
+        for arm, seconds in (("a", 0.1), ("b", 0.5)):
+            rule.observe(sample(arm, iteration, seconds))
+    assert not rule.skip(trial("a", 3))  # 1.8 of 2 seconds
+    rule.observe(sample("a", 3, 0.2))
+    assert rule.skip(trial("a", 4))
+    assert rule.skip(trial("b", 3))
+    assert rule.stop(Plan((), ())) is None
+
+
+def test_arms_one_after_the_other_are_looked_at_alone() -> None:
+    auto = AutoStop(minimum=2, maximum=100)
+    rule = TimeGiven({"a": auto, "b": auto}, each_s=1.0, together=False)
+    for iteration in range(2):
+        rule.observe(sample("a", iteration, 0.6))
+    assert rule.skip(trial("a", 2))
+    assert not rule.skip(trial("b", 0))
