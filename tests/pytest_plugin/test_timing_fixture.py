@@ -81,6 +81,9 @@ def test_what_was_timed_before_a_kill_is_stored(project: pytest.Pytester) -> Non
     (run,) = stored(project.path)
     assert [arm.name for arm in run.arms] == ["test_sum", "test_sort[10]", "test_sort[20]", "test_pedantic"]
     assert all(arm.samples for arm in run.arms)
+    project.makepyfile(test_timed=TIMED)
+    project.runpytest_inprocess("-p", "no:xdist", "-k", "pedantic")
+    assert [(found.status, len(found.arms)) for found in stored(project.path)] == [("complete", 1), ("partial", 4)]
 
 
 def test_a_session_without_timings_leaves_no_store(project: pytest.Pytester) -> None:

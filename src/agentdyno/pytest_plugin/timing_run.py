@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agentdyno.errors import NotComparable, StoreError
+from agentdyno.errors import NotComparable, RunError, StoreError
 from agentdyno.findings.comparison.ask import compare_operands
 from agentdyno.findings.engine.match import Operand
 from agentdyno.model import (
@@ -22,12 +23,13 @@ from agentdyno.model import (
     Status,
     Verdict,
 )
-from agentdyno.model.form import INTERRUPTED
+from agentdyno.model.form import CUT_SHORT, INTERRUPTED
 from agentdyno.model.identity import experiment_arm_id, new_run_id
 from agentdyno.runs.closing import close_result, run_status
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kinds import EXPERIMENT
 from agentdyno.runs.normalising import Normaliser
+from agentdyno.runs.ownership import owned
 from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.store import Store
 from agentdyno.workbench.location import output_root
@@ -35,6 +37,8 @@ from agentdyno.workbench.location import output_root
 TIMINGS = "pytest-timings"
 """The tag of these runs."""
 _LOOKED_THROUGH = 500
+_LEFT_OPEN = 50
+"""Newest runs among which those of killed sessions are looked for."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,7 @@ class TimingRun:
     _observed: dict[str, dict[str, object]] = field(default_factory=dict)
     _normaliser: Normaliser = field(default_factory=Normaliser)
     _beside_others: bool = False
+    _owning: ExitStack = field(default_factory=ExitStack)
 
     def take(self, timing: Mapping[str, object]) -> None:
         """Stores what one test has measured."""
@@ -71,18 +76,14 @@ class TimingRun:
         """The closed run; ``None`` where nothing was timed."""
         if self.header is None or self._store is None:
             return None
-        store, folder = self._store, run_folder(self.header.spec, self.header.run_id)
         stored = replace(
-            store.runs.load(self.header.run_id),
-            finished_at=now_ms(),
+            self._store.runs.load(self.header.run_id),
             stopped_because=INTERRUPTED if interrupted else None,
             warnings=(_BESIDE_OTHERS,) if self._beside_others else (),
         )
-        closed = close_result(stored, metrics={}, observed=self._observed, folder=folder)
-        closed = self._normaliser.added_to(closed, whole=True)
-        closed = replace(closed, status=run_status(closed))
-        store.runs.finish(closed, folder=folder)
-        store.close()
+        closed = _closed(self._store, stored, self._observed, self._normaliser)
+        self._owning.close()
+        self._store.close()
         return closed
 
     def _begin(self) -> tuple[RunResult, Store]:
@@ -103,9 +104,33 @@ class TimingRun:
             tags=spec.tags,
             origin={"tool": "pytest", "version": self.tool, "file": "", "sha256": ""},
         )
-        make_folder(run_folder(spec, header.run_id))
+        folder = run_folder(spec, header.run_id)
+        make_folder(folder)
+        _close_what_was_killed(store)
+        self._owning.enter_context(owned(folder, header.run_id, leased=False))
         store.runs.begin(header, (), {})
         return header, store
+
+
+def _closed(
+    store: Store, stored: RunResult, observed: Mapping[str, Mapping[str, object]], normaliser: Normaliser
+) -> RunResult:
+    folder = run_folder(stored.spec, stored.run_id)
+    stored = replace(stored, finished_at=now_ms())
+    closed = normaliser.added_to(close_result(stored, metrics={}, observed=observed, folder=folder), whole=True)
+    closed = replace(closed, status=run_status(closed))
+    store.runs.finish(closed, folder=folder)
+    return closed
+
+
+def _close_what_was_killed(store: Store) -> None:
+    """Sessions that were killed have left their runs open: what they stored is kept, as partial."""
+    for row in store.runs.newest(_LEFT_OPEN):
+        if TIMINGS not in row.tags or row.status is not RunStatus.RUNNING:
+            continue
+        stored = replace(store.runs.load(row.run_id), stopped_because=CUT_SHORT)
+        with suppress(RunError), owned(run_folder(stored.spec, row.run_id), row.run_id, leased=False):
+            _closed(store, stored, {}, Normaliser())
 
 
 _BESIDE_OTHERS = RunWarning(

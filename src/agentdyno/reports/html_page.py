@@ -18,13 +18,8 @@ from agentdyno.findings.run import tables_profiles
 from agentdyno.findings.run.charts_points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
 from agentdyno.findings.run.tables_profiles import resource_series
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-<<<<<<< HEAD
-from agentdyno.model import RunResult
-=======
 from agentdyno.findings.standing.tables_pairs import judged_pairs_of
-from agentdyno.model import ArmResult, RunResult, Status
-from agentdyno.model.codec import to_plain
->>>>>>> x-habits
+from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
 from agentdyno.reports.html_parts import ArmCharts, Chart, RunSection, chart, documents, present, traces
 from agentdyno.reports.html_suite import suite_section
@@ -71,11 +66,7 @@ def render_html(report: Report) -> str:
         runs = [
             _run(f"run-{number}", result)
             if (standing := standing_in(report, result)) is None
-<<<<<<< HEAD
-            else suite_section(f"run-{number}", result, standing)
-=======
-            else _suite_run(f"run-{number}", result, standing, judged_pairs_of(report))
->>>>>>> x-habits
+            else suite_section(f"run-{number}", result, standing, judged_pairs_of(report))
             for number, result in enumerate(report.results, start=1)
         ]
         concluded = [_concluded(f"part-{n}", part) for n, part in enumerate(sections(report.findings), start=1)]
@@ -177,72 +168,6 @@ def _run(key: str, result: RunResult) -> RunSection:
     )
 
 
-<<<<<<< HEAD
-=======
-def _suite_run(key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[Table] = ()) -> RunSection:
-    run = result.run_id[:RUN_ID_LENGTH]
-    shown = suite_tables(result, standing, run=run)
-    unanswered = errors(result)
-    every = failed(standing, run, MOST_FAILED)
-    listed = any(every is not None and table.rows == every.rows for table in shown)
-    return RunSection(
-        key=key,
-        name=one_line(result.name),
-        headline=ran(result, standing),
-        facts=facts(result),
-        main=(*(table for table in shown if unanswered is None or table.title != unanswered.title), *pairs),
-        folded=_present(None if listed else every, run_tables.configuration(result)),
-        charts=_suite_charts(key, result, standing),
-        arms=(),
-        arms_note="",
-        instruments=(),
-        series=(),
-        failures=unanswered,
-        traces=_traces(result.arms),
-        documents=_documents(result),
-    )
-
-
-def _suite_charts(key: str, result: RunResult, standing: SuiteStanding) -> tuple[Chart, ...]:
-    from agentdyno.findings.run.charts import overview
-    from agentdyno.findings.standing.charts import dimension_chart
-
-    if not standing.agents:
-        return ()
-    scores = _chart(dimension_chart(standing), f"{key}-g", "Scores of every agent with their 95 % interval.")
-    charts = [replace(scores, wide=True)]
-    drawn = [data for data in (arm_values(arm, "duration_s") for arm in _by_agent(result.arms)) if data.values]
-    if drawn:
-        caption = "Duration of every agent's answers: each dot an execution, box from quartile to quartile."
-        charts.append(_chart(overview(drawn), f"{key}-o", caption))
-    return (*charts, *_workflow_charts(key, result))
-
-
-def _workflow_charts(key: str, result: RunResult) -> Iterator[Chart]:
-    """Executions of workflows as graphs over time: those that failed first, a few of them."""
-    from agentdyno.findings.case.charts_workflow import workflow_chart
-    from agentdyno.findings.case.judge_workflow import workflow_steps
-
-    every = [(arm, sample, workflow_steps(sample)) for arm in result.arms for sample in arm.samples]
-    found = sorted((item for item in every if item[2]), key=lambda item: item[1].status is Status.OK)
-    for number, (arm, sample, steps) in enumerate(found[:MOST_WORKFLOWS]):
-        caption = f"{one_line(arm.agent or arm.name)}, {one_line(sample.case_id or '')}: {sample.status.value}. "
-        caption += "Time from left to right; strong bars are the longest way, rings were skipped, crosses failed."
-        yield replace(_chart(workflow_chart(steps), f"{key}-w{number}", caption), wide=True)
-
-
-def _by_agent(arms: Sequence[ArmResult]) -> list[ArmResult]:
-    """The answers of each agent over all benchmarks, as one arm."""
-    merged: dict[str, ArmResult] = {}
-    for arm in arms:
-        agent = arm.agent or arm.name
-        before = merged.get(agent)
-        samples = arm.samples if before is None else (*before.samples, *arm.samples)
-        merged[agent] = replace(before or arm, name=agent, samples=samples)
-    return list(merged.values())
-
-
->>>>>>> x-habits
 def _run_charts(key: str, result: RunResult, drawn: list[ArmValues]) -> tuple[Chart, ...]:
     from agentdyno.findings.run.charts import MOST_ROWS, overview, sweep_chart
 

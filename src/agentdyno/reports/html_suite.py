@@ -41,8 +41,8 @@ _PICTURES = {
 }
 
 
-def suite_section(key: str, result: RunResult, standing: SuiteStanding) -> RunSection:
-    """The whole section; what only explains is folded."""
+def suite_section(key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[Table] = ()) -> RunSection:
+    """The whole section; what only explains is folded. ``pairs`` are tables of all that was set side by side."""
     run = result.run_id[:RUN_ID_LENGTH]
     first, *others = suite_tables(result, standing, most_failed=0, run=run)
     unanswered = errors(result)
@@ -54,7 +54,7 @@ def suite_section(key: str, result: RunResult, standing: SuiteStanding) -> RunSe
         name=one_line(result.name),
         headline=ran(result, standing),
         facts=facts(result),
-        main=(first,),
+        main=(first, *pairs),
         folded=present(*(table for table in others if table.title not in left_out), _configuration(result)),
         charts=_first_charts(key, standing) if has_extra("plots") else (),
         arms=_more_charts(key, result, standing) if has_extra("plots") else (),

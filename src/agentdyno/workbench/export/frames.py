@@ -25,9 +25,7 @@ def frame_of(
     """Rows of ``samples``, ``cases`` or ``arms`` as a frame; of ``library``, else of the first that is installed."""
     if library is not None and library not in LIBRARIES:
         raise SpecError(f"no frames of {library!r}", where="to_frame", remedy=nearest(library, LIBRARIES))
-    found = next((name for name in (library or "",) if name), None) or next(
-        (name for name in LIBRARIES if find_spec(name) is not None), None
-    )
+    found = library or next((name for name in LIBRARIES if find_spec(name) is not None), None)
     if found is None or find_spec(found) is None:
         raise PluginError(f"{found or 'neither pandas nor polars'} is not installed", where="to_frame", remedy=NEEDS)
     whole = [with_samples(result) for result in results] if what != "arms" else results
