@@ -157,10 +157,28 @@ def test_the_cost_scatter_has_a_frontier_and_two_axes(page: Page) -> None:
     expect(rows(page, "Cost per task against latency").filter(has_text="sage@3")).to_be_visible()
 
 
-def test_an_alert_is_acknowledged_and_taken_back(page: Page) -> None:
+def test_runs_are_found_by_an_agent_told_apart_and_compared(page: Page) -> None:
+    page.goto("/runs")
+    table = rows(page, "Runs, newest first")
+    expect(table.filter(has_text="sorting")).to_contain_text("size=400")
+    page.get_by_label("Search", exact=True).fill("HELPER")
+    expect(page).to_have_url(query(q="HELPER"))
+    expect(table).to_have_count(2)
+    expect(table.first).to_contain_text("helper@2.1")
+    expect(table.first).to_contain_text("worse")
+    expect(table.last).to_contain_text("baseline")
+    for row in (table.first, table.last):
+        row.get_by_role("checkbox").check()
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(heading(page, "Two runs")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Broken ({BROKEN})")).to_be_visible()
+
+
+def test_alerts_of_a_version_are_acknowledged_at_once_and_taken_back(page: Page) -> None:
     page.goto("/alerts?agent=scout")
-    card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="scout: accuracy"))
-    expect(card).to_contain_text("medium")
+    card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="scout@1.1"))
+    expect(card).to_contain_text("accuracy")
+    expect(card).to_have_count(1)
     card.get_by_label("Note", exact=True).fill("known, <b>waiting</b> for 1.2")
     card.get_by_role("button", name="Acknowledge").click()
     expect(card).to_contain_text("Acknowledged by desk")

@@ -1564,6 +1564,10 @@ export interface components {
             time_limit_ms: number | null;
             token_limit: number | null;
         };
+        /** @description What stands behind the # of the link that `dyno serve` prints. */
+        LinkBody: {
+            token: string;
+        };
         /** @description Every agent × every dimension, by overall rank. ``suite`` is "" over all suites. */
         Matrix: {
             benchmarks: number;
@@ -2620,6 +2624,11 @@ export interface components {
          * @enum {string}
          */
         Side: "baseline" | "candidate";
+        /** @description ``remember``: for 30 days, else until the browser is closed. */
+        SignInBody: {
+            /** @default false */
+            remember?: boolean;
+        };
         /**
          * @description The spans of one execution, parents before children. ``outside_s`` is the time in no span, and
          *     ``outside_critical_s`` its part of the critical path; ``unreadable`` counts events whose times make no sense.
@@ -3067,6 +3076,7 @@ export type LeaderboardItem = components['schemas']['LeaderboardItem'];
 export type LimitedBy = components['schemas']['LimitedBy'];
 export type Limits = components['schemas']['Limits'];
 export type LimitsView = components['schemas']['LimitsView'];
+export type LinkBody = components['schemas']['LinkBody'];
 export type Matrix = components['schemas']['Matrix'];
 export type MatrixEntry = components['schemas']['MatrixEntry'];
 export type Metric = components['schemas']['Metric'];
@@ -3129,6 +3139,7 @@ export type SelfCheck = components['schemas']['SelfCheck'];
 export type Session = components['schemas']['Session'];
 export type Severity = components['schemas']['Severity'];
 export type Side = components['schemas']['Side'];
+export type SignInBody = components['schemas']['SignInBody'];
 export type SpanTree = components['schemas']['SpanTree'];
 export type Spec = components['schemas']['Spec'];
 export type Spread = components['schemas']['Spread'];

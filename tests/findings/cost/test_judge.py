@@ -94,7 +94,7 @@ def test_an_agent_that_never_succeeded_has_no_cost_per_success_and_says_so() -> 
     assert found.performance_per_dollar == 0.0
     assert "never_succeeded" in codes(report)
     assert found.on_latency_frontier is None
-    assert row(report, "fine@1").on_latency_frontier is None  # alone there
+    assert row(report, "fine@1").on_latency_frontier is True  # alone there: nobody beats it
 
 
 def test_an_unknown_cost_is_none_and_stays_off_the_frontiers_with_a_warning() -> None:

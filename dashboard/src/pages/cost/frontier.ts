@@ -86,6 +86,7 @@ export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Sc
     yAxis: {
       type: "value",
       scale: true,
+      ...(bought === "accuracy" ? { max: 1 } : { min: 0 }),
       name: bought === "accuracy" ? "accuracy →" : "seconds →",
       nameLocation: "middle",
       nameGap: bought === "accuracy" ? 32 : 56,

@@ -86,7 +86,7 @@ export default function Page(): ReactElement {
           label="Suite"
           value={suite}
           options={[
-            ["", "the only one"],
+            ["", report.data?.suite ? `the last run: ${report.data.suite}` : "the last run"],
             ...(suites.data?.items ?? []).map((item) => [item.suite_id, item.name || item.suite_id] as const),
           ]}
           onChange={setSuite}

@@ -127,8 +127,10 @@ def _basis(items: Sequence[Spending]) -> str:
 
 
 def _frontier(items: Sequence[Spending], places: Sequence[int], axis: str, seed: int) -> dict[int, _Place]:
-    """By place; nothing for a single agent and for agents without a common case."""
-    if len(places) < 2:
+    """By place; nothing for agents without a common case. Nobody beats an agent that is alone."""
+    if len(places) == 1:
+        return {places[0]: _Place(True, None)}
+    if not places:
         return {}
     shared = common_cases([items[place].record for place in places], items[places[0]].benchmark)
     if not shared.keys:

@@ -68,7 +68,7 @@ def _notes(report: CostReport) -> tuple[str, ...]:
 def _frontiers(report: CostReport) -> Table | None:
     """Where there is something to choose between."""
     shown = [row for row in report.rows if (row.on_accuracy_frontier, row.on_latency_frontier) != (None, None)]
-    if not shown:
+    if len(shown) < 2:
         return None
     names = _names(report)
     columns = (
