@@ -2,6 +2,7 @@ import type { ReactElement } from "react";
 import { ApiError } from "../../api/client";
 import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { useRoute } from "../../router";
+import { ExportButton } from "../../shared/ExportButton";
 import { Choices } from "./Choices";
 import { HeadToHeadComparison } from "./HeadToHead";
 import { NotComparable } from "./NotComparable";
@@ -25,6 +26,7 @@ export default function Page(): ReactElement {
         <CommandHint command={`dyno compare ${names}${suite ? ` --suite ${shellWord(suite)}` : ""}`} />
       </div>
       <Choices agents={agents} suite={suite} />
+      {agents.length > 1 && <ExportButton name={`compare-${agents.join("-")}`} />}
       {agents.length < 2 ? (
         <Empty
           title={
