@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -225,3 +226,50 @@ def test_a_run_that_nobody_executes_is_not_said_to_be_killed(page: Page, service
     page.unroute("**/progress")
     page.route("**/progress", lambda route: route.fulfill(json={**told, "executed": False}))
     expect(page.get_by_text("Nobody executes it on this machine")).to_be_visible()
+
+
+def test_a_run_and_a_case_with_ten_thousand_steps_are_one_file_without_a_server(
+    page: Page, browser: Browser, newest: str, tmp_path: Path
+) -> None:
+    case = "a-case-with-a-name-of-almost-forty-letter-2"
+
+    def long(answer: dict[str, object]) -> dict[str, object]:
+        answers = answer["answers"]
+        assert isinstance(answers, list)
+        step = {
+            "kind": "note",
+            "at_s": 0.0,
+            "content": "<script>alert(1)</script>" * 30,
+            "duration_s": 0.1,
+            "details": {},
+        }
+        events = [{**step, "name": f"step {number}", "at_s": number / 10} for number in range(10_000)]
+        return {**answer, "answers": [{**answers[0], "events": events}]}
+
+    page.goto(f"/runs/{newest}")
+    expect(chart(page, "Durations").locator("canvas")).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export").click()
+    run_file = tmp_path / "run.html"
+    saved.value.save_as(run_file)
+    page.route("**/api/runs/*/cases/*", lambda route: route.fulfill(json=long(route.fetch().json())))
+    page.goto(f"/runs/{newest}/cases/{case}?benchmark={BENCHMARK}")
+    expect(page.get_by_text(re.compile("^10,000 steps"))).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export").click()
+    case_file = tmp_path / "case.html"
+    saved.value.save_as(case_file)
+    alone = browser.new_context(offline=True)
+    try:
+        shown = alone.new_page()
+        shown.goto(run_file.as_uri())
+        expect(heading(shown, re.compile(f"{LONG}@2.0 on {SUITE}"))).to_be_visible()
+        expect(shown.get_by_role("img", name=re.compile("^Durations")).locator("img")).to_be_visible()
+        shown.goto(case_file.as_uri())
+        expect(shown.locator(".step")).to_have_count(10_000)
+        assert shown.locator("script").count() == 0
+        last = shown.locator(".step").last
+        last.locator("summary").click()
+        expect(last.get_by_text("<script>alert(1)</script>").first).to_be_visible()
+    finally:
+        alone.close()

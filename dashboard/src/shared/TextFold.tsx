@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ReactElement } from "react";
 import { asText, plural } from "../format";
+import { useExporting } from "./exporting";
 import "./shared.css";
 
 const SHOWN = 1200;
@@ -8,9 +9,10 @@ const SHOWN = 1200;
 /** Text of a case or an answer, as it is. What is long is folded until somebody asks for it. */
 export function TextFold({ value, label, most = SHOWN }: { value: unknown; label: string; most?: number }): ReactElement {
   const [open, setOpen] = useState(false);
+  const exporting = useExporting();
   const text = asText(value);
   if (text === "") return <p className="muted">nothing</p>;
-  const folded = text.length > most && !open;
+  const folded = text.length > most && !open && !exporting;
   return (
     <>
       <pre className="run-text" tabIndex={0} role="region" aria-label={label}>

@@ -2,6 +2,7 @@ import type { ReactElement } from "react";
 import { ApiError } from "../../api/client";
 import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { Link, address, useRoute } from "../../router";
+import { ExportButton } from "../../shared/ExportButton";
 import { runAddress, shortId } from "../../shared/paths";
 import { Choices } from "./Choices";
 import { HeadToHeadComparison } from "./HeadToHead";
@@ -59,6 +60,7 @@ function ComparedAgents({ query }: { query: URLSearchParams }): ReactElement {
         <CommandHint command={`dyno compare ${names}${suite ? ` --suite ${shellWord(suite)}` : ""}`} />
       </div>
       <Choices agents={agents} suite={suite} />
+      {agents.length > 1 && <ExportButton name={`compare-${agents.join("-")}`} />}
       {agents.length < 2 ? (
         <Empty
           title={

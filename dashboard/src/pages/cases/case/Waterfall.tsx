@@ -2,6 +2,7 @@ import { useMemo, useState } from "react";
 import type { ReactElement } from "react";
 import type { Answer } from "../../../api/answers";
 import { asText, count, duration, money, plural } from "../../../format";
+import { useExporting } from "../../../shared/exporting";
 import { TextFold } from "../../../shared/TextFold";
 import { stepsOf, wholeTime } from "./waterfall";
 import type { Step } from "./waterfall";
@@ -67,7 +68,8 @@ function Row({ step, whole, agent }: { step: Step; whole: number; agent: string 
 }
 
 function Rows({ steps, whole, agent }: { steps: readonly Step[]; whole: number; agent: string }): ReactElement {
-  const [shown, setShown] = useState(SHOWN);
+  const [wanted, setShown] = useState(SHOWN);
+  const shown = useExporting() ? steps.length : wanted;
   return (
     <>
       <ol className="steps">
@@ -76,7 +78,7 @@ function Rows({ steps, whole, agent }: { steps: readonly Step[]; whole: number; 
         ))}
       </ol>
       {steps.length > shown && (
-        <button type="button" className="quiet" onClick={() => setShown(shown * 5)}>
+        <button type="button" className="quiet" onClick={() => setShown(wanted * 5)}>
           Show more of {plural(steps.length, "step")}
         </button>
       )}

@@ -5,6 +5,7 @@ import { CommandHint, Empty, Select, Show, shellWord } from "../../../components
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
+import { ExportButton } from "../../../shared/ExportButton";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
 import { api, caseAddress, casesAddress, profileAddress, shortId } from "../../../shared/paths";
@@ -166,6 +167,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
         <CommandHint command={`dyno show ${shortId(runId)} --case ${shellWord(caseId)}${agent ? ` --agent ${shellWord(agent)}` : ""}`} />
       </div>
       <nav className="row" aria-label="Failed cases">
+        <ExportButton name={`case-${caseId}`} />
         <Link to={casesAddress(runId)}>All failures of the run</Link>
         <Link to={profileAddress(runId, { case: caseId, benchmark, agent })}>Its spans: waterfall and flame view</Link>
         {near.previous && <Link to={caseAddress(runId, near.previous.benchmark, near.previous.caseId)}>Previous failure (k)</Link>}

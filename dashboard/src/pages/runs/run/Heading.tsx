@@ -3,6 +3,7 @@ import type { RunPlace, RunResult, RunVerdict } from "../../../api/answers";
 import { CommandHint, StatusBadge, VerdictBadge } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
+import { ExportButton } from "../../../shared/ExportButton";
 import { agentAddress, api, runAddress, shortId, suiteAddress } from "../../../shared/paths";
 
 const SHOWN_AGENTS = 3;
@@ -67,6 +68,7 @@ export function Heading({ run }: { run: RunResult }): ReactElement {
       </div>
       <nav className="row" aria-label={`Runs of ${run.name}`}>
         <span className="muted">{run.name}</span>
+        <ExportButton name={`run-${shortId(run.run_id)}`} />
         {previous !== null && <Link to={runAddress(previous)}>← Run before</Link>}
         {next !== null && <Link to={runAddress(next)}>Run after →</Link>}
       </nav>

@@ -1,0 +1,89 @@
+/** A page as one file that needs no server: what is shown, with everything that is folded, and no script in it. */
+import { useSyncExternalStore } from "react";
+
+let exporting = false;
+const listeners = new Set<() => void>();
+
+function setExporting(value: boolean): void {
+  exporting = value;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Whether the page is being written to a file: then nothing is cut and every step is there. */
+export function useExporting(): boolean {
+  return useSyncExternalStore(subscribe, () => exporting);
+}
+
+/** Rules of all style sheets of the page; they are of this origin. */
+function styleText(): string {
+  return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join("\n");
+}
+
+/** The main part of the page as it stands: pictures for charts, links to where it was shown, no buttons. */
+function snapshot(main: HTMLElement): HTMLElement {
+  const pictures = [...main.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL("image/png"));
+  const copy = main.cloneNode(true) as HTMLElement;
+  copy.querySelectorAll("canvas").forEach((canvas, index) => {
+    const image = document.createElement("img");
+    image.src = pictures[index] ?? "";
+    image.alt = canvas.closest("[role=img]")?.getAttribute("aria-label") ?? "chart";
+    image.className = "export-picture";
+    canvas.replaceWith(image);
+  });
+  for (const link of copy.querySelectorAll("a")) link.href = new URL(link.getAttribute("href") ?? "", window.location.href).href;
+  for (const control of copy.querySelectorAll("button, .fields, script, .command")) control.remove();
+  return copy;
+}
+
+const OWN_STYLES = `.export-picture { max-width: 100%; }
+.steps > li { content-visibility: auto; contain-intrinsic-size: auto 28px; }`;
+
+function documentOf(main: HTMLElement): string {
+  const made = document.implementation.createHTMLDocument(document.title);
+  const policy = made.createElement("meta");
+  policy.httpEquiv = "Content-Security-Policy";
+  policy.content = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+  const charset = made.createElement("meta");
+  charset.setAttribute("charset", "utf-8");
+  const size = made.createElement("meta");
+  size.name = "viewport";
+  size.content = "width=device-width, initial-scale=1";
+  made.head.prepend(charset, policy, size);
+  made.documentElement.lang = "en";
+  made.documentElement.dataset["theme"] = document.documentElement.dataset["theme"] ?? "";
+  const from = made.createElement("p");
+  from.className = "muted";
+  from.textContent = `Saved from ${window.location.href} on ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC.`;
+  const copy = made.importNode(snapshot(main), true);
+  copy.append(from);
+  made.body.append(copy);
+  // As text, since the policy of this page lets no script add styles. What closes the element cannot be in it.
+  const styles = `${styleText()}\n${OWN_STYLES}`.replaceAll("</", "<\\/");
+  const whole = made.documentElement.outerHTML.replace("</head>", () => `<style>${styles}</style></head>`);
+  return `<!doctype html>\n${whole}\n`;
+}
+
+const drawn = (): Promise<void> => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+
+/** Saves the page that is shown as `name`.html. */
+export async function exportPage(name: string): Promise<void> {
+  const main = document.getElementById("main");
+  if (!main) return;
+  setExporting(true);
+  try {
+    await drawn();
+    const url = URL.createObjectURL(new Blob([documentOf(main)], { type: "text/html;charset=utf-8" }));
+    const anchor = document.createElement("a");
+    anchor.href = url;
+    anchor.download = `${name.replace(/[^\w.@-]+/g, "-").slice(0, 80) || "page"}.html`;
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  } finally {
+    setExporting(false);
+  }
+}
