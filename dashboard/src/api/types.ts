@@ -1540,6 +1540,35 @@ export interface components {
             time_limit_ms: number | null;
             token_limit: number | null;
         };
+        /**
+         * @description What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
+         *     ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds.
+         */
+        Mark: {
+            agent: string;
+            at: number;
+            benchmark: string;
+            case_id: string;
+            is_right: boolean;
+            iteration: number;
+            /** @default  */
+            note: string;
+            run_id: string;
+            who: string;
+        };
+        MarkBody: {
+            agent: string;
+            benchmark: string;
+            case_id: string;
+            is_right: boolean;
+            /** @default 0 */
+            iteration?: number;
+            /** @default  */
+            note?: string;
+        };
+        MarkItems: {
+            items: components["schemas"]["Mark"][];
+        };
         /** @description Every agent × every dimension, by overall rank. ``suite`` is "" over all suites. */
         Matrix: {
             benchmarks: number;
@@ -2970,6 +2999,9 @@ export type LeaderboardItem = components['schemas']['LeaderboardItem'];
 export type LimitedBy = components['schemas']['LimitedBy'];
 export type Limits = components['schemas']['Limits'];
 export type LimitsView = components['schemas']['LimitsView'];
+export type Mark = components['schemas']['Mark'];
+export type MarkBody = components['schemas']['MarkBody'];
+export type MarkItems = components['schemas']['MarkItems'];
 export type Matrix = components['schemas']['Matrix'];
 export type MatrixEntry = components['schemas']['MatrixEntry'];
 export type Metric = components['schemas']['Metric'];

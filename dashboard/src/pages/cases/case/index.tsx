@@ -12,6 +12,7 @@ import { casesOf } from "../samples";
 import type { FailedAt } from "../samples";
 import { useSamples } from "../useSamples";
 import { AnswerCard, passedText } from "./AnswerCard";
+import { Marks } from "./Marks";
 import "./page.css";
 
 export const title = (params: Record<string, string>): string => params["case_id"] ?? "Case";
@@ -169,6 +170,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
               {shown.map(([name, answers]) => (
                 <Answers key={name} agent={name} answers={answers} />
               ))}
+              <Marks view={found} />
             </>
           );
         }}
