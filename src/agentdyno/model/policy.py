@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import ALPHA, JUDGE_FLOOR, UNCALIBRATED
 
 
@@ -104,9 +103,9 @@ class GatePolicy:
     own_tiers: tuple[str, ...] = ()
     own_tolerances: tuple[str, ...] = ()
     cases: CasePolicy = field(default_factory=CasePolicy)
-    uncalibrated: str = field(default=UNCALIBRATED.default, metadata=LEFT_OUT)
-    judge_floor: float = field(default=JUDGE_FLOOR.default, metadata=LEFT_OUT)
-    calibrations: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    uncalibrated: str = UNCALIBRATED.default
+    judge_floor: float = JUDGE_FLOOR.default
+    calibrations: tuple[str, ...] = ()
 
     def rule(self, metric: str) -> GateRule | None:
         return next((rule for rule in self.rules if rule.metric == metric), None)

@@ -19,6 +19,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
 from agentdyno.model.findings import BandFinding, Comparison
 from agentdyno.model.result import Artifact, RunResult
+from agentdyno.model.sample import Mark
 from agentdyno.model.suite import BaselineScores, Rubric
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
@@ -75,6 +76,22 @@ class AcknowledgeBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     note: Annotated[str, StringConstraints(max_length=1000)] = ""
+
+
+class MarkBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    case_id: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+    benchmark: Name
+    agent: Name
+    iteration: Annotated[int, Limits(ge=0, le=10**6)] = 0
+    is_right: bool
+    note: Annotated[str, StringConstraints(max_length=1000)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkItems:
+    items: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.profile.ask import named_case
 from agentdyno.importers.document import printable, read_text_document
 from agentdyno.importers.evals.otlp import case_of, traces_of
-from agentdyno.model import Case
+from agentdyno.model import Case, Phase, RunResult
 from agentdyno.model.codec import to_plain
+from agentdyno.model.sample import Mark
 from agentdyno.servers.otlp.document import read_documents
 from agentdyno.servers.otlp.protobuf import BadTrace
 from agentdyno.servers.otlp.secrets import hide_secrets
@@ -31,7 +33,8 @@ class AddedCase:
 
 
 def case_from_run(store: Store, reference: str, case_id: str) -> Case:
-    """A case of a stored run with where it comes from; what looks secret in it is hidden."""
+    """A case of a stored run with where it comes from and what people said of its answers; what looks secret in it is
+    hidden. A case without a target gets the answer that people marked right."""
     header = store.runs.load(store.runs.find(reference), samples=False)
     benchmark, own = named_case(header, case_id, None)
     found = next(
@@ -41,11 +44,36 @@ def case_from_run(store: Store, reference: str, case_id: str) -> Case:
         for case in item.cases
         if case.id == own
     )
-    provenance = {"run": header.run_id, "benchmark": benchmark, "case": own, **header.origin}
+    provenance: dict[str, object] = {"run": header.run_id, "benchmark": benchmark, "case": own, **header.origin}
+    marks = [mark for mark in store.judging.marks(header.run_id, own) if mark.benchmark == benchmark]
+    if marks:
+        provenance["marks"] = [_said(mark) for mark in marks]
+    target = found.target if found.target is not None else _answer_marked_right(store, header, marks)
     kept = {"provenance": provenance, **found.metadata}
-    return Case(
-        found.id, hide_secrets(found.input), hide_secrets(found.target), _object(hide_secrets(kept)), found.group
-    )
+    return Case(found.id, hide_secrets(found.input), hide_secrets(target), _object(hide_secrets(kept)), found.group)
+
+
+def _said(mark: Mark) -> dict[str, object]:
+    told = {"right": mark.is_right, "who": mark.who, "at": mark.at, "agent": mark.agent, "epoch": mark.iteration}
+    return {**told, "note": mark.note} if mark.note else told
+
+
+def _answer_marked_right(store: Store, header: RunResult, marks: Sequence[Mark]) -> object:
+    """The answer that people call right and nobody wrong, the one with most marks; ``None`` where there is none."""
+    votes: dict[tuple[str, int], list[bool]] = {}
+    for mark in marks:
+        votes.setdefault((mark.agent, mark.iteration), []).append(mark.is_right)
+    right = {answer: len(said) for answer, said in votes.items() if all(said)}
+    if not right:
+        return None
+    agent, iteration = max(right, key=lambda answer: right[answer])
+    arms = {arm.arm_id: arm for arm in header.arms}
+    for sample in store.runs.find_samples(header.run_id, marks[0].case_id):
+        arm = arms[sample.arm_id]
+        same = (arm.agent, sample.iteration) == (agent, iteration) and sample.phase is Phase.MEASURED
+        if same and arm.benchmark == marks[0].benchmark and not sample.instrument:
+            return sample.output
+    return None
 
 
 def case_from_traces(file: Path, case_id: str) -> Case:

@@ -13,6 +13,7 @@ import { casesOf } from "../samples";
 import type { FailedAt } from "../samples";
 import { useSamples } from "../useSamples";
 import { AnswerCard, passedText } from "./AnswerCard";
+import { Marks } from "./Marks";
 import "./page.css";
 
 export const title = (params: Record<string, string>): string => params["case_id"] ?? "Case";
@@ -199,6 +200,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
               {shown.map(([name, answers]) => (
                 <Answers key={name} agent={name} answers={answers} />
               ))}
+              <Marks view={found} />
             </>
           );
         }}
