@@ -531,6 +531,13 @@ export interface components {
             scored: number;
             variance: number | null;
         };
+        /** @description ``columns`` are agents with their versions: those of one agent from the lowest on, or each agent's newest. */
+        CaseGrid: {
+            columns: string[];
+            rows: components["schemas"]["GridRow"][];
+            suite_id: string;
+            suite_name: string;
+        };
         /** @description A case of a suite: ids are unique within a benchmark. */
         CaseKey: {
             benchmark: string;
@@ -1187,10 +1194,56 @@ export interface components {
             single: number;
         };
         /**
+         * @description ``name`` is what was found, ``note`` tells it from others of that name.
+         *
+         *     A run has its ``run_id``; a case the ``suite_id`` that it is in and its ``benchmark``; a suite its ``suite_id``.
+         */
+        FoundThing: {
+            /** @default  */
+            benchmark: string;
+            /** @enum {string} */
+            kind: "agent" | "suite" | "run" | "case" | "tag";
+            name: string;
+            /** @default  */
+            note: string;
+            /** @default  */
+            run_id: string;
+            /** @default  */
+            suite_id: string;
+        };
+        /** @description Agents, suites, runs, cases and tags, in this order, at most eight of each. */
+        FoundThings: {
+            items: components["schemas"]["FoundThing"][];
+        };
+        /**
          * @description ``normal`` leaves the collector alone, ``off`` stops it while timing, ``collect`` also collects before.
          * @enum {string}
          */
         GcPolicy: "normal" | "off" | "collect";
+        /** @description What one agent made of one case: ``passed`` of ``tries``, its mean ``score`` and how the tries ended. */
+        GridCell: {
+            passed: number;
+            run_id: string;
+            score: number | null;
+            statuses: {
+                [key: string]: number;
+            };
+            tries: number;
+        };
+        /**
+         * @description One case; ``cells`` in the order of the columns, ``None`` where it was not tried.
+         *
+         *     ``flips`` counts neighbouring cells of which one was passed in most tries and the other was not. ``input`` is its
+         *     beginning, as text.
+         */
+        GridRow: {
+            benchmark: string;
+            case_id: string;
+            cells: (components["schemas"]["GridCell"] | null)[];
+            flips: number;
+            group: string | null;
+            input: string;
+        };
         /**
          * @description Two agents on the same cases, the unit being the case.
          *
@@ -1568,6 +1621,35 @@ export interface components {
         LinkBody: {
             token: string;
         };
+        /**
+         * @description What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
+         *     ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds.
+         */
+        Mark: {
+            agent: string;
+            at: number;
+            benchmark: string;
+            case_id: string;
+            is_right: boolean;
+            iteration: number;
+            /** @default  */
+            note: string;
+            run_id: string;
+            who: string;
+        };
+        MarkBody: {
+            agent: string;
+            benchmark: string;
+            case_id: string;
+            is_right: boolean;
+            /** @default 0 */
+            iteration?: number;
+            /** @default  */
+            note?: string;
+        };
+        MarkItems: {
+            items: components["schemas"]["Mark"][];
+        };
         /** @description Every agent × every dimension, by overall rank. ``suite`` is "" over all suites. */
         Matrix: {
             benchmarks: number;
@@ -1935,6 +2017,19 @@ export interface components {
             start_s: number;
         };
         /**
+         * @description Up to the time ``at`` (UTC milliseconds): executions ``done`` and ``passed``, and what is known of the cost.
+         *
+         *     The durations are of the executions since the point before, ``None`` where none of them has one.
+         */
+        ProgressPoint: {
+            at: number;
+            cost_usd: number | null;
+            done: number;
+            median_s: number | null;
+            p95_s: number | null;
+            passed: number;
+        };
+        /**
          * @description Where a value comes from. Simulated values never pass for measured ones; ``reported`` ones are what an agent
          *     says of itself: they are shown, and nothing is ranked, scored or decided by them.
          * @enum {string}
@@ -2206,6 +2301,20 @@ export interface components {
             duels: components["schemas"]["Duel"][];
         };
         /**
+         * @description ``planned`` executions, and points of the newest 20,000. ``job_id`` is of the job that makes it, "" for none.
+         *
+         *     ``executed``: a process works on it right now, as far as this machine and the jobs tell.
+         */
+        RunCourse: {
+            executed: boolean;
+            job_id: string;
+            planned: number;
+            /** @default [] */
+            points: components["schemas"]["ProgressPoint"][];
+            run_id: string;
+            status: components["schemas"]["RunStatus"];
+        };
+        /**
          * @description ``calls`` of the agent, warm-ups included, for ``cases`` asked ``epochs`` times. ``usd`` is ``None`` where the
          *     agent costs money and nobody knows how much; 0 where it costs nothing. ``seconds`` rests on the agent's last
          *     executions of the suite, ``None`` where there are none.
@@ -2240,6 +2349,14 @@ export interface components {
             suite_epochs: number;
             /** @default true */
             whole: boolean;
+        };
+        /** @description The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents. */
+        RunPlace: {
+            next_run_id: string | null;
+            previous_run_id: string | null;
+            run_id: string;
+            /** @default [] */
+            verdicts: components["schemas"]["RunVerdict"][];
         };
         /**
          * @description Times are UTC milliseconds. ``overhead_s`` is the harness's own cost per timed call.
@@ -2357,6 +2474,25 @@ export interface components {
             /** @default  */
             unit: string;
             verdict: components["schemas"]["Verdict"] | null;
+        };
+        /**
+         * @description An agent of a run against its baseline: the one that was set, else the version before, "" where there is none.
+         *
+         *     ``summary`` is the sentence to read; ``broken`` cases only the baseline got right, ``fixed`` ones only this run.
+         */
+        RunVerdict: {
+            agent: string;
+            baseline: string;
+            /** @default  */
+            baseline_run_id: string;
+            /** @default [] */
+            broken: components["schemas"]["CaseKey"][];
+            /** @default [] */
+            fixed: components["schemas"]["CaseKey"][];
+            suite_id: string;
+            summary: string;
+            /** @enum {string} */
+            verdict: "worse" | "inconclusive" | "better" | "same" | "no-baseline";
         };
         /** @description A run without its samples and cases, and what is concluded about it; ``bands`` where they are asked for. */
         RunView: {
@@ -2607,12 +2743,16 @@ export interface components {
             ttft_error_p50_s: number;
             ttft_error_p99_s: number;
         };
-        /** @description Who asks, and what they ask. ``store`` is its URL without password, ``generation`` changes with results. */
+        /**
+         * @description Who asks, and what they ask. ``generation`` changes with results.
+         *
+         *     ``store`` is its URL without password, for administrators; the others need not know where results lie.
+         */
         Session: {
             generation: number;
             keyless: boolean;
             scope: components["schemas"]["Scope"];
-            store: string;
+            store: string | null;
             version: string;
             who: string;
             workspace: string;
@@ -2654,8 +2794,9 @@ export interface components {
          *     ``processes`` is how many fresh processes an arm's samples are spread over; ``None`` is one, or ten where two
          *     sides are compared (a process has a speed of its own, by its layout in memory).
          *
-         *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON`` or,
-         *     in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the sides are told apart.
+         *     ``against`` names the other side of a run that measures two: ``git:COMMIT``, ``python:PATH``, ``params:JSON``,
+         *     ``experiment:NAME`` or, in a suite, ``agent:NAME``. ``until_decided`` runs a suite case by case and ends when the
+         *     sides are told apart.
          *     ``otel`` puts each case of a suite once more to its agents, with tracing on, after everything that is timed.
          *     ``executor`` is where trials run. ``reports`` are written with every run. ``bands`` has thresholds that replace
          *     those of the settings; ``None`` where nobody asked to hold the figures against any.
@@ -3010,6 +3151,7 @@ export type Bottleneck = components['schemas']['Bottleneck'];
 export type BreakingPoint = components['schemas']['BreakingPoint'];
 export type Case = components['schemas']['Case'];
 export type CaseFigures = components['schemas']['CaseFigures'];
+export type CaseGrid = components['schemas']['CaseGrid'];
 export type CaseKey = components['schemas']['CaseKey'];
 export type CaseScores = components['schemas']['CaseScores'];
 export type CaseView = components['schemas']['CaseView'];
@@ -3050,7 +3192,11 @@ export type FailureKind = components['schemas']['FailureKind'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type Finished = components['schemas']['Finished'];
 export type FittedLaw = components['schemas']['FittedLaw'];
+export type FoundThing = components['schemas']['FoundThing'];
+export type FoundThings = components['schemas']['FoundThings'];
 export type GcPolicy = components['schemas']['GcPolicy'];
+export type GridCell = components['schemas']['GridCell'];
+export type GridRow = components['schemas']['GridRow'];
 export type HeadToHead = components['schemas']['HeadToHead'];
 export type Health = components['schemas']['Health'];
 export type Histogram = components['schemas']['Histogram'];
@@ -3077,6 +3223,9 @@ export type LimitedBy = components['schemas']['LimitedBy'];
 export type Limits = components['schemas']['Limits'];
 export type LimitsView = components['schemas']['LimitsView'];
 export type LinkBody = components['schemas']['LinkBody'];
+export type Mark = components['schemas']['Mark'];
+export type MarkBody = components['schemas']['MarkBody'];
+export type MarkItems = components['schemas']['MarkItems'];
 export type Matrix = components['schemas']['Matrix'];
 export type MatrixEntry = components['schemas']['MatrixEntry'];
 export type Metric = components['schemas']['Metric'];
@@ -3100,6 +3249,7 @@ export type ProfileData = components['schemas']['ProfileData'];
 export type ProfilePhase = components['schemas']['ProfilePhase'];
 export type ProfileReport = components['schemas']['ProfileReport'];
 export type ProfiledSpan = components['schemas']['ProfiledSpan'];
+export type ProgressPoint = components['schemas']['ProgressPoint'];
 export type Provenance = components['schemas']['Provenance'];
 export type RankedScore = components['schemas']['RankedScore'];
 export type Recommendation = components['schemas']['Recommendation'];
@@ -3116,13 +3266,16 @@ export type ResultPage = components['schemas']['ResultPage'];
 export type Rubric = components['schemas']['Rubric'];
 export type RunBody = components['schemas']['RunBody'];
 export type RunComparisons = components['schemas']['RunComparisons'];
+export type RunCourse = components['schemas']['RunCourse'];
 export type RunEstimate = components['schemas']['RunEstimate'];
 export type RunForm = components['schemas']['RunForm'];
+export type RunPlace = components['schemas']['RunPlace'];
 export type RunResult = components['schemas']['RunResult'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunRowPage = components['schemas']['RunRowPage'];
 export type RunStatus = components['schemas']['RunStatus'];
 export type RunSubject = components['schemas']['RunSubject'];
+export type RunVerdict = components['schemas']['RunVerdict'];
 export type RunView = components['schemas']['RunView'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type Sample = components['schemas']['Sample'];
