@@ -175,6 +175,18 @@ def test_an_arm_whose_samples_all_failed_has_nothing_to_compare() -> None:
     assert compare_arms(failed, arm([1.0] * 10), SampleJudging(paired=True)) == ()
 
 
+def test_times_are_shown_and_not_judged_where_the_bench_stood_still_too_often() -> None:
+    calm, slower = arm([1.0, 1.01] * 10), arm([2.0, 2.01] * 10)
+    left_out = {"disturbed": {"paused_s": 5.0, "readings": {"duration_s": 7.0}}}
+    still = replace(slower.samples[0], iteration=20, readings={}, details=left_out)
+    assert row(calm, replace(slower, samples=(*slower.samples, still))).verdict is Verdict.WORSE
+    twice = (*slower.samples, still, replace(still, iteration=21))
+    found = row(calm, replace(slower, samples=twice))
+    assert (found.verdict, found.p_value) == (Verdict.INCONCLUSIVE, None)
+    assert found.reason == "the bench itself stood still during 9% of one side's samples"
+    assert (found.baseline, found.candidate) == (1.005, 2.005)
+
+
 def test_failed_samples_do_not_enter_and_wrong_answers_do() -> None:
     generator = rng()
     good = samples({"duration_s": noisy(generator)})

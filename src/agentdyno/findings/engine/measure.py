@@ -20,6 +20,7 @@ from agentdyno.findings.engine.measure_separate import (
 )
 from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
 from agentdyno.findings.engine.pairing import Pairing, pair_records
+from agentdyno.findings.figures.claims import MOST_DISTURBED
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
 from agentdyno.model.findings import Verdict
 from agentdyno.model.metric import known_metric
@@ -39,8 +40,6 @@ QUANTITIES = (
 METRICS = (*DIMENSIONS, OVERALL, *QUANTITIES)
 """What two records can be compared in."""
 
-MOST_DISTURBED = 0.05
-"""Of the executions of one side in which the bench stood still; with more, what is left may not be like the rest."""
 SHORTEST_S = 0.001
 """Times of agents below this are not compared: each side runs in a process of its own, and where that happens to lie
 in memory makes a larger difference than its code."""

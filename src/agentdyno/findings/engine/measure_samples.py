@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from agentdyno.findings.engine.measure_arms_apart import against_runs
+from agentdyno.findings.figures.claims import MOST_DISTURBED, Disturbed
 from agentdyno.findings.figures.summarise import (
     PER_PROCESS,
     THROUGHPUT,
@@ -77,6 +78,8 @@ def compare_arms(
     """
     names = [name for name in baseline.metrics if name in candidate.metrics]
     rows = []
+    worst = max(Disturbed.among(arm.samples).share for arm in (baseline, candidate))
+    still = f"the bench itself stood still during {worst:.0%} of one side's samples" if worst > MOST_DISTURBED else ""
     before, after = whole_trials(baseline.samples), whole_trials(candidate.samples)
     for name in names:
         metric = candidate.metrics[name].as_metric(name)
@@ -84,9 +87,12 @@ def compare_arms(
         if not (sides.baseline and sides.candidate):
             continue
         if apart is None or not metric.machine_dependent:
-            rows.append(_compare(metric, sides, judging))
+            row = _compare(metric, sides, judging)
         else:
-            rows.append(_compare_apart(metric, sides, judging, ((baseline, candidate), apart)))
+            row = _compare_apart(metric, sides, judging, ((baseline, candidate), apart))
+        if still and row.verdict is not None and metric.unit in ("s", "/s") and not name.startswith("cpu"):
+            row = replace(row, p_value=None, verdict=Verdict.INCONCLUSIVE, reason=still)
+        rows.append(row)
     return tuple(sorted(rows, key=lambda row: row.verdict is None))
 
 

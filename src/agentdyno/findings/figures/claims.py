@@ -11,6 +11,8 @@ from agentdyno.model.sample import Sample, disturbance_of
 
 RATIO = 2.0
 """Figures that differ by less than this factor agree."""
+MOST_DISTURBED = 0.05
+"""Of the executions of one side in which the bench stood still; with more, what is left may not be like the rest."""
 OVERHEAD_S = 0.01
 """Seconds that may lie between what a clock inside an agent and one outside of it says."""
 
@@ -49,6 +51,13 @@ class Disturbed:
     @property
     def share(self) -> float:
         return self.executions / self.of if self.of else 0.0
+
+    @classmethod
+    def among(cls, samples: Iterable[Sample]) -> Disturbed:
+        found = cls()
+        for sample in samples:
+            found.add(sample)
+        return found
 
     def add(self, sample: Sample) -> None:
         if not sample.usable:

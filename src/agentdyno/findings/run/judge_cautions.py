@@ -125,8 +125,8 @@ def _stood_still(arm: ArmResult, seen: Disturbed) -> RunWarning:
     """What is left out, and what the figure would be with it."""
     cases = f" ({_named(seen.cases)})" if any(seen.cases) else ""
     told = (
-        f"the bench itself stood still for {seen.paused_s:.1f} s, in {seen.executions} of {seen.of} executions{cases}"
-        ": the times of these do not count"
+        f"the bench itself stood still for {seen.paused_s:.1f} s, in {seen.executions} of {seen.of} executions"
+        f"{cases}: the times of these do not count"
     )
     duration = arm.metrics.get("duration_s")
     if duration is not None and duration.mean is not None and seen.durations_s:
