@@ -89,7 +89,7 @@ def judged(bench: Bench, broken: int, gate_section: str = "") -> Judged:
         gate,
         seen.json()["standing"]["head_to_head"],
         told,
-        bench.dyno("show", "last").out,
+        bench.dyno("show", "last", "-v").out,
     )
 
 

@@ -105,7 +105,7 @@ def test_a_refusal_that_the_scorer_cannot_read_is_wrong_and_blocks(project: Benc
 def test_every_view_of_the_run_names_the_scorer_the_exception_and_the_line(project: Bench) -> None:
     refusing(project)
     assert project.dyno("run", "suite.yaml").code == 0
-    shown = words(project.dyno("show", "last").out)
+    shown = words(project.dyno("show", "last", "-v").out)
     assert f"{REASON} on 10 of 30 answers, each of which counts as 0: cases c00, c01, c02 and 7 more" in shown
     assert "Scorers that could not judge" in shown
     assert "Accuracy is of 30 cases." in shown
@@ -134,7 +134,7 @@ def test_a_mended_scorer_judges_the_stored_answers_by_the_new_rule(project: Benc
     codes = {item["code"]: item["message"] for item in done.json["result"]["warnings"]}
     assert codes["unscored"] == "scored 20 of 30 cases: 10 answers could not be judged"
     assert "scorers.py@valid 10 (scorer scorers.py@valid gave no verdict: no JSON" in codes["not-judged"]
-    assert "answer scored 20 of 30" in words(project.dyno("show", "last").out)
+    assert "answer scored 20 of 30" in words(project.dyno("show", "last", "-v").out)
 
 
 def test_more_answers_without_a_verdict_than_the_baseline_has_block(project: Bench) -> None:

@@ -12,10 +12,7 @@ from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS
 from agentdyno.findings.standing.model import SuiteStanding
-from agentdyno.findings.standing.tables import suite_tables
-from agentdyno.findings.standing.tables_cases import difference_lines, failed, scorers
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.findings.standing.tables_overview import overview
 from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
@@ -111,6 +108,10 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
 
 def _print_first_screen(console: Console, result: RunResult, standing: SuiteStanding) -> None:
     """What a suite's run says at first sight: one table, what tells two agents apart, a few failures."""
+    # Only now: a run of an experiment does without them.
+    from agentdyno.findings.standing.tables_cases import difference_lines, failed, scorers
+    from agentdyno.findings.standing.tables_overview import overview
+
     cases = sum(len(item.cases) for item in result.suite.benchmarks) if result.suite is not None else 0
     run, executions = result.run_id[:RUN_ID_LENGTH], sum(agent.samples for agent in standing.agents)
     facts_told = f"{count(cases, 'case')}, {count(executions, 'execution')}, took {dict(facts(result))['took']}"
@@ -165,6 +166,8 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     _line(console, f"{known['started']}, took {known['took']}, {how}", _STYLES[Tone.MUTED])
     _line(console)
     if standing is not None:
+        from agentdyno.findings.standing.tables import suite_tables
+
         _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
     if has_windows(result.kind):  # its section above has said it all

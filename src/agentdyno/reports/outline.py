@@ -10,7 +10,6 @@ from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, standing_in
-from agentdyno.findings.standing.words import verdict_sentence
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import NOT_CREDIBLE, form_of
@@ -109,6 +108,8 @@ def ran(result: RunResult, standing: SuiteStanding | None = None) -> Headline:
 
 def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
     """A wrong answer is a result: only what is missing, or never answered, spoils a run."""
+    from agentdyno.findings.standing.words import verdict_sentence  # a run of an experiment does without it
+
     wanted = sum(planned(arm) for arm in result.arms)
     done = sum(number for arm in result.arms for name, number in statuses(arm).items() if name != Status.CANCELLED)
     text = verdict_sentence(standing, agent_labels(standing))
