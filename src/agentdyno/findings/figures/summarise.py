@@ -70,8 +70,10 @@ RESAMPLES = 1000
 
 
 def _interval(values: list[float], processes: Mapping[int, list[float]]) -> tuple[float, float] | None:
-    """Of the median: exact where one process gave all samples, else bootstrapped over processes and samples."""
-    if len(processes) >= 3 and len(set(values)) > 1 and sum(map(len, processes.values())) == len(values):
+    """Of the median: exact where one process gave all samples, or each a single one (these share nothing); else
+    bootstrapped over processes and samples."""
+    several = 3 <= len(processes) < len(values)
+    if several and len(set(values)) > 1 and sum(map(len, processes.values())) == len(values):
         from agentdyno.stats import hierarchical
 
         interval = hierarchical(list(processes.values()), "median", resamples=RESAMPLES, seed=len(values))
