@@ -10,8 +10,9 @@ import scipy.special
 import scipy.stats
 
 import agentdyno.pytest_plugin.session
-from agentdyno.model import RunResult
+from agentdyno.model import RunResult, Verdict
 from agentdyno.pytest_plugin.timing import TimingFixture
+from agentdyno.pytest_plugin.timing_run import TimingRun, worse_than
 from agentdyno.store import Store
 
 pytest_plugins = ["pytester"]
@@ -155,3 +156,30 @@ def test_a_woven_function_is_timed_where_it_is_called_and_put_back() -> None:
     assert timed.stats is not None
     timed.unweave()
     assert Path.exists is original
+
+
+def timed_session(url: str, root: Path, scale: float) -> RunResult:
+    """A session with one test, whose times are given."""
+    run = TimingRun(url, root, "9")
+    samples = [{"duration_s": scale * (1 + 0.01 * (n % 5)), "cpu_s": scale * (1 + 0.01 * (n % 5))} for n in range(30)]
+    timing = {"experiment": "t.py::test_a", "name": "test_a", "params": {}, "observed": {}, "extra": {}, "loops": 1}
+    run.take({**timing, "began_ms": 1_000, "beside_others": False, "samples": samples})
+    closed = run.close(interrupted=False)
+    assert closed is not None
+    return closed
+
+
+def test_timings_are_worse_only_beyond_what_is_known_of_the_noise_between_runs(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'dyno.db'}"
+    first = timed_session(url, tmp_path, 0.001)
+    found, told = worse_than(first.run_id, timed_session(url, tmp_path, 0.003), url)
+    assert found is not None
+    assert found.verdict is Verdict.INCONCLUSIVE  # nothing is known of the noise between runs yet
+    assert "none is worse (inconclusive)" in told
+    url = f"sqlite:///{tmp_path / 'known.db'}"
+    for scale in (0.00101, 0.00099, 0.001, 0.00102, 0.00098, 0.00101, 0.001):
+        before = timed_session(url, tmp_path, scale)
+    found, told = worse_than(before.run_id, timed_session(url, tmp_path, 0.003), url)
+    assert found is not None
+    assert found.verdict is Verdict.WORSE
+    assert "worse: test_a; dyno compare" in told
