@@ -1,0 +1,1 @@
+import{m as e}from"./components-Dv0v04eS.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};
