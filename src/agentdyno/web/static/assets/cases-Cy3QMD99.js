@@ -1,0 +1,1 @@
+import{p as e}from"./components-DcYNhsC9.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};
