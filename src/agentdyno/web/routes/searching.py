@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from agentdyno.findings.record.ask_search import FoundThing, search_store
 from agentdyno.model.job import Scope
 from agentdyno.web.auth import require
 from agentdyno.web.replies import answer
 from agentdyno.web.state import Services, services
-from agentdyno.workbench.searching import FoundThing, search_store
 
 router = APIRouter(tags=["search"], dependencies=[Depends(require(Scope.READ))])
 
