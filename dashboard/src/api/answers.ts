@@ -9,7 +9,7 @@ export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, HeadToHead, History, HistoryChange, HistoryPoint,
-  Job, JobPage, KeyItems, Mark, MarkItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
+  Job, JobPage, AnswerMark, KeyItems, MarkItems, Matrix, MatrixEntry, MetricComparison, MetricNames, MetricSummary,
   Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore, Regression, RunBody, RunResult, RunRow, RunRowPage, RunWarning, SamplePage, SampleRow, ScenarioReport,
   ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport, SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
