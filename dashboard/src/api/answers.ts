@@ -9,7 +9,7 @@ export type {
   Accepted, AgentItems, AgentStanding, Alert, AlertItems, AllAgainstAll, Answer, ApiKey, ArmComparison, ArmResult, ArmStanding, Artifact, BandFinding,
   ArtifactItems, AuditPage, BaselineItems, BoardScope, Bottleneck, BreakingPoint, CaseGrid, CaseKey, CaseScores, ChangeRow, Changes, Comparison,
   ConfigurationRow, CostReport, CostRow, Coverage, Duel, Execution, ExecutionPhase, FailedCase, Failure, FoundThing, FoundThings, GridCell, GridRow,
-  Mark, MarkItems, HeadToHead, History, HistoryChange, HistoryPoint, HistorySubjects, Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames,
+  AnswerMark, MarkItems, HeadToHead, History, HistoryChange, HistoryPoint, HistorySubjects, Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames,
   MetricSummary, Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore,
   Regression, RunBody, RunComparisons, RunCourse, RunEstimate, RunPlace, RunResult, RunRow, RunRowPage, RunSubject, RunVerdict, RunWarning,
   SamplePage, SampleRow, ScenarioReport, ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport,

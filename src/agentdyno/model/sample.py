@@ -120,7 +120,7 @@ def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AnswerMark:
     """What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
     ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds."""
 

@@ -19,7 +19,7 @@ from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.model.case import Case
 from agentdyno.model.findings import BandFinding, Comparison
 from agentdyno.model.result import Artifact, RunResult
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.model.suite import BaselineScores, Rubric
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store.rows import BaselineRow, Execution, RunRow
@@ -91,7 +91,7 @@ class MarkBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class MarkItems:
-    items: tuple[Mark, ...]
+    items: tuple[AnswerMark, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agentdyno.findings.record.ask import Records
 from agentdyno.model import RunResult, Workspace
 from agentdyno.model.codec import encode
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.workbench.rescore import rescore
 
 from ...suites import Room
@@ -80,7 +80,7 @@ def test_marks_of_the_store_are_labels_and_go_out_as_a_file_that_is_one(room: Ro
     agent = judged.arms[0].agent or ""
     benchmark = judged.arms[0].benchmark or ""
     marks = [
-        Mark(judged.run_id, benchmark, f"c{i}", agent, 0, "bob", 1, is_right=bool(i % 3), note="=1+1")
+        AnswerMark(judged.run_id, benchmark, f"c{i}", agent, 0, "bob", 1, is_right=bool(i % 3), note="=1+1")
         for i in range(25)
     ]
     for mark in marks:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.store import Store
 
-MARK = Mark("run", "sums", "a", "agent@1", 0, "ada", 1_000, is_right=True, note="as the manual says")
+MARK = AnswerMark("run", "sums", "a", "agent@1", 0, "ada", 1_000, is_right=True, note="as the manual says")
 
 
 def test_a_mark_is_kept_with_who_when_and_why_and_replaced_by_the_same_person_only(store: Store) -> None:

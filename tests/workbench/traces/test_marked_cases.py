@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.workbench.traces.adding_cases import case_from_run
 
 from ...suites import Room
@@ -15,7 +15,7 @@ def test_a_case_without_a_target_gets_the_answer_that_people_marked_right(room: 
     arm = result.arms[0]
     assert case_from_run(room.store, result.run_id, "a").target is None
     answered = (result.run_id, arm.benchmark or "", "a", arm.agent or "", 0)
-    room.store.judging.mark(Mark(*answered, "ada", 7, is_right=True, note="that is it"))
+    room.store.judging.mark(AnswerMark(*answered, "ada", 7, is_right=True, note="that is it"))
     case = case_from_run(room.store, result.run_id, "a")
     assert case.target == "no"
     provenance = case.metadata["provenance"]
@@ -23,5 +23,5 @@ def test_a_case_without_a_target_gets_the_answer_that_people_marked_right(room: 
     assert provenance["marks"] == [
         {"right": True, "who": "ada", "at": 7, "agent": arm.agent, "epoch": 0, "note": "that is it"}
     ]
-    room.store.judging.mark(Mark(*answered, "bob", 8, is_right=False))
+    room.store.judging.mark(AnswerMark(*answered, "bob", 8, is_right=False))
     assert case_from_run(room.store, result.run_id, "a").target is None, "people are divided"

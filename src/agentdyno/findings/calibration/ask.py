@@ -15,6 +15,7 @@ from agentdyno.findings.calibration.model import GradedAnswer, JudgeCalibration,
 from agentdyno.model import Phase, RunResult, Sample, Status, Suite
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.sample import JUDGED_BY, scoring_items
+from agentdyno.settings.judging import PASS_THRESHOLD
 from agentdyno.store import Store
 
 CHARACTERS_A_TOKEN = 4.0
@@ -132,7 +133,7 @@ def _by_case(graded: Sequence[StoredAnswer]) -> dict[str, list[tuple[GradedAnswe
 
 
 def _threshold(suite: Suite | None, answer: GradedAnswer) -> float:
-    return 0.5 if suite is None else suite.benchmark(answer.benchmark).rubric.pass_threshold
+    return PASS_THRESHOLD.default if suite is None else suite.benchmark(answer.benchmark).rubric.pass_threshold
 
 
 def _grade(item: Mapping[str, object]) -> float | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.calibration.model import GradedAnswer
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.specs.dataset.files import read_rows
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 
@@ -109,7 +109,7 @@ def _value(text: str, name: str) -> float | None:
     raise ValueError(f"expected a {name} such as right, wrong or a number in 0..1, got {shorten(repr(text))}")
 
 
-def labels_of_marks(marks: Sequence[Mark]) -> tuple[Label, ...]:
+def labels_of_marks(marks: Sequence[AnswerMark]) -> tuple[Label, ...]:
     """What people marked in the store."""
     return tuple(
         Label(

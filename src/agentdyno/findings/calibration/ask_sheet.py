@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.calibration.ask import StoredAnswer, judged_answers
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.store import Store
 
 SHEET = ("benchmark", "case", "agent", "epoch", "question", "reference", "answer", "label", "who", "note")
@@ -46,7 +46,7 @@ def write_sheet(store: Store, run_id: str, file: Path, size: int, seed: int) -> 
     return len(rows)
 
 
-def write_marks(marks: Sequence[Mark], file: Path) -> int:
+def write_marks(marks: Sequence[AnswerMark], file: Path) -> int:
     """Writes marks as a file that ``dyno judge calibrate`` reads; how many."""
     rows = [
         [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.settings.judging import PASS_THRESHOLD
+
 Range = tuple[float, float]
 """A 95 % interval."""
 
@@ -44,7 +46,7 @@ class JudgeIdentity:
     judge: str
     suite_id: str = ""
     run_ids: tuple[str, ...] = ()
-    pass_threshold: float = 0.5
+    pass_threshold: float = PASS_THRESHOLD.default
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentdyno.findings.calibration.model import JudgeCalibration, JudgedRate
 from agentdyno.findings.calibration.words import bias_words, kappa_words, lead_words
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, when
 
@@ -42,7 +42,7 @@ def calibrations_table(found: Sequence[JudgeCalibration]) -> Table:
     return Table("Judges that were held against people", columns, rows)
 
 
-def marks_table(marks: Sequence[Mark]) -> Table:
+def marks_table(marks: Sequence[AnswerMark]) -> Table:
     """One row a mark."""
     columns = (
         Column("case", heading=True),

@@ -8,34 +8,34 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.store.database.repository import Repository, directly, durably
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.judging.schema import MARK_KEY, judge_calibrations, marks
 
-_COLUMNS = tuple(marks.c[field.name] for field in fields(Mark))
+_COLUMNS = tuple(marks.c[field.name] for field in fields(AnswerMark))
 Document = dict[str, Any]  # JSON, as a finding wrote it
 
 
-def keep_mark(session: DatabaseSession, mark: Mark) -> None:
+def keep_mark(session: DatabaseSession, mark: AnswerMark) -> None:
     """Keeps a mark in place of the one that the same person gave to the same answer before."""
     session.execute(session.backend.insert_or_replace(marks, MARK_KEY, "1 = 1"), asdict(mark))
 
 
-def delete_mark(session: DatabaseSession, mark: Mark) -> bool:
+def delete_mark(session: DatabaseSession, mark: AnswerMark) -> bool:
     """Takes a person's mark of an answer away; whether there was one."""
     own = (marks.c[name] == getattr(mark, name) for name in MARK_KEY)
     return session.execute(delete(marks).where(*own)).rowcount > 0
 
 
-def list_marks(session: DatabaseSession, run_id: str | None = None, case_id: str | None = None) -> list[Mark]:
+def list_marks(session: DatabaseSession, run_id: str | None = None, case_id: str | None = None) -> list[AnswerMark]:
     """Every mark, or those of a run or a case of it, in the order of answers, then of who gave them."""
     wanted = select(*_COLUMNS).order_by(*(marks.c[name] for name in MARK_KEY))
     if run_id is not None:
         wanted = wanted.where(marks.c.run_id == run_id)
     if case_id is not None:
         wanted = wanted.where(marks.c.case_id == case_id)
-    return [Mark(**row._mapping) for row in session.execute(wanted)]
+    return [AnswerMark(**row._mapping) for row in session.execute(wanted)]
 
 
 def keep_calibration(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentdyno.findings.case.ask import Browsing
 from agentdyno.model.job import AuditEntry, Scope
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.lookups import LONGEST_NAME, find_run
 from agentdyno.web.problems import RefusedRequest
@@ -31,7 +31,7 @@ def marks(run_id: RunId, case_id: Annotated[str | None, Query(max_length=2000)] 
     return answer(MarkItems(tuple(given.store.judging.marks(found, case_id or None))))
 
 
-@router.put("/api/runs/{run_id}/marks", response_model=Mark)
+@router.put("/api/runs/{run_id}/marks", response_model=AnswerMark)
 def put_mark(run_id: RunId, body: MarkBody, given: Given, caller: Runner) -> Response:
     """Marks an answer right or wrong, in place of what the same person said of it before.
 
@@ -46,7 +46,7 @@ def put_mark(run_id: RunId, body: MarkBody, given: Given, caller: Runner) -> Res
             "`GET /api/runs/{run_id}/cases/{case_id}` shows what there is.",
         )
     answered = (found, view.benchmark, body.case_id, body.agent, body.iteration)
-    mark = Mark(*answered, caller.name, now, body.is_right, body.note)
+    mark = AnswerMark(*answered, caller.name, now, body.is_right, body.note)
     given.store.judging.mark(mark)
     given.store.service.add_audit(AuditEntry(now, caller.name, "mark.set", found, body.model_dump()))
     return answer(mark)
@@ -65,7 +65,7 @@ def delete_mark(
 ) -> Response:
     """Takes the caller's own mark of an answer back; the marks of the case that are left."""
     found, now = find_run(given, run_id), given.now_ms()
-    own = Mark(found, benchmark, case_id, agent, iteration, caller.name, now, is_right=False)
+    own = AnswerMark(found, benchmark, case_id, agent, iteration, caller.name, now, is_right=False)
     if given.store.judging.unmark(own):
         entry = AuditEntry(now, caller.name, "mark.clear", found, {"case_id": case_id, "agent": agent})
         given.store.service.add_audit(entry)

@@ -13,7 +13,7 @@ from agentdyno.importers.document import printable, read_text_document
 from agentdyno.importers.evals.otlp import case_of, traces_of
 from agentdyno.model import Case, Phase, RunResult
 from agentdyno.model.codec import to_plain
-from agentdyno.model.sample import Mark
+from agentdyno.model.sample import AnswerMark
 from agentdyno.servers.otlp.document import read_documents
 from agentdyno.servers.otlp.protobuf import BadTrace
 from agentdyno.servers.otlp.secrets import hide_secrets
@@ -53,12 +53,12 @@ def case_from_run(store: Store, reference: str, case_id: str) -> Case:
     return Case(found.id, hide_secrets(found.input), hide_secrets(target), _object(hide_secrets(kept)), found.group)
 
 
-def _said(mark: Mark) -> dict[str, object]:
+def _said(mark: AnswerMark) -> dict[str, object]:
     told = {"right": mark.is_right, "who": mark.who, "at": mark.at, "agent": mark.agent, "epoch": mark.iteration}
     return {**told, "note": mark.note} if mark.note else told
 
 
-def _answer_marked_right(store: Store, header: RunResult, marks: Sequence[Mark]) -> object:
+def _answer_marked_right(store: Store, header: RunResult, marks: Sequence[AnswerMark]) -> object:
     """The answer that people call right and nobody wrong, the one with most marks; ``None`` where there is none."""
     votes: dict[tuple[str, int], list[bool]] = {}
     for mark in marks:

@@ -1,6 +1,6 @@
 import { useId, useState } from "react";
 import type { ReactElement } from "react";
-import type { Answer, CasePage as CaseView, Mark, MarkItems } from "../../../api/answers";
+import type { Answer, CasePage as CaseView, AnswerMark, MarkItems } from "../../../api/answers";
 import { del, put } from "../../../api/client";
 import { ErrorBox } from "../../../components";
 import { dateTime } from "../../../format";
@@ -8,7 +8,7 @@ import { useResource } from "../../../hooks/useResource";
 import { address } from "../../../router";
 import { api } from "../../../shared/paths";
 
-const ofAnswer = (marks: readonly Mark[], answer: Answer): Mark[] =>
+const ofAnswer = (marks: readonly AnswerMark[], answer: Answer): AnswerMark[] =>
   marks.filter(
     (mark) =>
       mark.benchmark === answer.benchmark && mark.agent === answer.agent && mark.iteration === answer.iteration,
@@ -17,7 +17,7 @@ const ofAnswer = (marks: readonly Mark[], answer: Answer): Mark[] =>
 interface MarkRowProps {
   view: CaseView;
   answer: Answer;
-  marks: readonly Mark[];
+  marks: readonly AnswerMark[];
   onChange: () => void;
 }
 
@@ -36,7 +36,7 @@ function MarkRow({ view, answer, marks, onChange }: MarkRowProps): ReactElement 
   };
   const mark = (isRight: boolean): void =>
     send(
-      put<Mark>(path, {
+      put<AnswerMark>(path, {
         case_id: view.case.id,
         benchmark: answer.benchmark,
         agent: answer.agent,
