@@ -196,6 +196,22 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /**
+         * @description What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
+         *     ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds.
+         */
+        AnswerMark: {
+            agent: string;
+            at: number;
+            benchmark: string;
+            case_id: string;
+            is_right: boolean;
+            iteration: number;
+            /** @default  */
+            note: string;
+            run_id: string;
+            who: string;
+        };
         /** @description A key as it is listed: the secret itself is never kept, ``prefix`` is its beginning, to recognise it by. */
         ApiKey: {
             created_at: number;
@@ -1621,22 +1637,6 @@ export interface components {
         LinkBody: {
             token: string;
         };
-        /**
-         * @description What a person says of one answer. ``agent`` is NAME@VERSION, ``iteration`` the epoch as samples count it;
-         *     ``who`` is the name of a key, "local" or what was typed; ``at`` UTC milliseconds.
-         */
-        Mark: {
-            agent: string;
-            at: number;
-            benchmark: string;
-            case_id: string;
-            is_right: boolean;
-            iteration: number;
-            /** @default  */
-            note: string;
-            run_id: string;
-            who: string;
-        };
         MarkBody: {
             agent: string;
             benchmark: string;
@@ -1648,7 +1648,7 @@ export interface components {
             note?: string;
         };
         MarkItems: {
-            items: components["schemas"]["Mark"][];
+            items: components["schemas"]["AnswerMark"][];
         };
         /** @description Every agent × every dimension, by overall rank. ``suite`` is "" over all suites. */
         Matrix: {
@@ -3128,6 +3128,7 @@ export type Alert = components['schemas']['Alert'];
 export type AlertItems = components['schemas']['AlertItems'];
 export type AllAgainstAll = components['schemas']['AllAgainstAll'];
 export type Answer = components['schemas']['Answer'];
+export type AnswerMark = components['schemas']['AnswerMark'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ArmComparison = components['schemas']['ArmComparison'];
 export type ArmLabel = components['schemas']['ArmLabel'];
@@ -3223,7 +3224,6 @@ export type LimitedBy = components['schemas']['LimitedBy'];
 export type Limits = components['schemas']['Limits'];
 export type LimitsView = components['schemas']['LimitsView'];
 export type LinkBody = components['schemas']['LinkBody'];
-export type Mark = components['schemas']['Mark'];
 export type MarkBody = components['schemas']['MarkBody'];
 export type MarkItems = components['schemas']['MarkItems'];
 export type Matrix = components['schemas']['Matrix'];
