@@ -9,7 +9,6 @@ from agentdyno.extras import has_extra
 from agentdyno.findings.case.tables import execution_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.charts_points import arm_values
-from agentdyno.findings.standing.judge import every_failure
 from agentdyno.findings.standing.model import FailedCase, SuiteStanding
 from agentdyno.findings.standing.tables import errors, suite_tables
 from agentdyno.findings.standing.tables_cases import difference_lines, shell_word
@@ -43,6 +42,8 @@ _PICTURES = {
 
 def suite_section(key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[Table] = ()) -> RunSection:
     """The whole section; what only explains is folded. ``pairs`` are tables of all that was set side by side."""
+    from agentdyno.findings.standing.judge import every_failure  # numpy, which a report of experiments does without
+
     run = result.run_id[:RUN_ID_LENGTH]
     first, *others = suite_tables(result, standing, most_failed=0, run=run)
     unanswered = errors(result)
