@@ -1,8 +1,8 @@
 """No module imports itself through others, lazily or for type checking either.
 
 Names that are loaded from strings are not seen here: the tables ``_HOMES`` of packages, the commands of ``cli.main``,
-the routes of ``web.app``, the slices of ``findings.catalogue``, entry points, and methods of ``model.result`` that
-are the Python API (``workbench.export``).
+the routes of ``web.app``, the slices of ``findings.catalogue``, entry points, and the methods of ``model.result``
+that are the Python API (``workbench.export``).
 """
 
 from __future__ import annotations

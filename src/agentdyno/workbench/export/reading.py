@@ -18,6 +18,8 @@ from agentdyno.workbench.export.frames import frame_of
 from agentdyno.workbench.export.rows import SAMPLES
 from agentdyno.workbench.location import project_store
 
+MOST_RUNS = 20
+"""Runs that are read where nobody says how many: their samples are all in memory."""
 _LOOKED_THROUGH = 10_000
 _KEYS = ("name", "kind", "status", "tag", "agent", "since")
 
@@ -61,7 +63,7 @@ class StoredRuns(Sequence[RunResult]):
 
 
 def read_runs(
-    query: str = "", *, limit: int = 20, store: str | os.PathLike[str] | None = None, samples: bool = True
+    query: str = "", *, limit: int = MOST_RUNS, store: str | os.PathLike[str] | None = None, samples: bool = True
 ) -> StoredRuns:
     """The newest runs of a store that a query chooses, at most ``limit``.
 
