@@ -276,7 +276,9 @@ def test_hugging_face_rows_are_mapped_by_columns(monkeypatch: pytest.MonkeyPatch
         ("answer,expected,prompt,question", ("question", "expected")),
     ],
 )
-def test_usual_column_names_are_taken_and_it_is_said_which(tmp_path: Path, header: str, taken: tuple[str, str]) -> None:
+def test_usual_column_names_are_taken_and_it_is_said_which(
+    tmp_path: Path, header: str, taken: tuple[str, str]
+) -> None:
     sign = ";" if ";" in header else ","
     cells = sign.join(f"the {name}" for name in header.split(sign))
     (tmp_path / "cases.csv").write_text(f"{header}\n{cells}\n", encoding="utf-8")
