@@ -25,7 +25,6 @@ from agentdyno.agents.references import (
 from agentdyno.agents.versioning import version_of
 from agentdyno.errors import DynoError, PluginError, SpecError, nearest
 from agentdyno.model.suite import AgentUse
-from agentdyno.registry.command_lines import command_in
 from agentdyno.registry.installed import installed, unknown
 from agentdyno.registry.names import registered as registered_here
 
@@ -318,7 +317,7 @@ def parse_agent(
     folder = Path(base_dir)
     scheme = scheme_of(reference)
     known = {*registered, *registered_here("agents"), *installed("agents")}
-    command = command_in(reference) if scheme == "name" and not {reference, name} & known else ""
+    command = _command_in(reference) if scheme == "name" and not {reference, name} & known else ""
     if command and not (reference.endswith(".py") and (folder / reference).is_file()):
         raise PluginError(
             f"{reference} is a command, and no agent is called so",
@@ -369,3 +368,9 @@ def _which_function(file: Path) -> str:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     names = [item.name for item in body if isinstance(item, kinds) and not item.name.startswith("_")]
     return f"Say {' or '.join(f'{file.name}@{name}' for name in names[:6] or ['name'])}."
+
+
+def _command_in(reference: str) -> str:
+    from agentdyno.registry.command_lines import command_in
+
+    return command_in(reference)

@@ -16,6 +16,8 @@ from agentdyno.model.plan import Phase
 LEFT_OUT = {"left_out": True}
 """For a field that stays out of documents as long as it has its default: only few values have another."""
 
+HOST = "host_id"
+"""In the details of a sample: where it was measured. In what an arm observed: the host whose times count."""
 DISTURBED = "disturbed"
 """In the details of a sample: for how long the bench itself stood still in it (``paused_s``), and the ``readings`` of
 time that are no measurement for that reason."""

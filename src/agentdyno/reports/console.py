@@ -11,9 +11,8 @@ from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.tables import CONSOLE_DETAILS
-from agentdyno.findings.standing.model import SuiteStanding
+from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.layout import GAP, Layout, fold, lay_out
@@ -98,7 +97,10 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
             _print_first_screen(console, result, standing)
         else:
             _print_result(console, result, standing, brief)
-    _print_tables(console, judged_pairs_of(report))
+    if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
+        from agentdyno.findings.standing.tables_pairs import judged_pairs_of
+
+        _print_tables(console, judged_pairs_of(report))
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from agentdyno.model import Sample
 from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
-from agentdyno.model.sample import DISTURBED
-from agentdyno.runner.farm.hosts import HOST
+from agentdyno.model.sample import DISTURBED, HOST
 from agentdyno.workers.pauses import PauseWatch
 from agentdyno.workers.reference import READING
 

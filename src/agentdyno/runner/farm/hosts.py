@@ -13,10 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from agentdyno.model.metric import known_metric
 from agentdyno.model.plan import Plan, Trial
-from agentdyno.model.sample import Sample
+from agentdyno.model.sample import HOST, Sample
 
-HOST = "host_id"
-"""In the details of a sample: where it was measured. In what an arm observed: the host whose times count."""
 ELSEWHERE = "measured_elsewhere"
 """In the details of a sample: readings that depend on the machine, of a host whose times do not count here."""
 

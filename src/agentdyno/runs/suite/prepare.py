@@ -39,7 +39,6 @@ from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
-from agentdyno.runs.suite.published import changed_version
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.store import Store
@@ -196,7 +195,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             expected=expected,
             workspace=workspace,
             collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
-            warnings=(*warnings, *changed_version(suite, tools.store, body.form)),
+            warnings=(*warnings, *(_changed_version(suite, tools, body.form) if suite.version else ())),
             baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
             form=form,
             recording=recording,
@@ -393,3 +392,9 @@ def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[st
         for item in suite.benchmarks
         for name in (item.benchmark_id,)
     }
+
+
+def _changed_version(suite: Suite, tools: Tools, form: RunForm | None) -> tuple[RunWarning, ...]:
+    from agentdyno.runs.suite.published import changed_version
+
+    return changed_version(suite, tools.store, form)

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 from agentdyno.model.sample import AnswerMark
 from agentdyno.store.database.repository import Repository, directly, durably
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.judging.schema import MARK_KEY, judge_calibrations, marks
+from agentdyno.store.runs.schema import MARK_KEY, judge_calibrations, marks
 
 _COLUMNS = tuple(marks.c[field.name] for field in fields(AnswerMark))
 Document = dict[str, Any]  # JSON, as a finding wrote it

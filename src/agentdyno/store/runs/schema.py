@@ -29,12 +29,12 @@ from sqlalchemy import (
 from agentdyno.model.plan import Phase
 from agentdyno.store.boards import schema as execution_schema
 from agentdyno.store.database.columns import HEAD, KEY, REVISIONS, VERBATIM, VERSION_TABLE, Words, metadata
-from agentdyno.store.judging import schema as judging_schema
 from agentdyno.store.service import schema as service_schema
 
 __all__ = [
     "HEAD",
     "IS_SAMPLE",
+    "MARK_KEY",
     "REVISIONS",
     "VERSION_TABLE",
     "WITHOUT_SAMPLE",
@@ -43,7 +43,8 @@ __all__ = [
     "calibrations",
     "environments",
     "execution_schema",
-    "judging_schema",
+    "judge_calibrations",
+    "marks",
     "metadata",
     "runs",
     "samples",
@@ -178,3 +179,32 @@ calibrations = Table(
     Column("false_alarms", Integer, nullable=False),
 )
 Index("ix_calibrations_machine_id_measured_at", calibrations.c.machine_id, calibrations.c.measured_at)
+
+MARK_KEY = ("run_id", "benchmark", "case_id", "agent", "iteration", "who")
+
+marks = Table(
+    "marks",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("run_id", Words(), nullable=False),
+    Column("benchmark", Words(), nullable=False),
+    Column("case_id", Words(), nullable=False),
+    Column("agent", Words(), nullable=False),
+    Column("iteration", Integer, nullable=False),
+    Column("who", Words(), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("is_right", Boolean, nullable=False),
+    Column("note", Words(), nullable=False),
+    UniqueConstraint(*MARK_KEY),
+)
+"""One mark a person and answer; marking again replaces it."""
+
+judge_calibrations = Table(
+    "judge_calibrations",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("fingerprint", Words(), nullable=False, unique=True),
+    Column("made_at", BigInteger, nullable=False),
+    Column("document", VERBATIM, nullable=False),
+)
+"""The newest of each judge with its prompt and rubric."""
