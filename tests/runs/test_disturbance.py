@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agentdyno.findings.figures.claims import Claims
 from agentdyno.model import Phase, Sample, Status
-from agentdyno.model.sample import disturbance_of
-from agentdyno.runner.farm.hosts import HOST
+from agentdyno.model.sample import HOST, disturbance_of
 from agentdyno.runs.disturbance import disturbed
 from agentdyno.workers.pauses import PauseWatch
 
