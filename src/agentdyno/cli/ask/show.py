@@ -72,10 +72,8 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
         print_json(result)
         return
     print_tables(Report((result,), findings), brief=not options["verbose"])
-    if not options["verbose"]:
-        return
     profiles = [table for arm in result.arms for table in tables_profiles.instrument_tables(arm)]
-    further = (run_tables.details(result), run_tables.configuration(result))
+    further = (run_tables.details(result), run_tables.configuration(result)) if options["verbose"] else ()
     print_tables([*profiles, *(table for table in further if table is not None)])
 
 
