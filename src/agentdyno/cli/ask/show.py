@@ -74,7 +74,9 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
     print_tables(Report((result,), findings), brief=not options["verbose"])
     profiles = [table for arm in result.arms for table in tables_profiles.instrument_tables(arm)]
     further = (run_tables.details(result), run_tables.configuration(result)) if options["verbose"] else ()
-    print_tables([*profiles, *(table for table in further if table is not None)])
+    more = [*profiles, *(table for table in further if table is not None)]
+    if more:
+        print_tables(more)
 
 
 def show_case(result: RunResult, case_id: str, agent: str | None, as_json: bool) -> None:
