@@ -112,9 +112,11 @@ def _subject(rows: Sequence[Row[*tuple[Any, ...]]]) -> RunSubject:
             median=_mean(_first_metric(row.metrics or {})[1].get("median") for row in rows),
             cost_usd=_sum((row.totals or {}).get("cost_usd") for row in rows),
         )
+    # A command is its own name; an experiment's arm has the experiment's, with its parameters.
+    by_params = first.agent is None and first.name.startswith(first.experiment)
     return RunSubject(
-        first.experiment if first.agent is None else f"{first.agent} {first.name}",
-        "" if first.agent is not None else _params_text(first.params or {}),
+        first.experiment if by_params else " ".join(filter(None, (first.agent, first.name))),
+        _params_text(first.params or {}) if by_params else "",
         first.side or "",
         metric=metric,
         unit=str(summary.get("unit", "")),
