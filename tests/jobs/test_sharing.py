@@ -26,6 +26,7 @@ from agentdyno.runs.cluster.order import WorkOrder
 from agentdyno.store import Store
 
 from ..command import DYNO
+from ..postgres import Postgres, running_postgres
 from ..suites import Room
 from ..waiting import wait_until
 from ..workbench.service import Service
@@ -52,14 +53,38 @@ def right(case):
 
 @pytest.fixture
 def service(room: Room, monkeypatch: pytest.MonkeyPatch) -> Service:
+    return made_service(room.folder, room.store, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared(request: pytest.FixtureRequest, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """A service on each database: a file is shared by the workers of one machine, a server by those of many."""
+    if request.param == "sqlite":
+        yield made_service(room.folder, room.store, monkeypatch)
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    name = server.create_database()
+    with Store.open(server.url(name)) as store:
+        yield made_service(room.folder, store, monkeypatch)
+    server.drop_database(name)
+
+
+def made_service(folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """One agent and a suite of ``CASES`` cases, registered in the folder."""
     monkeypatch.setattr(sharing, "COUNT_S", 0.05)
-    made = Service.made(room.folder, room.store)
-    (room.folder / "agent.py").write_text(AGENT)
+    made = Service.made(folder, store)
+    (folder / "agent.py").write_text(AGENT)
     rows = "".join(f"    - {{id: c{i}, input: w{i}, target: W{i}}}\n" for i in range(CASES))
-    head = (room.folder / "suite.yaml").read_text().partition("  cases:\n")[0]
-    (room.folder / "suite.yaml").write_text(f"{head}  cases:\n{rows}")
-    text = (room.folder / "dyno.yaml").read_text()
-    (room.folder / "dyno.yaml").write_text(text.replace("  slow: agent.py@slow\n  broken: agent.py@broken\n", ""))
+    head = (folder / "suite.yaml").read_text().partition("  cases:\n")[0]
+    (folder / "suite.yaml").write_text(f"{head}  cases:\n{rows}")
+    text = (folder / "dyno.yaml").read_text()
+    (folder / "dyno.yaml").write_text(text.replace("  slow: agent.py@slow\n  broken: agent.py@broken\n", ""))
     return made
 
 
@@ -78,7 +103,7 @@ def whole(store: Store, job: Job) -> bool:
 
 
 def start_worker(service: Service, *more: str) -> subprocess.Popen[bytes]:
-    command = [DYNO, "worker", "--share", "--lease", "1", "--store", str(service.folder / "dyno.db"), *more]
+    command = [DYNO, "worker", "--share", "--lease", "1", "--store", service.store.url, *more]
     environ = {**os.environ, "DYNO_STATE": str(service.folder / "other-host")}
     return subprocess.Popen(command, cwd=service.folder, env=environ, stderr=subprocess.DEVNULL)
 
@@ -101,25 +126,25 @@ def two_workers(service: Service) -> Iterator[tuple[Job, subprocess.Popen[bytes]
         holder.join()
 
 
-def test_two_workers_do_the_cases_of_one_run_together(service: Service) -> None:
-    with two_workers(service) as (job, helper):
+def test_two_workers_do_the_cases_of_one_run_together(shared: Service) -> None:
+    with two_workers(shared) as (job, helper):
         pass
-    assert whole(service.store, job)
-    assert set(owners(service.folder)) == {str(os.getpid()), str(helper.pid)}
-    assert [item.job_id for item in service.store.service.jobs()] == [job.job_id], "batches are no jobs"
-    run = service.store.runs.load(service.store.service.job(job.job_id).run_id)
+    assert whole(shared.store, job)
+    assert set(owners(shared.folder)) == {str(os.getpid()), str(helper.pid)}
+    assert [item.job_id for item in shared.store.service.jobs()] == [job.job_id], "batches are no jobs"
+    run = shared.store.runs.load(shared.store.service.job(job.job_id).run_id)
     samples = [sample for arm in run.arms for sample in arm.samples]
     assert len({sample.details["host_id"] for sample in samples}) == 2
     timed = {sample.details["host_id"] for sample in samples if "duration_s" in sample.readings}
     assert timed == {run.environment.host_id}, "the times of one host count"
 
 
-def test_cases_of_a_worker_that_is_killed_are_done_by_the_others(service: Service) -> None:
-    with two_workers(service) as (job, helper):
-        (service.folder / "hold").write_text(str(helper.pid))
-        wait_until(lambda: (service.folder / "calls.log").exists() and str(helper.pid) in owners(service.folder))
+def test_cases_of_a_worker_that_is_killed_are_done_by_the_others(shared: Service) -> None:
+    with two_workers(shared) as (job, helper):
+        (shared.folder / "hold").write_text(str(helper.pid))
+        wait_until(lambda: (shared.folder / "calls.log").exists() and str(helper.pid) in owners(shared.folder))
         helper.send_signal(signal.SIGKILL)
-    assert whole(service.store, job)
+    assert whole(shared.store, job)
 
 
 def test_a_worker_that_does_not_share_leaves_batches_alone(service: Service) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Phase, Plan, Progress, Sample, Status, Trial
+from agentdyno.model.sample import DISTURBED
 from agentdyno.runner.executor import Facts, TrialStep
+from agentdyno.runner.farm.hosts import TimingHosts
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.recording import QUICK_S, UNSAVED, Recording, is_quick
 
@@ -105,6 +107,11 @@ def test_an_answer_is_quick_when_asking_again_costs_neither_time_nor_money() -> 
     assert is_quick(sample(0, 0.001))
     assert not is_quick(sample(0, 1.0))
     assert not is_quick(replace(sample(0), readings={"cost_usd": 0.001}))
+    assert not is_quick(TimingHosts(lambda _: "", first="here").marked(sample(0, 1.0), "another host"))
+    paused = {DISTURBED: {"paused_s": 2.0, "readings": {"duration_s": 1.0}}}
+    assert not is_quick(replace(sample(0), readings={}, details=paused)), (
+        "its time counts for no figure, and was spent"
+    )
 
 
 def test_when_a_commit_fails_everything_that_is_not_safe_goes_into_a_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import logging
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any
 from agentdyno.errors import StoreError, StoreGone
 from agentdyno.model import Progress, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
+from agentdyno.model.sample import disturbance_of
 from agentdyno.runner.executor import TrialStep
+from agentdyno.runner.farm.hosts import ELSEWHERE
 from agentdyno.runner.rules.budgets import spent_usd
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.place import now_ms
@@ -239,9 +241,16 @@ def _step(plain: dict[str, Any]) -> TrialStep:
 
 def is_quick(sample: Sample) -> bool:
     """Whether asking again would cost neither time nor money."""
-    if sample.readings.get("duration_s", 0.0) >= QUICK_S:
+    if _took_s(sample) >= QUICK_S:
         return False
     return not spent_usd(sample) and "judge_cost_usd" not in sample.details
+
+
+def _took_s(sample: Sample) -> float:
+    """Also where that time counts for no figure: of another host, or of a bench that stood still."""
+    disturbed, elsewhere = disturbance_of(sample), sample.details.get(ELSEWHERE)
+    times = [sample.readings, disturbed[1] if disturbed else {}, elsewhere if isinstance(elsewhere, Mapping) else {}]
+    return max(float(readings.get("duration_s", 0.0)) for readings in times)
 
 
 class _Writer:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import sqlite3
+import subprocess
 import threading
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from agentdyno import load_run
 from agentdyno.model import Progress, RunResult, RunStatus
 from agentdyno.runs.kind import Choices, Source, Tools
 from agentdyno.runs.kinds import EXPERIMENT, SUITE, kind_named
@@ -152,13 +156,14 @@ HOLDING = """
 
 def wait(folder):
     with open(f"{folder}/calls.log", "a") as log:
-        log.write("x")
-    while os.path.exists(f"{folder}/hold") and os.path.getsize(f"{folder}/calls.log") > 40:
-        time.sleep(0.05)  # the kill is late: wait for it
+        log.write(f"{os.getpid():9}\\n")
+    while os.path.exists(f"{folder}/hold") and os.path.getsize(f"{folder}/calls.log") > 400:
+        time.sleep(0.05)  # whoever ends the run is late: wait for it
 """
 
 
-def test_a_run_whose_driver_was_killed_is_finished_by_resume(here: Path, nodes: TwoNodes) -> None:
+def begun(here: Path, nodes: TwoNodes) -> tuple[Bench, subprocess.Popen[str]]:
+    """A run of 120 calls with some in the store. It stands still after the fortieth as long as there is ``hold``."""
     (here / "suite.yaml").write_text(json.dumps(suite(60)))
     (here / "hold").write_text("")
     (here / "agents.py").write_text(AGENTS.replace("time.sleep(0.02)", f"wait({str(here)!r})") + HOLDING)
@@ -169,12 +174,48 @@ def test_a_run_whose_driver_was_killed_is_finished_by_resume(here: Path, nodes: 
     driver = bench.start("run", "suite.yaml", *given)
     try:
         wait_until(lambda: len(stored(here)) >= 10)
-    finally:
+    except BaseException:
         driver.kill()
         driver.communicate()
+        raise
+    return bench, driver
+
+
+def finish(bench: Bench, here: Path) -> None:
+    """Resumes the run: what is in the store is part of the plan and not all of it before, and all of it after."""
     (here / "hold").unlink()
     before = Counter(stored(here))
     assert 10 <= before.total() < 120
     done = bench.dyno("resume", "last", "--store", "dyno.db")
     assert done.code == 0, done.err
     assert Counter(stored(here)) == planned(60)
+
+
+def test_a_run_whose_driver_was_killed_is_finished_by_resume(here: Path, nodes: TwoNodes) -> None:
+    bench, driver = begun(here, nodes)
+    driver.kill()
+    driver.communicate()
+    finish(bench, here)
+
+
+def test_ctrl_c_ends_what_runs_on_all_nodes_and_resume_does_the_rest(here: Path, nodes: TwoNodes) -> None:
+    bench, driver = begun(here, nodes)
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate()
+    assert driver.returncode == 130, said
+    assert "Traceback" not in said
+    assert "Stopped early: interrupted. Go on with: dyno resume" in said
+    agents = {int(line) for line in (here / "calls.log").read_text().splitlines()}
+    assert len(agents) >= 2
+    wait_until(lambda: not any(is_running(pid) for pid in agents))
+    kept = load_run("last", store=str(here / "dyno.db"))
+    assert (kept.status, kept.stopped_because) == (RunStatus.PARTIAL, "interrupted")
+    assert sum(len(arm.samples) for arm in kept.arms) == len(stored(here))
+    finish(bench, here)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
-import click
 import numpy as np
 
-from agentdyno import DynoError, RunResult
+from agentdyno import RunResult
 from agentdyno_workloads.frameworks.faults import FAULTS as KNOWN_FAULTS
 from agentdyno_workloads.frameworks.own_engine import OWN
 from agentdyno_workloads.frameworks.readings import (
@@ -31,6 +28,7 @@ from agentdyno_workloads.frameworks.readings import (
     outputs,
     values,
 )
+from agentdyno_workloads.pages import day_of, write_page
 
 PAGE = Path("docs") / "results" / "frameworks.md"
 CPU_OF = {
@@ -228,8 +226,7 @@ def _faults(run: RunResult) -> Iterator[str]:
 
 
 def _made_by(run: RunResult) -> str:
-    day = datetime.fromtimestamp(run.started_at / 1000, UTC).date().isoformat()
-    return f"`dyno run workload:frameworks/{run.name}`, run `{run.run_id}`, {day}"
+    return f"`dyno run workload:frameworks/{run.name}`, run `{run.run_id}`, {day_of(run)}"
 
 
 def _more(own: np.ndarray, bare: np.ndarray) -> str:
@@ -246,18 +243,7 @@ def _tasks(run: RunResult) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="*")
-    parser.add_argument("--store")
-    parser.add_argument("--output", type=Path, default=PAGE)
-    options = parser.parse_args()
-    try:
-        text = "\n".join(page(find_runs(options.runs, options.store)))
-    except DynoError as error:
-        raise SystemExit(f"Error: {error}") from None
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(text)
-    click.echo(f"Wrote {options.output}.")
+    write_page(__doc__, PAGE, lambda references, store: page(find_runs(references, store)))
 
 
 if __name__ == "__main__":

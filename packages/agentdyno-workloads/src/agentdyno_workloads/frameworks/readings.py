@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from agentdyno import RunError, RunResult, StoreError, load_run
+from agentdyno import RunError, RunResult
+from agentdyno_workloads.pages import newest_runs
 
 OVERHEAD, CONCURRENCY, SUITE, FAULTS = "overhead", "concurrency", "suite", "faults"
 GROWTH, COLD_START = "growth", "cold_start"
@@ -15,25 +16,11 @@ SPECS = (OVERHEAD, COLD_START, GROWTH, CONCURRENCY, SUITE, FAULTS)
 BARE = "bare"
 LEVEL = 0.95
 DRAWN = 2000
-LOOKED_AT = 200
-"""Runs that are looked through, newest first, for one of each spec."""
 
 
 def find_runs(references: Sequence[str], store: str | None) -> dict[str, RunResult]:
     """The runs given, or the newest complete one of each spec in the store."""
-    names = references or [f"last~{back}" if back else "last" for back in range(LOOKED_AT)]
-    found: dict[str, RunResult] = {}
-    for name in names:
-        try:
-            run = load_run(name, store=store)
-        except StoreError:
-            if references:
-                raise
-            break
-        if run.name in SPECS and run.status == "complete" and _is_ours(run):
-            found.setdefault(run.name, run)
-        if len(found) == len(SPECS):
-            break
+    found = newest_runs(references, store, SPECS, _is_ours)
     if OVERHEAD not in found:
         raise RunError("no complete run of overhead", where=store, remedy="`dyno run workload:frameworks/overhead`.")
     return found

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, SpecError
 from agentdyno_workloads.llm.concurrency import Concurrency, ContentionLimits
-from agentdyno_workloads.llm.serving import Choice, Serving, choose
+from agentdyno_workloads.llm.serving import Choice, Serving, choose, options_by_name
 from agentdyno_workloads.llm.workflow import DOCUMENTS, Worked, work
 
 METRICS = {
@@ -61,16 +61,7 @@ class MultiAgent(Experiment):
         contention_ttft_s: float = 3.0,
         contention_slowdown: float = 1.2,
     ) -> None:
-        if agents < 1:
-            raise SpecError(f"{agents} agents cannot work", where="params.agents", remedy="Give 1 or more.")
-        options = {
-            "num_gpu": num_gpu,
-            "num_ctx": num_ctx,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-            "repeat_penalty": repeat_penalty,
-        }
+        options = options_by_name(num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty)
         given = {"scenario": scenario, "agents": agents, "endpoints": endpoints, "pin": pin, "cold": cold}
         super().__init__({**given, **options})
         self.limits = ContentionLimits(contention_ttft_s, contention_slowdown)
@@ -178,7 +169,12 @@ class MultiAgent(Experiment):
 
 def configurations(scenario: str, agents: int, tuned: Mapping[str, float]) -> list[dict[str, float]]:
     """What each agent asks with. ``baseline_vs_tuned``: the server's defaults and the tuned options in turn;
-    ``heterogeneous``: the tuned options and a variant of them; ``homogeneous``: the tuned options for all."""
+    ``heterogeneous``: the tuned options and a variant of them; ``homogeneous``: the tuned options for all.
+
+    Raises ``SpecError`` where there are no agents.
+    """
+    if agents < 1:
+        raise SpecError(f"{agents} agents cannot work", where="params.agents", remedy="Give 1 or more.")
     if scenario == "baseline_vs_tuned":
         kinds: list[dict[str, float]] = [{}, dict(tuned)]
     elif scenario == "heterogeneous":

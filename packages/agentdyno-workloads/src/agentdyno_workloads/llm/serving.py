@@ -30,6 +30,18 @@ class Choice:
     api_key_env: str | None = None
 
 
+def options_by_name(
+    num_gpu: int | None,
+    num_ctx: int | None,
+    temperature: float | None,
+    top_p: float | None,
+    top_k: int | None,
+    repeat_penalty: float | None,
+) -> dict[str, float | None]:
+    """The values of ``OPTIONS`` as an experiment has them among its parameters; ``None`` where the server decides."""
+    return dict(zip(OPTIONS, (num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty), strict=True))
+
+
 def choose(agent: str, url: str = "", api_key_env: str = "") -> Choice:
     """``local`` (the bundled model), ``ollama:NAME``, ``openai:NAME`` with a ``url``, or such a server's URL."""
     key = api_key_env or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, ServerWatch
-from agentdyno_workloads.llm.serving import OPTIONS, Serving, ask_once, choose
+from agentdyno_workloads.llm.serving import Serving, ask_once, choose, options_by_name
 
 PROMPT = (
     "You are given the notes of a week of work on a benchmark suite. Say in a few sentences what was slow, what was "
@@ -56,15 +56,8 @@ class SingleAgent(Experiment):
         max_tokens: int = 64,
         prompt: str = "",
     ) -> None:
-        given = {
-            "num_gpu": num_gpu,
-            "num_ctx": num_ctx,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-            "repeat_penalty": repeat_penalty,
-        }
-        super().__init__({"agent": agent, "cold": cold, **{name: given[name] for name in OPTIONS}})
+        given = options_by_name(num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty)
+        super().__init__({"agent": agent, "cold": cold, **given})
         self.question = prompt or PROMPT
         options = {name: value for name, value in given.items() if value is not None}
         self.serving = Serving(choose(agent, url, api_key_env), options, max_tokens=max_tokens)

@@ -11,6 +11,7 @@ from agentdyno import Direction, Experiment, ExperimentContext, ForeignAgent, Me
 from agentdyno_workloads.llm.concurrency import Concurrency, spread
 from agentdyno_workloads.llm.multi_agent import METRICS as CONCURRENCY_METRICS
 from agentdyno_workloads.llm.multi_agent import configurations
+from agentdyno_workloads.llm.serving import options_by_name
 from agentdyno_workloads.llm.workflow import DOCUMENTS
 from agentdyno_workloads.polyglot.programs import Program, checked_runtime, find_program
 from agentdyno_workloads.polyglot.stand import (
@@ -102,14 +103,7 @@ class PolyglotSingle(_Polyglot):
     ) -> None:
         if cases < 1:
             raise SpecError(f"{cases} cases cannot be asked", where="params.cases", remedy="Give 1 or more.")
-        options = {
-            "num_gpu": num_gpu,
-            "num_ctx": num_ctx,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-            "repeat_penalty": repeat_penalty,
-        }
+        options = options_by_name(num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty)
         super().__init__({"language": language, "runtime": runtime, "endpoint": endpoint, **options})
         places = endpoints_in(endpoint)[:1]
         self.options, self.cases = checked_options(options, places, agent), cases
@@ -172,16 +166,7 @@ class PolyglotMulti(_Polyglot):
         documents: str = "",
         programs: str = "",
     ) -> None:
-        if agents < 1:
-            raise SpecError(f"{agents} agents cannot work", where="params.agents", remedy="Give 1 or more.")
-        options = {
-            "num_gpu": num_gpu,
-            "num_ctx": num_ctx,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-            "repeat_penalty": repeat_penalty,
-        }
+        options = options_by_name(num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty)
         given = {"language": language, "runtime": runtime, "scenario": scenario, "agents": agents}
         super().__init__({**given, "endpoints": endpoints, **options})
         places = endpoints_in(endpoints)

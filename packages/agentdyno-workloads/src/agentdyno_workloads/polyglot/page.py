@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-import click
-
-from agentdyno import DynoError, RunError, RunResult, StoreError, load_run
+from agentdyno import RunError, RunResult
 from agentdyno_workloads.llm.report import Configuration, configurations
+from agentdyno_workloads.pages import day_of, newest_runs, write_page
 from agentdyno_workloads.polyglot.judging import language_rows
 from agentdyno_workloads.polyglot.published import PUBLISHED, printed_efficiency, tokens_per_s
 from agentdyno_workloads.polyglot.report import language_lines
@@ -21,26 +18,12 @@ from agentdyno_workloads.polyglot.words import NAMES, shown
 
 PAGE = Path("docs") / "results" / "polyglot.md"
 SPECS = ("single", "multi", "runtimes")
-LOOKED_AT = 200
-"""Runs that are looked through, newest first, for one of each spec."""
 OF_RUNTIMES = ("tokens_per_s", "cpu_per_token_s", "peak_rss_bytes", "start_s", "speedup", "efficiency")
 
 
 def find_runs(references: Sequence[str], store: str | None) -> dict[str, RunResult]:
     """The runs given, or the newest complete one of each spec in the store."""
-    names = references or [f"last~{back}" if back else "last" for back in range(LOOKED_AT)]
-    found: dict[str, RunResult] = {}
-    for name in names:
-        try:
-            run = load_run(name, store=store)
-        except StoreError:
-            if references:
-                raise
-            break
-        if run.name in SPECS and run.status == "complete" and run.spec is not None and "polyglot" in run.tags:
-            found.setdefault(run.name, run)
-        if len(found) == len(SPECS):
-            break
+    found = newest_runs(references, store, SPECS, lambda run: run.spec is not None and "polyglot" in run.tags)
     if not found:
         raise RunError("no complete run", where=store, remedy="`dyno run workload:polyglot/single`.")
     return found
@@ -70,13 +53,12 @@ def page(runs: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def made_by(run: RunResult) -> str:
-    day = datetime.fromtimestamp(run.started_at / 1000, UTC).date().isoformat()
     noted = "\n".join(["The run warns:\n", *warning_lines(run), ""]) if run.warnings else ""
     phases = {arm.entry for arm in run.arms}
     only = f" --only {phases.pop()}" if len(phases) == 1 else ""
     most = max((len(arm.samples) for arm in run.arms), default=0)
     command = f"dyno run workload:polyglot/{run.name}{only} --iterations {most}"
-    return f"Run `{run.run_id}`, {day}: `{command}`.\n\n{noted}"
+    return f"Run `{run.run_id}`, {day_of(run)}: `{command}`.\n\n{noted}"
 
 
 def warning_lines(run: RunResult) -> Iterator[str]:
@@ -137,18 +119,7 @@ def published_lines() -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="*")
-    parser.add_argument("--store")
-    parser.add_argument("--output", type=Path, default=PAGE)
-    options = parser.parse_args()
-    try:
-        text = "\n".join(page(find_runs(options.runs, options.store)))
-    except DynoError as error:
-        raise SystemExit(f"Error: {error}") from None
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(text)
-    click.echo(f"Wrote {options.output}.")
+    write_page(__doc__, PAGE, lambda references, store: page(find_runs(references, store)))
 
 
 if __name__ == "__main__":

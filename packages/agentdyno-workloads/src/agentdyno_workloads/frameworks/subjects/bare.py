@@ -7,10 +7,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, SCHEMA, Subject, add, base_url
-
-SYSTEM = {"role": "system", "content": INSTRUCTIONS}
-TOOL = {"type": "function", "function": {"name": "add", "description": "Adds two numbers.", "parameters": SCHEMA}}
+from agentdyno_workloads.frameworks.subjects.loop import TOOL, loop_subject, opening
+from agentdyno_workloads.frameworks.subjects.task import MODEL, SCHEMA, Subject, add, base_url
 
 
 def make(tool: Callable[..., Any] = add) -> Subject:
@@ -31,19 +29,8 @@ def make(tool: Callable[..., Any] = add) -> Subject:
                 result = str(tool(**json.loads(wanted["function"]["arguments"])))
                 messages.append({"role": "tool", "tool_call_id": wanted["id"], "content": result})
 
-    async def call(text: str) -> str:
-        return await answered([SYSTEM, {"role": "user", "content": text}])
-
-    async def converse(texts: list[str]) -> str:
-        messages: list[Any] = [SYSTEM]
-        answer = ""
-        for text in texts:
-            messages.append({"role": "user", "content": text})
-            answer = await answered(messages)
-        return answer
-
     async def stream(text: str, delta: Callable[[], None]) -> str:
-        body = {"model": MODEL, "messages": [SYSTEM, {"role": "user", "content": text}], "stream": True}
+        body = {"model": MODEL, "messages": opening(text), "stream": True}
         pieces = []
         async with client.stream("POST", "chat/completions", json=body) as answer:
             answer.raise_for_status()
@@ -57,8 +44,8 @@ def make(tool: Callable[..., Any] = add) -> Subject:
 
     async def structured(text: str) -> dict[str, int]:
         form = {"type": "json_schema", "json_schema": {"name": "Sum", "schema": SCHEMA}}
-        message = await asked([SYSTEM, {"role": "user", "content": text}], response_format=form)
+        message = await asked(opening(text), response_format=form)
         found: dict[str, int] = json.loads(message["content"])
         return found
 
-    return Subject(None, call, stream, converse, structured)
+    return loop_subject(answered, stream, structured)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.bare import SYSTEM, TOOL
+from agentdyno_workloads.frameworks.subjects.loop import TOOL, loop_subject, opening
 from agentdyno_workloads.frameworks.subjects.task import MODEL, Subject, add, pair_type
 
 
@@ -26,21 +26,9 @@ def make(tool: Callable[..., Any] = add) -> Subject:
                 result = str(tool(**json.loads(wanted.function.arguments)))
                 messages.append({"role": "tool", "tool_call_id": wanted.id, "content": result})
 
-    async def call(text: str) -> str:
-        return await answered([SYSTEM, {"role": "user", "content": text}])
-
-    async def converse(texts: list[str]) -> str:
-        messages: list[Any] = [SYSTEM]
-        answer = ""
-        for text in texts:
-            messages.append({"role": "user", "content": text})
-            answer = await answered(messages)
-        return answer
-
     async def stream(text: str, delta: Callable[[], None]) -> str:
         pieces = []
-        messages = [SYSTEM, {"role": "user", "content": text}]
-        async for chunk in await create(model=MODEL, messages=messages, stream=True):
+        async for chunk in await create(model=MODEL, messages=opening(text), stream=True):
             for choice in chunk.choices:
                 if choice.delta.content:
                     delta()
@@ -48,9 +36,9 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         return "".join(pieces)
 
     async def structured(text: str) -> dict[str, int]:
-        messages = [SYSTEM, {"role": "user", "content": text}]
-        done = await client.chat.completions.parse(model=MODEL, messages=messages, response_format=pair)
+        asked = opening(text)
+        done = await client.chat.completions.parse(model=MODEL, messages=asked, response_format=pair)
         return dict(done.choices[0].message.parsed)
 
     pair = pair_type()
-    return Subject(None, call, stream, converse, structured)
+    return loop_subject(answered, stream, structured)
