@@ -44,6 +44,9 @@ ESCAPES = {
     "fill the disk": "head -c 1G /dev/zero > big; head -c 1G /dev/zero > /tmp/big; head -c 1G "
     "/dev/zero > /dev/shm/big",
     "make files with holes": "for n in 1 2 3 4 5 6; do truncate -s 7M hole$n; done",
+    "fill memory through files in /dev": "for n in 1 2 3; do head -c 6M /dev/zero > /dev/f$n && echo ESCAPED; done",
+    "fill memory through shared memory": "for n in 1 2 3; do head -c 6M /dev/zero > /dev/shm/f$n || exit 1; done; "
+    "echo ESCAPED",
     "use up the inodes": "mkdir many && cd many && for n in $(seq 1 3000); do : > f$n || exit 1; done",
     "mount something": "mount -t tmpfs none /tmp && echo ESCAPED; umount /proc && echo ESCAPED",
     "change the root": "python3 -c \"import os; os.chroot('/tmp')\" && echo ESCAPED",

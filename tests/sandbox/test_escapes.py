@@ -20,7 +20,13 @@ from .escapes import ESCAPES, attempt
 
 ORDINARY = 31_000 + os.getpid() % 9_000
 """A user that nobody else is."""
-WAYS = ("root", "ordinary") if os.geteuid() == 0 else ("ordinary",)
+HAS_BUBBLEWRAP = shutil.which("bwrap") is not None
+"""Where scripts/workflow_tools.sh could install it; it refuses to run anything as root."""
+WAYS = (
+    *(("root",) if os.geteuid() == 0 else ()),
+    "ordinary",
+    *(("bubblewrap",) if HAS_BUBBLEWRAP else ()),
+)
 NEEDED = ("__init__.py", "errors.py", "version.py", "model", "settings", "sandbox")
 Found = dict[str, dict[str, object]]
 
@@ -65,14 +71,15 @@ def outside() -> Iterator[Outside]:
 
 @pytest.fixture(scope="module", params=WAYS)
 def found(request: pytest.FixtureRequest, outside: Outside) -> Found:
+    isolation = "bubblewrap" if request.param == "bubblewrap" else "namespaces"
     if request.param == "root" or os.geteuid() != 0:
-        return attempt("namespaces", outside.given)
-    return _as_ordinary_user(outside)
+        return attempt(isolation, outside.given)
+    return _as_ordinary_user(outside, isolation)
 
 
-def _as_ordinary_user(outside: Outside) -> Found:
+def _as_ordinary_user(outside: Outside, isolation: str) -> Found:
     """In a process of a user that is made for it, with copies of our files that it may read."""
-    place = outside.folder / "package"
+    place = outside.folder / isolation
     source = Path(__file__).parents[2] / "src" / "agentdyno"
     (place / "agentdyno").mkdir(parents=True)
     for name in NEEDED:
@@ -81,7 +88,7 @@ def _as_ordinary_user(outside: Outside) -> Found:
     shutil.copy(Path(__file__).with_name("escapes.py"), place / "escapes.py")
     subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True)
     done = subprocess.run(
-        [_readable_python(), str(place / "escapes.py"), "namespaces", json.dumps(outside.given)],
+        [_readable_python(), str(place / "escapes.py"), isolation, json.dumps(outside.given)],
         cwd="/",
         env={"PYTHONPATH": str(place), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
         user=ORDINARY,

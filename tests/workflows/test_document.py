@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import agentdyno
-from agentdyno import SpecError
+from agentdyno import NotComparable, SpecError
 from agentdyno.workflows import BenchmarkMetrics, BenchmarkRunner, BenchmarkVisualizer
 
 from ..chat_server import Asked, Reply, serving
@@ -155,6 +155,8 @@ def test_two_names_for_one_model_are_refused_as_a_comparison(tmp_path: Path, mon
     assert summary["comparisons"] == {"refused": [reason]}
     assert results["notes"] == ["A free prompt has no data and no check: success is unknown."]
     assert results["summary"]["first"]["success_rate"] is None
+    with pytest.raises(NotComparable, match="are the same model"):
+        agentdyno.compare_agents("first", "second")
 
 
 @pytest.mark.parametrize("models", [[], "gpt-4", ["a", "a"]])

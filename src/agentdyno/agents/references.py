@@ -52,6 +52,11 @@ def scheme_of(uses: str) -> str:
     return "python" if colon and all(part.isidentifier() for part in head.split(".")) else "name"
 
 
+def model_reference(uses: str) -> str:
+    """``uses`` where it is a model that is asked as it is, alone or as a planner; "" where code is around it."""
+    return uses if scheme_of(uses.removeprefix("workflow:")) in ("openai", "ollama") else ""
+
+
 def locate(use: AgentUse) -> Located:
     """Finds what ``use.uses`` names; raises ``PluginError`` with the nearest names where nothing does."""
     for _ in range(_MOST_PRESETS):

@@ -87,6 +87,10 @@ class Event:
 
 MISSING_USAGE = "usage_not_found"
 """Under ``observed``: where an agent was told to find its tokens and did not, and what there was."""
+ASKED = "asked"
+"""Under an arm's ``observed``: the reference of an agent that is a model asked as it is."""
+EXECUTOR_SPAN = "workflow executor"
+"""How the name of the span around the steps of a workflow begins: what is in no step is the executor's time."""
 RECORDED = "recorded"
 """In the details of an event: the recording proxy saw it. Where a case has such model calls, only they count; those
 that the agent reports itself stay beside them."""

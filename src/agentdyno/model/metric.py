@@ -182,12 +182,15 @@ _UNIT_SUFFIXES = (
 LARGEST = 1e18
 """No reading is larger: a sum of squares of such numbers is still a number, and so is their sum in any store."""
 _NEVER_NEGATIVE = frozenset({"s", "bytes", "usd", "/s", "bytes/s"})
+_SAVED = "_saved_s"
+"""How names of differences between two times end: nothing may have been saved, and more spent."""
 
 
 def is_credible(name: str, value: float) -> bool:
     """Whether a reading of this name can have this value: a number, not too large, and none below zero of a quantity
     that starts there."""
-    return abs(value) <= LARGEST and (value >= 0 or known_metric(name).unit not in _NEVER_NEGATIVE)
+    below_zero = name.endswith(_SAVED) or known_metric(name).unit not in _NEVER_NEGATIVE
+    return abs(value) <= LARGEST and (value >= 0 or below_zero)
 
 
 REPORTED_PREFIX = "reported."

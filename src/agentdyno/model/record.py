@@ -99,6 +99,8 @@ class AgentRecord:
     ``machine_id`` is "" where its benchmarks ran on several machines. ``origin`` says where a record comes from that
     no run of this store made. ``proxied``: its model calls went through the recording proxy, which takes time.
     ``disturbed``: the share of its executions in which the bench itself stood still, whose times do not count.
+    ``models`` are those that answered, by the responses; ``asked`` is the agent's reference where it is a model asked
+    as it is (``openai:gpt-5-mini``), "" where code of its own is around it.
     """
 
     agent: str
@@ -118,6 +120,8 @@ class AgentRecord:
     origin: str = ""
     proxied: bool = field(default=False, metadata=LEFT_OUT)
     disturbed: float = field(default=0.0, metadata=LEFT_OUT)
+    models: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    asked: str = field(default="", metadata=LEFT_OUT)
 
     def benchmark(self, benchmark_id: str) -> BenchmarkRecord:
         for item in self.benchmarks:

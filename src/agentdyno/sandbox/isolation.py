@@ -229,6 +229,8 @@ def _bubblewrap(folder: Path, limits: CellLimits) -> tuple[str, ...]:
     return (
         *(program, "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"),
         *("--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/work"),
+        # Without these two, /dev is memory without a limit.
+        *("--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *("--ro-bind", str(folder.resolve()), "/.source", *shown, "--remount-ro", "/"),
         *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", _BOOT, str(_PACKAGE.parent)),
     )

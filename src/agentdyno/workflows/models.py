@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from agentdyno.agents.references import SCHEMES, locate, scheme_of
+from agentdyno.agents.references import locate, scheme_of
 from agentdyno.errors import SpecError
+from agentdyno.findings.engine.one_model import AskedModel, one_model
+from agentdyno.findings.figures.suite_figures import figures_of
+from agentdyno.findings.record.judge import record_of
 from agentdyno.model import AgentUse, RunResult, Workspace
-from agentdyno.model.identity import digest
 from agentdyno.registry.installed import installed
 from agentdyno.registry.names import registered
 
@@ -48,27 +50,12 @@ def check_models(models: Sequence[str]) -> None:
         raise SpecError(f"{twice[0]} is named twice", where="models", remedy="Raise repetitions instead.")
 
 
-def same_models(result: RunResult, uses: Sequence[AgentUse]) -> Iterator[str]:
-    """A sentence for every two that turn out to be one: the same model answered, in the same configuration.
-
-    What counts is the name in the responses, not the name that was asked for.
-    """
-    answered: dict[str, frozenset[str]] = {}
-    for use in uses:
-        arms = [arm for arm in result.arms if (arm.agent or "").rpartition("@")[0] == use.name]
-        told = [sample.details.get("model") for arm in arms for sample in arm.samples]
-        answered[use.name] = frozenset(str(name) for name in told if name)
-    for one, other in combinations(uses, 2):
-        models = answered[one.name]
-        if models and models == answered[other.name] and _configured(one) == _configured(other):
-            yield f"{one.name} and {other.name} are the same model: both answered as {', '.join(sorted(models))}"
-
-
-def _configured(use: AgentUse) -> str:
-    """How a planner is asked, without the name of its model."""
-    located = locate(use)
-    planner = located.planner or located
-    named = "" if planner.scheme in SCHEMES[1:3] else planner.use.uses
-    return digest(
-        [planner.scheme, named, {key: value for key, value in located.use.config.items() if key != "model"}]
-    )
+def same_models(result: RunResult) -> Iterator[str]:
+    """A sentence for every two that turn out to be one, as comparisons refuse them."""
+    figures = figures_of(result)
+    labels = dict.fromkeys(arm.agent for arm in result.arms if arm.agent and arm.arm_id in figures)
+    models = [AskedModel.of(record_of(result, figures, label)) for label in labels]
+    for first, second in combinations(models, 2):
+        same = one_model(first, second)
+        if same:
+            yield same

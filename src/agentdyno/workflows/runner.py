@@ -76,7 +76,7 @@ class BenchmarkRunner:
         began = time.gmtime()
         result = await aevaluate(suite, uses, store=self._store, epochs=repetitions, warmup=0, notes=description)
         written = _Written(self._output_dir, result, began)
-        refused = list(same_models(result, uses))
+        refused = list(same_models(result))
         names = {use.name: model for use, model in zip(uses, models, strict=True)}
         metrics = BenchmarkMetrics(result, names)
         about: dict[str, object] = {

@@ -86,6 +86,10 @@ def test_steps_are_spans_of_the_trajectory(place: Path) -> None:
     assert details["cpu_s"] >= 0
     assert details["peak_rss_bytes"] > 0
     assert any(event["name"] == "planning" for event in events)
+    assert [details["phase"], *(event["name"] for event in events if event["details"].get("span") == "workflow")] == [
+        "tool",
+        "workflow executor",
+    ]
 
 
 def test_a_plan_that_leaves_something_else_fails_by_the_check(place: Path) -> None:

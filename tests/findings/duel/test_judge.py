@@ -322,6 +322,40 @@ def test_a_pair_without_common_cases_is_left_out_with_a_warning() -> None:
         all_against_all(records[:1])
 
 
+def asked(agent: str, model: str, answered_as: str = "the-only-one", **configuration: object) -> AgentRecord:
+    found = scored(agent, [1.0, 0.0] * 6)
+    return replace(found, asked=model, models=(answered_as,), configuration=configuration)
+
+
+def test_two_names_for_one_model_are_refused_by_what_the_responses_say() -> None:
+    first, second = asked("a@1", "openai:first"), asked("b@1", "openai:second")
+    with pytest.raises(NotComparable, match="a and b are the same model: both answered as the-only-one"):
+        duel(first, second)
+    hot = asked("hot@1", "openai:first", temperature=1)
+    among = all_against_all([first, second, hot])
+    assert [(one.baseline, one.candidate) for one in among.duels] == [("a@1", "hot@1"), ("b@1", "hot@1")]
+    assert "are the same model" in among.warnings[0].message
+    with pytest.raises(NotComparable, match="no two of a@1, b@1 compare"):
+        all_against_all([first, second])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked("b@1", "openai:second", "another"),
+        asked("b@1", "openai:second", temperature=1),
+        asked("b@1", "openai:second", base_url="http://elsewhere"),
+        asked("b@1", "workflow:openai:first"),
+        asked("b@1", "ollama:first"),
+        asked("b@1", ""),
+        asked("a@2", "openai:first"),
+    ],
+    ids=["model", "setting", "server", "planner", "protocol", "code", "version"],
+)
+def test_agents_that_differ_in_more_than_a_name_are_compared(other: AgentRecord) -> None:
+    assert duel(asked("a@1", "openai:first"), other).rows
+
+
 def test_cases_under_every_agent_put_disagreements_first() -> None:
     first = record("a@1", [answered("same"), answered("split", 1.0), answered("near", 0.6), answered("new")])
     second = record(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval
+from agentdyno.findings.figures.traces import workflow_text
 from agentdyno.model import Case, Failure, FailureKind, Phase, Reducer, Rubric, Sample, Status
 from agentdyno.stats import wilson
 
@@ -204,3 +205,22 @@ def test_nothing_scored_has_no_interval() -> None:
     assert accuracy_interval({}, {}) is None
     assert accuracy_interval({"a": None}, {"a": "a"}) is None
     assert accuracy_interval({"a": 0.5}, {"a": "a"}) is None
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ({"outcome": "done", "reason": "", "folder": "/x", "steps": {"done": ["a", "b"]}}, "done: a, b"),
+        (
+            {
+                "outcome": "failed",
+                "reason": "b: exit status 1",
+                "steps": {"done": ["a"], "failed": ["b"], "not_run": ["c"]},
+            },
+            "failed: b: exit status 1 · done: a · not run: c",
+        ),
+        ({"outcome": "plan_refused", "reason": "the answer holds no JSON"}, "plan refused: the answer holds no JSON"),
+    ],
+)
+def test_of_a_workflow_that_fell_short_its_steps_are_told(output: dict[str, object], told: str) -> None:
+    assert workflow_text(output) == told

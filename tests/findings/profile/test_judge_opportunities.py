@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agentdyno.findings.profile.model import Effort, OptimizationOpportunity, ProfiledExecution
-from agentdyno.model.case import Event
+from agentdyno.model.case import EXECUTOR_SPAN, Event
 
-from .planted import execution, model_call, profile_of, span
+from .planted import execution, model_call, phases_of, profile_of, span
 
 
 def found(*events: Event, wall_s: float = 1.0, cpu_s: float | None = None) -> dict[str, OptimizationOpportunity]:
@@ -124,3 +124,19 @@ def test_the_largest_share_comes_first_and_evidence_is_counted() -> None:
     assert len(listed[1].evidence) == 4
     assert listed[1].evidence[-1] == "and 2 more"
     assert listed[1].saving == pytest.approx(0.2)
+
+
+def test_steps_of_a_workflow_are_work_of_their_own_and_what_is_between_them_the_executors() -> None:
+    executor = span("span", 0.0, 1.0, EXECUTOR_SPAN, span="w", phase="own_code")
+    steps = [
+        span("step", at_s, 0.2, name, content="sort a > b", parent="w", phase="tool", needs=needs)
+        for at_s, name, needs in ((0.1, "first", []), (0.6, "second", ["first"]))
+    ]
+    profile = profile_of(execution(executor, *steps, wall_s=1.0, readings={"cpu_s": 0.01}))
+    assert phases_of(profile) == {"tool": 400.0, "own_code": 600.0}
+    [saving] = profile.optimization_opportunities
+    assert (saving.rule, saving.saving) == ("fewer_steps", pytest.approx(0.6))
+    worst = profile.profile_data.bottlenecks[0]
+    assert worst.location == "own code workflow executor"
+    assert "no step runs" in worst.cause
+    assert "cprofile" not in worst.optimization_suggestion

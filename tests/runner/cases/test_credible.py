@@ -44,6 +44,11 @@ def test_a_usage_with_one_impossible_count_is_unknown_as_a_whole(usage: Usage, t
     assert dropped == told
 
 
+def test_time_that_was_saved_may_be_time_that_was_lost() -> None:
+    said = Response("x", readings={"resume.time_saved_s": -0.03})
+    assert credible(said) == (said, ())
+
+
 def test_the_most_tokens_that_a_case_may_have_used_are_credible() -> None:
     assert credible(Response("x", usage=Usage(MOST_TOKENS, 0)))[1] == ()
     assert credible(Response("x", usage=Usage(MOST_TOKENS + 1, 0)))[1] != ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from agentdyno.agents.workflow.plan import WorkflowPlan
-from agentdyno.model.case import Event
+from agentdyno.model.case import EXECUTOR_SPAN, Event
 
 
 class StepState(StrEnum):
@@ -118,9 +118,10 @@ def step_events(execution: PlanExecution, begun_s: float, start: str = "") -> li
         Event(
             "span",
             begun_s,
-            "workflow" + (f" ({start.strip('-')})" if start else ""),
+            EXECUTOR_SPAN + (f" ({start.strip('-')})" if start else ""),
             duration_s=execution.wall_s,
-            details={"span": around, "restarted": execution.restarted},
+            # What is not in a step is the executor's. The CPU time that is known is that of the steps.
+            details={"span": around, "phase": "own_code", "restarted": execution.restarted},
         )
     ]
     critical = execution.critical_steps()
@@ -130,6 +131,7 @@ def step_events(execution: PlanExecution, begun_s: float, start: str = "") -> li
         details: dict[str, object] = {
             "span": f"{around}/{step.id}",
             "parent": around,
+            "phase": "tool",
             "state": outcome.state.value,
             "needs": list(step.needs),
             "outputs": list(step.outputs),

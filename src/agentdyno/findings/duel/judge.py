@@ -12,6 +12,7 @@ from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, Paire
 from agentdyno.findings.duel.words import decide_winner, recommend
 from agentdyno.findings.engine.judge import MeasureOptions
 from agentdyno.findings.engine.judgement import MeasuredPair, PairJudgement, judge_pairs, measure_pair
+from agentdyno.findings.engine.one_model import WHAT_TO_DO, AskedModel, one_model
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
@@ -35,7 +36,7 @@ def duel(
     """Both agents on the cases they share, as the engine judges them by the families of ``policy``.
 
     A winner is better in accuracy, reliability, cost or time and worse in none of them. Raises ``NotComparable``
-    where no case is common.
+    where no case is common, and where both turn out to be one model.
     """
     measured = measure_pair(_paired(baseline, candidate), policy, spread, MeasureOptions(seed))
     return conclude(judge_pairs([measured], policy)[0])
@@ -50,8 +51,8 @@ def all_against_all(
 ) -> AllAgainstAll:
     """Every pair of agents, the earlier one as the baseline; the families of all pairs are corrected together.
 
-    A pair without a common case is left out with a warning. Raises ``NotComparable`` for fewer than two agents, for
-    two records of one agent, and where no pair has a common case.
+    A pair without a common case, or of one model, is left out with a warning. Raises ``NotComparable`` for
+    fewer than two agents, for two records of one agent, and where no pair compares.
     """
     agents = tuple(record.agent for record in records)
     twice = [agent for agent, times in Counter(agents).items() if times > 1]
@@ -69,7 +70,7 @@ def all_against_all(
             text = f"{first.agent} and {second.agent}: {error.message}"
             apart.append(RunWarning("not-comparable", text, error.remedy or ""))
     if not measured:
-        raise NotComparable(f"no two of {', '.join(agents)} have a case in common", remedy=apart[0].remedy)
+        raise NotComparable(f"no two of {', '.join(agents)} compare: {apart[0].message}", remedy=apart[0].remedy)
     duels = tuple(conclude(judged) for judged in judge_pairs(measured, policy))
     wins = {agent: sum(item.winner == agent for item in duels) for agent in agents}
     winner, why = _winner(agents, duels, wins)
@@ -204,6 +205,9 @@ ROWS = (*DIMENSIONS, OVERALL)
 
 
 def _paired(baseline: AgentRecord, candidate: AgentRecord) -> Pairing:
+    same = one_model(AskedModel.of(baseline), AskedModel.of(candidate))
+    if same:
+        raise NotComparable(same, remedy=WHAT_TO_DO)
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise _nothing_common(pairing)

@@ -19,6 +19,8 @@ MOST_REMEMBERED = 50
 """Failed cases of an arm that are remembered with what was answered."""
 TOOL_CALLS, CALLS = "tool_calls", "calls"
 """The scorer that judges calls, and where it keeps those that were made."""
+FINAL_STATE = "final_state"
+"""The scorer that judges the files that a workflow left."""
 SHORT = 400
 """Characters kept of an answer or a message."""
 
@@ -113,13 +115,29 @@ def _why(sample: Sample) -> str:
 
 
 def answer_text(sample: Sample) -> str:
-    """What the agent answered; where the tools that it called were judged, the calls. "" where nothing came."""
+    """What the agent answered; where the tools that it called were judged, the calls; where the files that a
+    workflow left, what became of its steps. "" where nothing came."""
     for _, item in scoring_items(sample.details):
         details = item.get("details")
         calls = details.get(CALLS) if isinstance(details, Mapping) else None
         if item.get("scorer") == TOOL_CALLS and isinstance(calls, (list, tuple)):
             return ", ".join(map(str, calls)) or "no tool was called"
+        if item.get("scorer") == FINAL_STATE and isinstance(sample.output, Mapping):
+            return workflow_text(sample.output)
     return "" if sample.output is None else as_text(sample.output)
+
+
+def workflow_text(output: Mapping[str, object]) -> str:
+    """``failed: index: exit status 1 · done: reads · not run: count`` of the answer of a workflow agent."""
+    steps = output.get("steps")
+    states = steps.items() if isinstance(steps, Mapping) else ()
+    parts = [f"{str(state).replace('_', ' ')}: {', '.join(map(str, names))}" for state, names in states]
+    reason = output.get("reason")
+    if reason:
+        # The reason names the steps that failed.
+        outcome = str(output.get("outcome", "")).replace("_", " ")
+        parts = [f"{outcome}: {reason}", *(part for part in parts if not part.startswith("failed: "))]
+    return " · ".join(parts) or as_text(output)
 
 
 def as_text(value: object) -> str:

@@ -27,6 +27,7 @@ from agentdyno.findings.profile.words import (
     OUTSIDE,
     calls_words,
     cause_words,
+    is_executor,
     location_words,
     suggestion_words,
     worst_words,
@@ -130,7 +131,9 @@ class ProfileMaking:
         tokens = analyse_tokens(self.calls, self.told)
         critical_s = {phase: total.critical_s for phase, total in self.phases.items()}
         cpu_known = self.use.cpu_executions == self.executions > 0
-        totals = ProfileTotals(self.executions, self.wall_s, critical_s, cpu_known, tokens)
+        executor_s = sum(place.critical_s for key, place in self.places.items() if is_executor(*key))
+        critical_s[ProfilePhase.OWN_CODE] -= executor_s
+        totals = ProfileTotals(self.executions, self.wall_s, critical_s, cpu_known, tokens, executor_s)
         outward_s = sum(self.phases[phase].self_s for phase in _OUTWARD)
         data = ProfileData(self._phases(), self._bottlenecks(), self.use.result(self._not_own_s(), outward_s), tokens)
         return PerformanceProfile(
@@ -220,8 +223,8 @@ class ProfileMaking:
             Bottleneck(
                 location_words(phase, name),
                 1000.0 * place.critical_s / self.executions,
-                cause_words(phase),
-                suggestion_words(phase),
+                cause_words(phase, name),
+                suggestion_words(phase, name),
                 place.critical_s / self.wall_s,
                 basis_ms,
                 phase,

@@ -61,6 +61,8 @@ class ProfileTotals:
     critical_s: Mapping[ProfilePhase, float]
     cpu_known: bool
     tokens: TokenAnalysis
+    executor_s: float = 0.0
+    """What the bench does around the steps of workflows; not among ``critical_s``."""
 
 
 def look_at(arranged: ArrangedSpans, events: Sequence[Event], calls: Sequence[CallTokens], found: Rules) -> None:
@@ -117,6 +119,10 @@ def _of_phases(totals: ProfileTotals) -> Iterator[OptimizationOpportunity]:
             text += "; CPU time was not measured, so some of it may be waiting"
         total = RuleTotal(spent_s, 1, (text,))
         yield _opportunity(rule, total, (totals.wall_s, _wall_basis(totals), "s"), totals.executions)
+    if totals.wall_s > 0 and totals.executor_s >= OWN_CODE * totals.wall_s:
+        each = format_value(totals.executor_s / totals.executions, "s")
+        total = RuleTotal(totals.executor_s, 1, (f"making cells for steps takes {each} of the critical path",))
+        yield _opportunity("fewer_steps", total, (totals.wall_s, _wall_basis(totals), "s"), totals.executions)
 
 
 def _of_reasoning(totals: ProfileTotals) -> Iterator[OptimizationOpportunity]:
@@ -159,7 +165,10 @@ def _outward_calls(arranged: ArrangedSpans, events: Sequence[Event]) -> list[tup
             asked.setdefault(event.name, []).append(event)
     found = []
     for span, event in zip(arranged.tree.spans, arranged.events, strict=True):
-        if span.phase not in _OUTWARD or (span.parent is not None and _same_call(arranged, span)):
+        # Steps of a workflow have told what they need, and begin as soon as that is there.
+        if event.kind == "step" or span.phase not in _OUTWARD:
+            continue
+        if span.parent is not None and _same_call(arranged, span):
             continue
         arguments = event.content
         if event.kind == "tool_result":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentdyno.findings.profile.model import ProfiledSpan, ProfilePhase, SpanTree
+from agentdyno.model.case import EXECUTOR_SPAN
 from agentdyno.model.metric import format_value
 
 PHASE_WORDS = {
@@ -30,6 +31,7 @@ IMPROVEMENTS = {
     "shorten_queue": ("latency", "Give the queue more workers, or send fewer calls at once.", "medium"),
     "use_idle_time": ("latency", "Find what is waited for outside all calls: it has no span yet.", "medium"),
     "speed_up_own_code": ("compute", "Profile the agent's own code: it computes while no call is under way.", "high"),
+    "fewer_steps": ("latency", "Plan fewer and longer steps, or more of them at once (parallel).", "medium"),
     "less_reasoning": ("tokens", "Ask the model for less reasoning where answers stay right.", "low"),
 }
 """By rule: category, what to do, effort."""
@@ -42,6 +44,10 @@ _CAUSES = {
     ProfilePhase.RETRY_WAIT: "a call failed, and the next try is waited for",
     ProfilePhase.IDLE: "nothing that is known of goes on",
 }
+_EXECUTOR = (
+    "no step runs: cells are made for steps, and their files copied and read back",
+    IMPROVEMENTS["fewer_steps"][1],
+)
 _SUGGESTIONS = {
     ProfilePhase.MODEL: "Fewer or shorter model calls, a faster model, or a cached prompt prefix.",
     ProfilePhase.TOOL: "Make the tool faster, call it less often, or at once with others.",
@@ -72,12 +78,19 @@ def location_words(phase: ProfilePhase, name: str) -> str:
     return f"{PHASE_WORDS[phase]} {name}".strip()
 
 
-def cause_words(phase: ProfilePhase) -> str:
-    return _CAUSES[phase]
+def cause_words(phase: ProfilePhase, name: str = "") -> str:
+    """Why time is spent in a phase, at the place ``name``."""
+    return _EXECUTOR[0] if is_executor(phase, name) else _CAUSES[phase]
 
 
-def suggestion_words(phase: ProfilePhase) -> str:
-    return _SUGGESTIONS[phase]
+def suggestion_words(phase: ProfilePhase, name: str = "") -> str:
+    """What to do about the time that is spent in a phase, at the place ``name``."""
+    return _EXECUTOR[1] if is_executor(phase, name) else _SUGGESTIONS[phase]
+
+
+def is_executor(phase: ProfilePhase, name: str) -> bool:
+    """Whether it is what the bench does around the steps of a workflow."""
+    return phase is ProfilePhase.OWN_CODE and name.startswith(EXECUTOR_SPAN)
 
 
 def calls_words(calls: int, executions: int, mean_s: float) -> str:

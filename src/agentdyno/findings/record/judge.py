@@ -13,6 +13,7 @@ from agentdyno.findings.figures.dimensions import targets_for
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, NORMALISED, least_place
 from agentdyno.findings.figures.traces import classes_of
 from agentdyno.model import ArmResult, Case, Provenance, RunResult
+from agentdyno.model.case import ASKED
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
@@ -69,6 +70,8 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
         configuration=dict(arms[0].params),
         disturbed=max((own.disturbed.share for _, _, own in found.values()), default=0.0),
         proxied=any(own.proxied for _, _, own in found.values()),
+        models=tuple(sorted({name for _, _, own in found.values() for name in own.remarks.models})),
+        asked=str(arms[0].observed.get(ASKED, "")),
         origin=", ".join(filter(None, (newest.origin.get("tool", ""), newest.origin.get("file", "")))),
     )
 

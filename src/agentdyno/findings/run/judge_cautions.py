@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import median
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.claims import Claims, Disturbed
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
-from agentdyno.model.case import MISSING_USAGE
+from agentdyno.model.case import ASKED, MISSING_USAGE
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric, money_spent
 from agentdyno.model.result import NOT_CREDIBLE
@@ -222,6 +223,7 @@ def suite_cautions(result: RunResult, figures: Mapping[str, ArmFigures]) -> tupl
         *found,
         *_unknown_prices(arms, figures),
         *_observed_alike(arms),
+        *_one_model(arms, figures),
         *_answered_alike(arms, figures),
     )
 
@@ -348,6 +350,23 @@ def _observed_alike(arms: Sequence[ArmResult]) -> Iterator[RunWarning]:
             if before is not arm and before.params[name] != arm.params[name] and pair not in warned:
                 warned.add(pair)
                 yield _alike(before, arm, f"reported the same {name} ({arm.observed[name]})")
+
+
+def _one_model(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]) -> Iterator[RunWarning]:
+    """Agents under two names that the same model answered; where ``model`` is a setting, that was said above."""
+    if sum(ASKED in arm.observed for arm in arms) < 2:
+        return
+    from agentdyno.findings.engine.one_model import WHAT_TO_DO, AskedModel, one_model
+
+    asked: dict[str, AskedModel] = {}
+    for arm in arms:
+        name = (arm.agent or "").rpartition("@")[0]
+        answered = frozenset(figures[arm.arm_id].remarks.models) | (asked[name].answered if name in asked else set())
+        asked[name] = AskedModel(name, str(arm.observed.get(ASKED, "")), answered, arm.params)
+    for first, second in combinations(asked.values(), 2):
+        same = one_model(first, second)
+        if same and first.configuration.get("model") == second.configuration.get("model"):
+            yield RunWarning("identical-arms", same, WHAT_TO_DO)
 
 
 def _answered_alike(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]) -> Iterator[RunWarning]:

@@ -94,13 +94,15 @@ def _head_to_head(
     ranked: tuple[Sequence[AgentStanding], Sequence[str]],
     policy: GatePolicy,
 ) -> HeadToHead | None:
-    """What the engine says of the two that matter most; ``None`` where the samples of one are not there.
+    """What the engine says of the two that matter most; ``None`` where the samples of one are not there, and where
+    both are one model.
 
     ``ranked`` are the agents with their figures, and their names in the order of their overall score.
     """
     # Only now: a run of one agent, an experiment and a load have nothing to judge.
     from agentdyno.findings.engine.flips import pick_pair
     from agentdyno.findings.engine.judgement import judgement
+    from agentdyno.findings.engine.one_model import AskedModel, one_model
     from agentdyno.findings.record.judge import record_of
 
     pair = pick_pair(*ranked)
@@ -109,6 +111,8 @@ def _head_to_head(
     try:
         first, second = (record_of(result, figures, agent) for agent in pair)
     except NotComparable:
+        return None
+    if one_model(AskedModel.of(first), AskedModel.of(second)):
         return None
     return judgement(first, second, policy).flips
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.agents.recording.recording import RunRecording
 from agentdyno.agents.redaction import redactor_for
+from agentdyno.agents.references import model_reference
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.findings.figures.dimensions import targets_for
@@ -25,6 +26,7 @@ from agentdyno.model import (
     Suite,
     Workspace,
 )
+from agentdyno.model.case import ASKED
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
@@ -138,6 +140,9 @@ class PreparedSuite:
                 mine["recording_cost"] = asdict(self.recording.run.cost)
             if entrant.version.commit is not None:
                 mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
+            asked = model_reference(entrant.use.uses)
+            if asked:
+                mine[ASKED] = asked
             observed[arm_id] = mine
         return observed
 

@@ -39,7 +39,7 @@ def run(job: dict[str, Any], user: int | None) -> dict[str, Any]:
         "peak_rss_bytes": max(watch.peak_bytes, used.ru_maxrss * 1024),
         "output": bytes(watch.tail).decode("utf-8", "replace"),
         "output_bytes": watch.count,
-        "full": _is_full(),
+        "full": watch.too_many_files or _is_full(job),
     }
 
 
@@ -54,6 +54,7 @@ class _Watch:
         self.tail = bytearray()
         self.count = self.peak_bytes = 0
         self.ended_by: str | None = None
+        self.too_many_files = False
 
     def until_ended(self, pid: int) -> int:
         exit_fd = os.pidfd_open(pid)
@@ -66,7 +67,8 @@ class _Watch:
                 break
             if self.ended_by is None and time.perf_counter() > self._deadline:
                 self.ended_by = "time"
-            if self.ended_by is not None:
+            self.too_many_files = self.too_many_files or _has_too_many_files(self._job)
+            if self.ended_by is not None or self.too_many_files:
                 os.kill(pid, signal.SIGKILL)
                 _end_all(but=pid)
         self._poller.unregister(exit_fd)
@@ -158,7 +160,15 @@ def _end_all(but: int = 0) -> None:
             return
 
 
-def _is_full() -> bool:
+def _has_too_many_files(job: dict[str, Any]) -> bool:
+    """Bubblewrap sets no limit on the number of files, so they are counted."""
+    rooms = [os.statvfs(folder) for folder in (WORK, "/tmp", "/dev/shm")]
+    return any(room.f_files - room.f_ffree > job["files"] for room in rooms)
+
+
+def _is_full(job: dict[str, Any]) -> bool:
+    if _has_too_many_files(job):
+        return True
     for folder in (WORK, "/tmp"):
         room = os.statvfs(folder)
         if room.f_bavail * room.f_frsize < 16_384 or (room.f_files and room.f_ffree < 2):
