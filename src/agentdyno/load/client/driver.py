@@ -32,7 +32,8 @@ _NS = 1_000_000_000
 class HttpDriver:
     """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``materials`` make the requests: made-up ones
     without them. ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``).
-    Conversations (``options.sessions``) are held in open loop."""
+    Conversations (``options.sessions``) are held in open loop. Without ``kernel_stamps`` all times are taken when bytes
+    are read, as they are where the kernel does not stamp them."""
 
     def __init__(
         self,
@@ -42,6 +43,7 @@ class HttpDriver:
         *,
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
+        kernel_stamps: bool = True,
     ) -> None:
         if options.processes < 1 or options.connections < 1:
             raise SpecError("a load needs at least one process and one connection")
@@ -49,6 +51,7 @@ class HttpDriver:
         self.simulated = False
         self.began_ns: int | None = None
         self._target, self._options, self._objectives = target, options, tuple(objectives)
+        self._kernel_stamps = kernel_stamps
         self._artifacts = artifacts if options.keep_requests else None
         self._address = Address.parse(target.url)
         self._materials = materials or Materials(target, options)
@@ -171,6 +174,7 @@ class HttpDriver:
             timeout_s=options.timeout_s,
             max_bytes=options.max_bytes,
             cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
+            kernel_stamps=self._kernel_stamps,
         )
 
     def _begin(self, step: Step) -> None:

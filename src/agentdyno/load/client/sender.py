@@ -178,7 +178,8 @@ class Sender:
         if not self._wave:
             self._begin_wave(now_ns)
         self._wave.append((link, ending, now_ns))
-        wait_ns = now_ns - self._wave_ns + self._waited_ns
+        # The kernel's stamp is from before the answer waited to be read.
+        wait_ns = 0 if link.stamped else max(now_ns - self._wave_ns, 0) + self._waited_ns
         self._hand_on(
             (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
         )

@@ -1,0 +1,125 @@
+"""What the kernel's receive stamps are worth in the load client: with and without them, against the server's log.
+
+Streams of 50 ms to the first token and 10 ms a token are held in a closed loop, all at once, and sent with Poisson
+arrivals. Rounds with and without kernel stamps take turns on the same simulated server, which notes with the same clock
+when it read a request and when it sent each token. "TTFT" is the reported time to first token less that of the log,
+whatever its sign; it contains how long the request waited for the server to read it. "arrival" is the client's stamp of
+the first token less the server's of sending it: the client's own part, and nothing else. Each line is the worst round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.ratio_table import met, print_heading, print_table
+
+from agentdyno.load.client.driver import HttpDriver
+from agentdyno.load.plan.requests import build_requests
+from agentdyno.load.windows.records import NAME, read_raw
+from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Stage, Step
+from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
+
+P50_GOAL_MS, P99_GOAL_MS = 0.3, 3.0
+TTFT_S, ITL_S, TOKENS = 0.05, 0.01, 50
+KINDS = {"reading": False, "kernel": True}
+
+
+@dataclass(frozen=True, slots=True)
+class StampErrors:
+    """Of one round, in ms; ``core`` is the client's share of its core."""
+
+    requests: int
+    ttft_p50: float
+    ttft_p99: float
+    arrival_p50: float
+    arrival_p99: float
+    core: float
+
+
+def one_round(server: RunningServer, stage: Stage, kernel_stamps: bool, cpu: int) -> StampErrors:
+    options = LoadOptions(prompts=PromptLengths("uniform", low=10, high=1500), cpus=(cpu,), connections=1000)
+    target = LoadTarget("sim", Dialect.OPENAI, server.openai_url, model="judge")
+    step = Step("streams", (stage,), Arrivals.POISSON if stage.rate else Arrivals.CLOSED)
+    with tempfile.TemporaryDirectory() as folder:
+        driver = HttpDriver(target, options, artifacts=Path(folder), kernel_stamps=kernel_stamps)
+        driver.open()
+        server.reset()
+        windows = list(driver.run(step))
+        driver.close()
+        pairs = matched(Path(folder) / NAME, server, build_requests(target, options, 0).input_words)
+    began_ns = driver.began_ns or 0
+    sent, first, received, token = np.array(pairs, dtype=np.int64).T
+    ttft_ms = np.abs((first - sent) - (token - received)) / 1e6
+    arrival_ms = np.abs(first + began_ns - token) / 1e6
+    core = float(np.mean([window.client_cpu or 0.0 for window in windows]))
+    figures = (*np.quantile(ttft_ms, (0.5, 0.99)), *np.quantile(arrival_ms, (0.5, 0.99)))
+    return StampErrors(len(pairs), *(float(figure) for figure in figures), core)
+
+
+def matched(path: Path, server: RunningServer, words: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    """Sent and first content of the client, received and first token of the server: of requests whose length no other
+    has, in the order in which each was repeated."""
+    unique = {length for length, count in Counter(words).items() if count == 1}
+    true: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for entry in server.log():
+        if entry.input_tokens in unique and entry.token_ns:
+            true[entry.input_tokens].append((entry.received_ns, entry.token_ns[0]))
+    seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for record in read_raw(path):
+        length = words[record["request"]]
+        if length in unique and record["first_content"] >= 0:
+            seen[length].append((int(record["sent"]), int(record["first_content"])))
+    return [
+        (*ours, *theirs)
+        for length, found in seen.items()
+        if len(found) == len(true[length])
+        for ours, theirs in zip(sorted(found), sorted(true[length]), strict=True)
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one round of 2 s each: shows that it works")
+    parser.add_argument("--cpus", default="0,1", help="the client's core and the server's")
+    given = parser.parse_args()
+    client, server_cpu = (int(number) for number in given.cpus.split(","))
+    seconds, rounds = (2.0, 1) if given.quick else (5.0, 3)
+    stages = {f"closed, {number}": Stage("closed", seconds, concurrency=number) for number in (50, 200, 500)}
+    stages["Poisson, about 200"] = Stage("open", seconds, rate=200 / (TTFT_S + (TOKENS - 1) * ITL_S))
+    print_heading()
+    rows = []
+    with simulated_server(Behaviour(ttft_s=TTFT_S, itl_s=ITL_S, output_tokens=TOKENS)) as server:
+        os.sched_setaffinity(server.pid, {server_cpu})
+        for name, stage in stages.items():
+            found: dict[str, list[StampErrors]] = {kind: [] for kind in KINDS}
+            for _ in range(rounds):
+                for kind, kernel_stamps in KINDS.items():
+                    found[kind].append(one_round(server, stage, kernel_stamps, client))
+            for kind, errors in found.items():
+                rows.append((name, kind, *line(errors)))
+    header = ("streams", "stamps", "n", "TTFT p50 ms", "p99 ms", "arrival p50 ms", "p99 ms", "client core", "goal")
+    notes = [f"The worst of {rounds} rounds in turns. Goal: TTFT p50 <= {P50_GOAL_MS}, p99 <= {P99_GOAL_MS:g} ms."]
+    print_table("error against the server's log, stamps taken when reading and by the kernel", header, rows, notes)
+    print(f"load at the end: {', '.join(f'{value:.2f}' for value in os.getloadavg())}")
+
+
+def line(errors: list[StampErrors]) -> tuple[str, ...]:
+    """The worst of each figure."""
+    p50, p99 = max(one.ttft_p50 for one in errors), max(one.ttft_p99 for one in errors)
+    arrival = (max(one.arrival_p50 for one in errors), max(one.arrival_p99 for one in errors))
+    figures = (f"{p50:.3f}", f"{p99:.3f}", *(f"{value:.3f}" for value in arrival))
+    core = f"{max(one.core for one in errors):.0%}"
+    return f"{sum(one.requests for one in errors):,}", *figures, core, met(p50 <= P50_GOAL_MS and p99 <= P99_GOAL_MS)
+
+
+if __name__ == "__main__":
+    main()
