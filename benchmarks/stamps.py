@@ -1,10 +1,11 @@
 """What the kernel's receive stamps are worth in the load client: with and without them, against the server's log.
 
 Streams of 50 ms to the first token and 10 ms a token are held in a closed loop, all at once, and sent with Poisson
-arrivals. Rounds with and without kernel stamps take turns on the same simulated server, which notes with the same clock
-when it read a request and when it sent each token. "TTFT" is the reported time to first token less that of the log,
-whatever its sign; it contains how long the request waited for the server to read it. "arrival" is the client's stamp of
-the first token less the server's of sending it: the client's own part, and nothing else. Each line is the worst round.
+arrivals. Rounds with and without kernel stamps take turns on the same simulated server, which notes with the same
+clock when it read a request and when it sent each token. "TTFT" is the reported time to first token less that of the
+log, whatever its sign. It is the sum of two: "to the server", from the client's sending to the server's reading,
+which is the server's queue and no error of the client, and "arrival", from the server's sending of the first token to
+the client's stamp of it. Each line is the worst round.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.ratio_table import met, print_heading, print_table
@@ -38,10 +40,9 @@ class StampErrors:
     """Of one round, in ms; ``core`` is the client's share of its core."""
 
     requests: int
-    ttft_p50: float
-    ttft_p99: float
-    arrival_p50: float
-    arrival_p99: float
+    ttft: tuple[float, float]
+    to_server: tuple[float, float]
+    arrival: tuple[float, float]
     core: float
 
 
@@ -58,11 +59,19 @@ def one_round(server: RunningServer, stage: Stage, kernel_stamps: bool, cpu: int
         pairs = matched(Path(folder) / NAME, server, build_requests(target, options, 0).input_words)
     began_ns = driver.began_ns or 0
     sent, first, received, token = np.array(pairs, dtype=np.int64).T
-    ttft_ms = np.abs((first - sent) - (token - received)) / 1e6
-    arrival_ms = np.abs(first + began_ns - token) / 1e6
-    core = float(np.mean([window.client_cpu or 0.0 for window in windows]))
-    figures = (*np.quantile(ttft_ms, (0.5, 0.99)), *np.quantile(arrival_ms, (0.5, 0.99)))
-    return StampErrors(len(pairs), *(float(figure) for figure in figures), core)
+    return StampErrors(
+        len(pairs),
+        ttft=in_ms((first - sent) - (token - received)),
+        to_server=in_ms(received - began_ns - sent),
+        arrival=in_ms(first + began_ns - token),
+        core=float(np.mean([window.client_cpu or 0.0 for window in windows])),
+    )
+
+
+def in_ms(errors_ns: NDArray[np.int64]) -> tuple[float, float]:
+    """The median and the 99th percentile of their sizes."""
+    p50, p99 = np.quantile(np.abs(errors_ns) / 1e6, (0.5, 0.99))
+    return float(p50), float(p99)
 
 
 def matched(path: Path, server: RunningServer, words: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
@@ -106,7 +115,10 @@ def main() -> None:
                     found[kind].append(one_round(server, stage, kernel_stamps, client))
             for kind, errors in found.items():
                 rows.append((name, kind, *line(errors)))
-    header = ("streams", "stamps", "n", "TTFT p50 ms", "p99 ms", "arrival p50 ms", "p99 ms", "client core", "goal")
+    header = (
+        *("streams", "stamps", "n", "TTFT p50 ms", "p99 ms", "to the server p50 ms", "p99 ms"),
+        *("arrival p50 ms", "p99 ms", "client core", "goal"),
+    )
     notes = [f"The worst of {rounds} rounds in turns. Goal: TTFT p50 <= {P50_GOAL_MS}, p99 <= {P99_GOAL_MS:g} ms."]
     print_table("error against the server's log, stamps taken when reading and by the kernel", header, rows, notes)
     print(f"load at the end: {', '.join(f'{value:.2f}' for value in os.getloadavg())}")
@@ -114,11 +126,14 @@ def main() -> None:
 
 def line(errors: list[StampErrors]) -> tuple[str, ...]:
     """The worst of each figure."""
-    p50, p99 = max(one.ttft_p50 for one in errors), max(one.ttft_p99 for one in errors)
-    arrival = (max(one.arrival_p50 for one in errors), max(one.arrival_p99 for one in errors))
-    figures = (f"{p50:.3f}", f"{p99:.3f}", *(f"{value:.3f}" for value in arrival))
+    worst = [
+        max(getattr(one, part)[which] for one in errors)
+        for part in ("ttft", "to_server", "arrival")
+        for which in (0, 1)
+    ]
     core = f"{max(one.core for one in errors):.0%}"
-    return f"{sum(one.requests for one in errors):,}", *figures, core, met(p50 <= P50_GOAL_MS and p99 <= P99_GOAL_MS)
+    reached = met(worst[0] <= P50_GOAL_MS and worst[1] <= P99_GOAL_MS)
+    return f"{sum(one.requests for one in errors):,}", *(f"{value:.3f}" for value in worst), core, reached
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 
 from agentdyno.load.client.hot import Known, LoadConnection, Owner
-from agentdyno.load.client.stamped import ArrivalClock, StampedTransport, connect_stamped, has_kernel_stamps
+from agentdyno.load.client.stamped import ArrivalClock, StampedTransport, connect_stamped
 from agentdyno.load.plan.orders import ClientSettings
 from agentdyno.model.load import Dialect
 
@@ -22,8 +22,7 @@ class Links:
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, owner: Owner) -> None:
         self._loop, self._settings, self._owner = loop, settings, owner
         self._tls = _tls_context(settings) if settings.tls else None
-        stamped = settings.kernel_stamps and not settings.tls and has_kernel_stamps()
-        self._clock = ArrivalClock() if stamped else None
+        self._clock = ArrivalClock() if settings.kernel_stamps else None
         self._known: Known = {}
         self._links: set[LoadConnection] = set()
         self._idle: list[LoadConnection] = []

@@ -27,9 +27,9 @@ _NS = 1_000_000_000
 Ancillary = list[tuple[int, int, bytes]]
 
 
-def has_kernel_stamps() -> bool:
-    """Whether sockets of this machine can be told to stamp what arrives."""
-    if sys.platform != "linux":
+def has_kernel_stamps(*, tls: bool = False) -> bool:
+    """Whether sockets of this machine can be told to stamp what arrives, and the stamps be read."""
+    if tls or sys.platform != "linux":
         return False
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         try:
@@ -42,8 +42,9 @@ def has_kernel_stamps() -> bool:
 class ArrivalClock:
     """From the wall clock, in which the kernel stamps, to ``perf_counter_ns``, in which a client counts.
 
-    The two differ by a constant until somebody sets the wall clock. That is looked for at every read; stamps from
-    before it was noticed are not believed.
+    The two differ by a constant until somebody sets the wall clock (slewing moves both). That is looked for at every
+    read; stamps from before it was noticed are not believed. Missed would be a clock that is set and set back by the
+    same between two reads of a process.
     """
 
     def __init__(self) -> None:

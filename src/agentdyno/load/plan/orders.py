@@ -22,7 +22,7 @@ _AT_A_TIME = 4096
 class ClientSettings:
     """What one client process is and whom it asks. ``connections`` is its own share, ``cpu`` the core it is bound to
     (``None``: any). ``server_name`` is for TLS, which is used where ``tls`` is set. ``kernel_stamps``: what arrives
-    is stamped by the kernel where it can be (plain TCP on Linux)."""
+    is stamped by the kernel, which must be able to (``stamped.has_kernel_stamps``)."""
 
     process: int
     processes: int
@@ -38,7 +38,7 @@ class ClientSettings:
     timeout_s: float = REQUEST_TIMEOUT.default
     max_bytes: int = 32 * 1024 * 1024
     cpu: int | None = None
-    kernel_stamps: bool = True
+    kernel_stamps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
