@@ -138,7 +138,8 @@ class Window:
     ``ttft`` is from sending to the first chunk with content, reasoning or a tool call; ``queued_ttft`` from the
     scheduled time. ``itl`` pools the gaps between content chunks; ``tpot`` is (last - first) / (tokens - 1) of each
     request. ``lag`` is from the scheduled time to sending, of every sent request, and ``wait`` is how long answers
-    that were there waited for the client to read them: both are the client's own part.
+    that were there waited for the client to read them where that is part of their times (it is not where the kernel
+    stamps arrivals): both are the client's own part.
 
     ``cached_tokens`` are those of the input that the server had kept. ``statuses`` counts failures by HTTP status.
 

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 
 from agentdyno.load.client.hot import Known, LoadConnection, Owner
+from agentdyno.load.client.stamped import ArrivalClock, StampedTransport, connect_stamped
 from agentdyno.load.plan.orders import ClientSettings
 from agentdyno.model.load import Dialect
 
@@ -21,6 +22,7 @@ class Links:
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, owner: Owner) -> None:
         self._loop, self._settings, self._owner = loop, settings, owner
         self._tls = _tls_context(settings) if settings.tls else None
+        self._clock = ArrivalClock() if settings.kernel_stamps else None
         self._known: Known = {}
         self._links: set[LoadConnection] = set()
         self._idle: list[LoadConnection] = []
@@ -67,17 +69,25 @@ class Links:
 
     async def connect(self) -> LoadConnection:
         """Raises ``OSError`` or ``ssl.CertificateError``."""
-        settings = self._settings
-        verify = settings.dialect is Dialect.HTTP
-        _, link = await self._loop.create_connection(
-            lambda: LoadConnection(self._owner, settings.method, settings.max_bytes, self._known, verify=verify),
-            settings.hosts[0],
-            settings.port,
-            ssl=self._tls,
-            server_hostname=settings.server_name if self._tls else None,
-        )
+        if self._clock is None:
+            _, link = await self._loop.create_connection(
+                self._link,
+                self._settings.hosts[0],
+                self._settings.port,
+                ssl=self._tls,
+                server_hostname=self._settings.server_name if self._tls else None,
+            )
+        else:
+            connected = await connect_stamped(self._loop, self._settings.hosts[0], self._settings.port)
+            link = self._link()
+            StampedTransport(self._loop, connected, link, self._clock)
         self._links.add(link)
         return link
+
+    def _link(self) -> LoadConnection:
+        settings = self._settings
+        verify = settings.dialect is Dialect.HTTP
+        return LoadConnection(self._owner, settings.method, settings.max_bytes, self._known, verify=verify)
 
     async def warm_up(self, wanted: int) -> str:
         """Opens connections until so many are idle, or for some seconds; returns what is wrong where that fails."""

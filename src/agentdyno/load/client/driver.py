@@ -14,6 +14,7 @@ import numpy as np
 from agentdyno.errors import RunError, SpecError
 from agentdyno.load.client.pipe import RequestBatch
 from agentdyno.load.client.process import ClientProcess
+from agentdyno.load.client.stamped import has_kernel_stamps
 from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.probe import ProbeReply, probe
@@ -32,7 +33,8 @@ _NS = 1_000_000_000
 class HttpDriver:
     """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``materials`` make the requests: made-up ones
     without them. ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``).
-    Conversations (``options.sessions``) are held in open loop."""
+    Conversations (``options.sessions``) are held in open loop. Without ``kernel_stamps`` all times are taken when
+    bytes are read, as they are where the kernel does not stamp them."""
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class HttpDriver:
         *,
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
+        kernel_stamps: bool = True,
     ) -> None:
         if options.processes < 1 or options.connections < 1:
             raise SpecError("a load needs at least one process and one connection")
@@ -51,6 +54,7 @@ class HttpDriver:
         self._target, self._options, self._objectives = target, options, tuple(objectives)
         self._artifacts = artifacts if options.keep_requests else None
         self._address = Address.parse(target.url)
+        self._kernel_stamps = kernel_stamps and has_kernel_stamps(tls=self._address.scheme == "https")
         self._materials = materials or Materials(target, options)
         self._sent_set: str | None = None
         self._clients: list[ClientProcess] = []
@@ -132,6 +136,7 @@ class HttpDriver:
             "processes": self._processes,
             "connections": self._options.connections,
             "simulated": self.simulated,
+            "stamps": "kernel" if self._kernel_stamps else "reading",
         }
         if self._found.model:
             found["model"] = self._found.model
@@ -171,6 +176,7 @@ class HttpDriver:
             timeout_s=options.timeout_s,
             max_bytes=options.max_bytes,
             cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
+            kernel_stamps=self._kernel_stamps,
         )
 
     def _begin(self, step: Step) -> None:

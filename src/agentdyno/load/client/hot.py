@@ -57,7 +57,8 @@ class Owner(Protocol):
 
 class LoadConnection(asyncio.Protocol):
     """One connection. ``due_ns``, ``request``, ``stage``, ``session`` and ``flags`` are the owner's notes about the
-    request on it, ``sent_ns`` is when its last byte was handed to the kernel."""
+    request on it, ``sent_ns`` is when its last byte was handed to the kernel. ``stamped`` says whether the last read
+    has the kernel's time of arrival; else its time is that of the reading, however long the bytes had waited."""
 
     __slots__ = (
         "_fd",
@@ -81,6 +82,7 @@ class LoadConnection(asyncio.Protocol):
         "sent_ns",
         "session",
         "stage",
+        "stamped",
         "unsent",
         "used",
     )
@@ -95,7 +97,7 @@ class LoadConnection(asyncio.Protocol):
         self._mode = HEAD
         self._received = self._left = 0
         self.reads: list[Read] = []
-        self.busy = self.open = self.keep = self.unsent = False
+        self.busy = self.open = self.keep = self.unsent = self.stamped = False
         self.used = 0
         self.due_ns = self.sent_ns = 0
         self.request = self.stage = self.session = self.flags = 0
@@ -132,7 +134,16 @@ class LoadConnection(asyncio.Protocol):
         self.unsent = self._transport.get_write_buffer_size() > 0
 
     def data_received(self, data: bytes) -> None:
-        now = perf_counter_ns()
+        self._take(data, perf_counter_ns())
+
+    def arrived(self, data: bytes, at_ns: int, now_ns: int) -> None:
+        """Bytes that came in at ``at_ns``, as the kernel says, and were read just before ``now_ns``. What cannot be,
+        before the request or what came last, is not believed."""
+        reads = self.reads
+        self.stamped = at_ns < now_ns and at_ns >= (reads[-1][0] if reads else self.sent_ns)
+        self._take(data, at_ns if self.stamped else now_ns)
+
+    def _take(self, data: bytes, now: int) -> None:
         if not self.busy:  # nobody asked for anything
             self.abort()
             return
@@ -169,6 +180,7 @@ class LoadConnection(asyncio.Protocol):
             self._give_up(ExchangeEnding.TOO_LARGE, now)
 
     def eof_received(self) -> bool:
+        self.stamped = False
         if self.busy:
             now = perf_counter_ns()
             self.keep = False

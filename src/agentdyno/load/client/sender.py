@@ -175,10 +175,12 @@ class Sender:
             self._links.discard(link)
             self._open_for((link.due_ns, link.request, link.stage, link.flags | RETRIED))
             return
+        # The kernel's stamp is from before the answer waited to be read; what follows is due from the reading on.
+        read_ns = perf_counter_ns() if link.stamped else now_ns
         if not self._wave:
-            self._begin_wave(now_ns)
-        self._wave.append((link, ending, now_ns))
-        wait_ns = now_ns - self._wave_ns + self._waited_ns
+            self._begin_wave(read_ns)
+        self._wave.append((link, ending, read_ns))
+        wait_ns = 0 if link.stamped else read_ns - self._wave_ns + self._waited_ns
         self._hand_on(
             (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
         )

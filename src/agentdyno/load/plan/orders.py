@@ -21,7 +21,8 @@ _AT_A_TIME = 4096
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
     """What one client process is and whom it asks. ``connections`` is its own share, ``cpu`` the core it is bound to
-    (``None``: any). ``server_name`` is for TLS, which is used where ``tls`` is set."""
+    (``None``: any). ``server_name`` is for TLS, which is used where ``tls`` is set. ``kernel_stamps``: what arrives
+    is stamped by the kernel, which must be able to (``stamped.has_kernel_stamps``)."""
 
     process: int
     processes: int
@@ -37,6 +38,7 @@ class ClientSettings:
     timeout_s: float = REQUEST_TIMEOUT.default
     max_bytes: int = 32 * 1024 * 1024
     cpu: int | None = None
+    kernel_stamps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
