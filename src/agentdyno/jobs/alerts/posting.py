@@ -59,7 +59,7 @@ def is_public(address: str) -> bool:
             inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
         if any(item is not None and not is_public(str(item)) for item in inner):
             return False
-        if ip.ipv4_mapped is not None:
+        if ip.ipv4_mapped is not None or ip in _NAT64:
             return True
         if ip.is_site_local or ip in _LOCAL_NAT64:
             return False
@@ -145,8 +145,8 @@ def _exchanged(
         answer = client.getresponse()
         text = answer.read(_KEPT).decode("utf-8", "replace")
         return PostAnswer(answer.status, text, _seconds(answer.getheader("Retry-After")))
-    except ValueError as error:  # a header that holds a line break
-        raise OSError(str(error)) from None
+    except ValueError:  # its message would show the header, which may be a token
+        raise OSError("a header cannot be sent: a token with a line break or a character beyond Latin-1") from None
     finally:
         timer.cancel()
 
