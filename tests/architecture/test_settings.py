@@ -74,6 +74,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("cli/ask/board.py", "--limit"): "rows of a table",
     ("cli/ask/list.py", "--limit"): "rows of a table",
     ("cli/service/jobs.py", "--limit"): "rows of a table",
+    ("cli/service/alerts.py", "--limit"): "rows of a table",
     ("cli/ask/report.py", "--format"): "what dyno report writes",
     ("cli/ask/compare.py", "--output-dir"): "where reports go",
     ("cli/bench/check.py", "--output-dir"): "where reports go",

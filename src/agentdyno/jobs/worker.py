@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from agentdyno.errors import DynoError, LeaseLost, StoreError, Unknown
+from agentdyno.jobs.alerts.outbox import note_alerts, send_due
 from agentdyno.jobs.catalogue import Catalogue
 from agentdyno.jobs.heartbeat import Heartbeat, StopReason, now_ms
 from agentdyno.jobs.helping import Helper
@@ -92,6 +93,9 @@ class Worker:
                         count += 1
                         if not self._run(job, stop):
                             stop.wait(self.poll_s)
+                        self._send_alerts()
+                    elif self._send_alerts():
+                        continue
                     elif once:
                         break
                     else:
@@ -120,6 +124,31 @@ class Worker:
             log.warning("no job: %s", error)
             self._let_go()
             return None
+
+    def _send_alerts(self) -> bool:
+        """Tries one message that is due, between two jobs: nothing of it runs beside what is measured."""
+        if self._store is None or self._catalogue is None or not self._catalogue.workspace.alerts:
+            return False
+        try:
+            tried = send_due(self._store, self._catalogue.workspace, self.environ)
+        except StoreError as error:
+            log.warning("no alert is sent: %s", error)
+            self._let_go()
+            return False
+        for item in tried:
+            if item.error:
+                log.warning("alert to %s: %s", item.channel, item.error)
+        return bool(tried)
+
+    def note_alerts(self, result: RunResult) -> None:
+        """Queues messages about what the run shows. Never raises: the run is done whatever becomes of them, and the
+        next one of the same agent tells what this one did not."""
+        if self._store is None or self._catalogue is None:
+            return
+        try:
+            note_alerts(self._store, self._catalogue.workspace, [result])
+        except Exception:
+            log.exception("alerts of run %s", result.run_id)
 
     def _tell(self, store: Store, catalogue: Catalogue) -> None:
         """Says what this worker offers, so that a job that nobody does can be told from one that waits its turn."""
@@ -255,6 +284,7 @@ class _Attempt:
             return self._finish(JobStatus.FAILED, f"{type(error).__name__}: {error}")
         if result is not None and result.stopped_because != INTERRUPTED:
             failure = _failure(result)
+            self._worker.note_alerts(result)  # before the job ends: who goes on after a kill does it again
             return self._finish(JobStatus.FAILED if failure else JobStatus.SUCCEEDED, failure, final=True)
         if self._heartbeat.why is StopReason.CANCELLED:
             return self._finish(JobStatus.CANCELLED)

@@ -108,3 +108,33 @@ class AuditEntry:
     subject: str
     details: Mapping[str, object] = field(default_factory=dict)
     number: int | None = None
+
+
+class DeliveryStatus(StrEnum):
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message about alerts to one place. ``delivery_id`` is the same at every try: receivers know repeats by it.
+
+    ``attempt`` counts leases and is the fencing token, as of a job. ``tries`` counts those since it was queued,
+    or put back by hand. It is not tried before ``due_at``. ``alert_ids`` are told once to each place.
+    """
+
+    delivery_id: str
+    workspace: str
+    channel: str
+    created_at: int
+    due_at: int
+    message: Mapping[str, object] = field(default_factory=dict)
+    alert_ids: tuple[str, ...] = ()
+    status: DeliveryStatus = DeliveryStatus.WAITING
+    attempt: int = 0
+    tries: int = 0
+    lease_until: int | None = None
+    finished_at: int | None = None
+    error: str = ""

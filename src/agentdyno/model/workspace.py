@@ -20,12 +20,31 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertChannel:
+    """A place that alerts are posted to. ``url_env``, ``secret_env`` and ``token_env`` are names of environment
+    variables, "" where there is none; exactly one of ``url`` and ``url_env`` is given."""
+
+    name: str
+    url: str
+    url_env: str
+    body: str
+    secret_env: str
+    token_env: str
+    severity: str
+    unconfirmed: bool
+    dashboard: str
+    allow_private: bool
+    max_tries: int
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """Everything has a default: a folder without ``dyno.yaml`` is a workspace too.
 
     ``suites`` are paths of suite files below ``base_dir``, ``imports`` those of Python files that register the
     project's experiments. ``weights`` of dimensions replace the default ones of
-    overall scores; a dimension that it does not name keeps its own.
+    overall scores; a dimension that it does not name keeps its own. ``alerts`` are places by name.
     """
 
     name: str = "default"
@@ -37,6 +56,7 @@ class Workspace:
     compute_price_per_cpu_hour: float | None = None
     gate: GatePolicy = field(default_factory=GatePolicy)
     weights: Mapping[str, float] = field(default_factory=dict)
+    alerts: Mapping[str, AlertChannel] = field(default_factory=dict)
     store: str | None = None
     base_dir: str = "."
     source: str = ""

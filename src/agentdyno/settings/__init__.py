@@ -5,7 +5,19 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from agentdyno.settings.setting import BANDS, COMMANDS, LOAD, LOAD_COMMAND, PROMPT_WORDS, SERVE, WORKER, Setting
+from agentdyno.settings.setting import (
+    ALERTS,
+    BANDS,
+    CHECK,
+    COMMANDS,
+    LOAD,
+    LOAD_COMMAND,
+    PROMPT_WORDS,
+    SERVE,
+    SUITE_CHOICE,
+    WORKER,
+    Setting,
+)
 
 _HOMES: dict[str, frozenset[str] | None] = {
     "run": None,
@@ -18,6 +30,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "bands": BANDS,
     "commands": COMMANDS,
     "imports": frozenset(),
+    "alerts": ALERTS | CHECK | SUITE_CHOICE,
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

@@ -38,6 +38,8 @@ REQUIRE = frozenset({"require"})
 """Under ``require:`` of a gate."""
 BANDS = frozenset({"bands"})
 """Under ``bands:`` of a spec, a suite or a load file."""
+ALERTS = frozenset({"alerts"})
+"""Of one place under ``alerts:`` of ``dyno.yaml``."""
 # What a service takes with a job, and the commands that take settings of several files:
 JOB = frozenset({"job"})
 CHECK = frozenset({"check"})

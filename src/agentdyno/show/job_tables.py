@@ -1,10 +1,10 @@
-"""Jobs and keys of the service, as tables."""
+"""Jobs, keys and outgoing messages of the service, as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentdyno.model.job import ApiKey, Job, JobStatus
+from agentdyno.model.job import ApiKey, Delivery, DeliveryStatus, Job, JobStatus
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, one_line, took, when
 
@@ -87,3 +87,28 @@ def key_table(rows: Sequence[ApiKey]) -> Table:
         for row in rows
     )
     return Table("Keys", columns, cells, () if rows else ("No keys yet. `dyno keys create NAME` makes one.",))
+
+
+def delivery_table(rows: Sequence[Delivery]) -> Table:
+    """Messages about alerts, and what became of them."""
+    columns = (
+        Column("place"),
+        Column("status"),
+        Column("message", wrap=True),
+        Column("queued (UTC)", priority=1),
+        Column("tries", Align.RIGHT, 2),
+        Column("what went wrong", priority=1, wrap=True),
+    )
+    tones = {DeliveryStatus.SENT: Tone.GOOD, DeliveryStatus.FAILED: Tone.BAD}
+    cells = tuple(
+        (
+            Cell(row.channel),
+            Cell(row.status.value, tones.get(row.status, Tone.PLAIN)),
+            Cell(one_line(str(row.message.get("title", "")), 200)),
+            Cell(when(row.created_at)),
+            Cell(str(row.tries)),
+            Cell(one_line(row.error, 300), Tone.BAD),
+        )
+        for row in rows
+    )
+    return Table("Messages about alerts", columns, cells, () if rows else ("None yet.",))

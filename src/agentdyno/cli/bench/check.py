@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.alerting import require_places, tell_alerts
 from agentdyno.cli.options import refuse, settings_options
 from agentdyno.cli.shared import (
     INTERRUPTED,
@@ -27,6 +28,7 @@ from agentdyno.cli.shared import (
     store_url,
     workspace_here,
 )
+from agentdyno.settings.alerts import SEND_ALERTS
 from agentdyno.settings.setting import CHECK
 from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from agentdyno.runs.suite.prepare import PreparedSuite
     from agentdyno.store import Store
 
-_OF_SUITES = (AGENTS, EPOCHS, MAX_COST)
+_OF_SUITES = (AGENTS, EPOCHS, MAX_COST, SEND_ALERTS)
 
 
 @click.command(
@@ -103,12 +105,16 @@ def check_files(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Gat
     """
     reports: list[GateReport] = []
     runs: list[RunResult] = []
+    if options.get("send_alerts"):
+        require_places(workspace_here())
     with open_store(options.get("store")) as opened:
         for found, made in _checked(files, opened, options):
             reports += found
             runs += made
             if any(result.stopped_because == "interrupted" for result in made):
                 break
+        if options.get("send_alerts"):
+            tell_alerts(opened, workspace_here(), runs)
     return reports, runs
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentdyno.cli.alerting import require_places, tell_alerts
 from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
 from agentdyno.model.metric import CENT, money_spent
 from agentdyno.settings.judging import TOLERANCE
@@ -40,6 +41,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     request = kind.read(Source(path, quick=bool(options.get("quick"))), make_changes(options))
     formats = _formats(options.get("formats"))
     url = store_url(store)
+    if options.get("send_alerts"):
+        require_places(workspace)
     with ExitStack() as stack:
         choices = make_choices(options, stack, url)
         opened = None if options.get("dry_run") else stack.enter_context(open_store(store))
@@ -59,6 +62,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         # With --until-decided the decision is what holds; a test on top would look once too often.
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)
+        if options.get("send_alerts"):
+            tell_alerts(opened, workspace, [result])
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 
 

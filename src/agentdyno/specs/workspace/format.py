@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from agentdyno.settings.alerts import MOST_CHANNELS
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import refuse
 from agentdyno.specs.forms import FileModel, Line
 from agentdyno.specs.suite.format import spell_ids
 from agentdyno.specs.workspace.agents import DeclaredField
+from agentdyno.specs.workspace.alerts import CHANNEL_NAME, AlertsField
 from agentdyno.specs.workspace.gate import GateField, GateModel, WeightsModel
 
 Dollars = Annotated[float, Field(ge=0, le=10**9)]
@@ -80,6 +82,12 @@ class WorkspaceFile(FileModel):
         description="Weights of the dimensions in the overall scores of boards",
         examples=[{"accuracy": 0.5, "cost": 0.3}],
     )
+    alerts: dict[str, AlertsField] = Field(
+        default_factory=dict,
+        max_length=MOST_CHANNELS,
+        description="Places that new alerts are posted to, by name",
+        examples=[{"team": {"url_env": "SLACK_WEBHOOK_URL", "body": "slack"}}],
+    )
     store: Line = Field(
         default="", description="Path or URL of the store", examples=[".dyno/dyno.db", "postgresql://host/dyno"]
     )
@@ -91,4 +99,8 @@ class WorkspaceFile(FileModel):
             if not bare or (at and not version) or not name.isprintable() or " " in name or len(name) > 200:
                 message = f"expected a name without blanks, or name@version, got {shorten(repr(name))}"
                 raise refuse(message, "Write for example `my-agent:`.", dotted(("agents", name)))
+        for name in self.alerts:
+            if not CHANNEL_NAME.fullmatch(name):
+                message = f"expected a name of letters, digits, - and _, got {shorten(repr(name))}"
+                raise refuse(message, "Write for example `team:`.", dotted(("alerts", name)))
         return self

@@ -40,6 +40,7 @@ def read_workspace(path: Path) -> Workspace:
     from agentdyno.specs.files.read import read_text
     from agentdyno.specs.files.validate import validate_as
     from agentdyno.specs.files.yaml_text import parse_yaml
+    from agentdyno.specs.workspace.alerts import alert_channels
     from agentdyno.specs.workspace.format import WorkspaceFile
     from agentdyno.specs.workspace.gate import gate_policy
 
@@ -64,6 +65,7 @@ def read_workspace(path: Path) -> Workspace:
         compute_price_per_cpu_hour=None if compute is None else float(compute),
         gate=gate_policy(document.get("gate", {})),
         weights=_floats(document.get("weights", {})),
+        alerts=alert_channels(document.get("alerts", {}), source),
         store=document.get("store"),
         base_dir=str(folder),
         source=source,

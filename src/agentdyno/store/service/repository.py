@@ -1,18 +1,20 @@
-"""What a store keeps for a service: jobs, workers, keys, the audit log, acknowledged alerts."""
+"""What a store keeps for a service: jobs, workers, keys, the audit log, alerts that were acknowledged and sent."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import replace
 
 from sqlalchemy import delete, select
 
 from agentdyno.errors import StoreError
-from agentdyno.model.job import ApiKey, AuditEntry, Job
+from agentdyno.model.job import ApiKey, AuditEntry, Delivery, Job
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot, in_transaction
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import plain_or_null
 from agentdyno.store.service import batches as batch_rows
+from agentdyno.store.service import deliveries as delivery_rows
 from agentdyno.store.service import jobs as job_rows
 from agentdyno.store.service import keys as key_rows
 from agentdyno.store.service.schema import acknowledgements, audit
@@ -92,6 +94,22 @@ class ServiceRepository(Repository):
     add_batch = durably(batch_rows.add_batch)
     batches = directly(batch_rows.list_batches)
     drop_batches = durably(batch_rows.drop_batches)
+
+    told_of = directly(delivery_rows.told_of)
+    add_delivery = durably(delivery_rows.add_delivery)
+    end_delivery = durably(delivery_rows.end_delivery)
+    retry_deliveries = durably(delivery_rows.retry_deliveries)
+    deliveries = directly(delivery_rows.list_deliveries)
+
+    def take_delivery(
+        self, workspace: str, channels: Collection[str], *, now_ms: int, lease_ms: int
+    ) -> Delivery | None:
+        """The message to these places that has been due the longest, held for ``lease_ms``; ``None``: none is due."""
+        with self._session as session:
+            if not delivery_rows.has_due_delivery(session, workspace, channels, now_ms):
+                return None
+            with session.transaction(durable=True):
+                return delivery_rows.take_delivery(session, workspace, channels, now_ms=now_ms, lease_ms=lease_ms)
 
     def lease_job(
         self, worker: str, offers: job_rows.Offers, *, now_ms: int, lease_ms: int, batches: bool = False

@@ -1,4 +1,4 @@
-"""What a service keeps besides results: jobs, the keys of its callers, who did what, and alerts that were seen.
+"""What a service keeps besides results: jobs, the keys of its callers, who did what, alerts that were seen and sent.
 
 Times are UTC milliseconds.
 """
@@ -92,3 +92,36 @@ acknowledgements = Table(
     Column("at", BigInteger, nullable=False),
     Column("note", Words(), nullable=False),
 )
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("delivery_id", Words(), nullable=False, unique=True),
+    Column("workspace", Words(), nullable=False),
+    Column("channel", Words(), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Column("message", VERBATIM),
+    Column("alert_ids", VERBATIM),
+    Column("status", Words(), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("lease_until", BigInteger),
+    Column("finished_at", BigInteger),
+    Column("error", Words(), nullable=False),
+    Index("ix_deliveries_status_due_at", "status", "due_at"),
+)
+"""Messages about alerts to places outside. ``alert_ids`` is a list."""
+
+told_alerts = Table(
+    "told_alerts",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("workspace", Words(), nullable=False),
+    Column("channel", Words(), nullable=False),
+    Column("alert_id", Words(), nullable=False),
+    Column("delivery_id", Words(), nullable=False, index=True),
+    UniqueConstraint("workspace", "channel", "alert_id"),
+)
+"""Which message tells a place of an alert: one, whoever noticed it."""

@@ -1,0 +1,1 @@
+"""Outgoing alerts: what is told, to whom, and the messages that wait."""
