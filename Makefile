@@ -4,7 +4,7 @@
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
-BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py recording.py evaluate.py store.py many_runs.py calibration.py sequential.py judges.py gate.py api.py load.py breaking_point.py simulation.py cluster.py commands.py)
+BENCHMARKS := benchmarks/bench_*.py $(addprefix benchmarks/,ttft.py recording.py evaluate.py store.py many_runs.py calibration.py sequential.py judges.py gate.py api.py load.py breaking_point.py simulation.py cluster.py scale.py commands.py)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
