@@ -135,7 +135,8 @@ def test_steps_of_a_workflow_are_work_of_their_own_and_what_is_between_them_the_
     profile = profile_of(execution(executor, *steps, wall_s=1.0, readings={"cpu_s": 0.01}))
     assert phases_of(profile) == {"tool": 400.0, "own_code": 600.0}
     [saving] = profile.optimization_opportunities
-    assert (saving.rule, saving.saving) == ("fewer_steps", pytest.approx(0.6))
+    assert saving.rule == "fewer_steps"
+    assert saving.saving == pytest.approx(0.6)
     worst = profile.profile_data.bottlenecks[0]
     assert worst.location == "own code workflow executor"
     assert "no step runs" in worst.cause

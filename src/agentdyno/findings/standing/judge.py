@@ -102,7 +102,6 @@ def _head_to_head(
     # Only now: a run of one agent, an experiment and a load have nothing to judge.
     from agentdyno.findings.engine.flips import pick_pair
     from agentdyno.findings.engine.judgement import judgement
-    from agentdyno.findings.engine.one_model import AskedModel, one_model
     from agentdyno.findings.record.judge import record_of
 
     pair = pick_pair(*ranked)
@@ -112,8 +111,11 @@ def _head_to_head(
         first, second = (record_of(result, figures, agent) for agent in pair)
     except NotComparable:
         return None
-    if one_model(AskedModel.of(first), AskedModel.of(second)):
-        return None
+    if first.asked and second.asked:
+        from agentdyno.findings.engine.one_model import AskedModel, one_model
+
+        if one_model(AskedModel.of(first), AskedModel.of(second)):
+            return None
     return judgement(first, second, policy).flips
 
 
