@@ -8,6 +8,7 @@ from contextlib import suppress
 from time import perf_counter_ns
 
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from agentdyno.load.client.stamped import (
     STEP_NS,
     Ancillary,
     ArrivalClock,
+    StampedSockets,
     StampedTransport,
     connect_stamped,
     has_kernel_stamps,
@@ -153,7 +155,7 @@ def exchange(story: Callable[[Exchange], Awaitable[None]]) -> None:
         with peer:
             owner = Owner()
             link = LoadConnection(owner, "POST", 1 << 20, {}, verify=False)
-            StampedTransport(loop, connected, link, ArrivalClock())
+            StampedTransport(StampedSockets(loop), connected, link)
             await story(Exchange(link, owner, peer))
             link.abort()
             await asyncio.sleep(0)
@@ -161,7 +163,9 @@ def exchange(story: Callable[[Exchange], Awaitable[None]]) -> None:
         assert not link.open
         assert connected.fileno() == -1
 
-    asyncio.run(run())
+    for factory in (asyncio.new_event_loop, uvloop.new_event_loop):
+        with asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(run())
 
 
 def test_a_stamp_before_the_request_or_the_read_before_it_is_not_believed() -> None:

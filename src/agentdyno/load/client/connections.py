@@ -6,7 +6,7 @@ import asyncio
 import ssl
 
 from agentdyno.load.client.hot import Known, LoadConnection, Owner
-from agentdyno.load.client.stamped import ArrivalClock, StampedTransport, connect_stamped
+from agentdyno.load.client.stamped import StampedSockets, StampedTransport, connect_stamped
 from agentdyno.load.plan.orders import ClientSettings
 from agentdyno.model.load import Dialect
 
@@ -22,7 +22,7 @@ class Links:
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, owner: Owner) -> None:
         self._loop, self._settings, self._owner = loop, settings, owner
         self._tls = _tls_context(settings) if settings.tls else None
-        self._clock = ArrivalClock() if settings.kernel_stamps else None
+        self._stamped = StampedSockets(loop) if settings.kernel_stamps else None
         self._known: Known = {}
         self._links: set[LoadConnection] = set()
         self._idle: list[LoadConnection] = []
@@ -69,7 +69,7 @@ class Links:
 
     async def connect(self) -> LoadConnection:
         """Raises ``OSError`` or ``ssl.CertificateError``."""
-        if self._clock is None:
+        if self._stamped is None:
             _, link = await self._loop.create_connection(
                 self._link,
                 self._settings.hosts[0],
@@ -80,7 +80,7 @@ class Links:
         else:
             connected = await connect_stamped(self._loop, self._settings.hosts[0], self._settings.port)
             link = self._link()
-            StampedTransport(self._loop, connected, link, self._clock)
+            StampedTransport(self._stamped, connected, link)
         self._links.add(link)
         return link
 

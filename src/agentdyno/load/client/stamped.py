@@ -8,6 +8,7 @@ a library that does not hand it on.
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import struct
 import sys
@@ -96,28 +97,56 @@ class StampedProtocol(Protocol):
     def connection_lost(self, exc: Exception | None) -> None: ...
 
 
+class StampedSockets:
+    """The stamped connections of a client, in a selector of their own that the event loop watches as one: uvloop's
+    readers are not told of a reset. What is ready is read in one go. It lives as long as the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._transports: dict[int, StampedTransport] = {}
+        self._poll = select.epoll()
+        self.loop, self.clock = loop, ArrivalClock()
+        loop.add_reader(self._poll.fileno(), self._ready)
+
+    def add(self, fd: int, transport: StampedTransport) -> None:
+        self._transports[fd] = transport
+        self._poll.register(fd, select.EPOLLIN)
+
+    def watch(self, fd: int, *, writing: bool) -> None:
+        """Whether it is also told when more can be written."""
+        self._poll.modify(fd, select.EPOLLIN | select.EPOLLOUT if writing else select.EPOLLIN)
+
+    def remove(self, fd: int) -> None:
+        del self._transports[fd]
+        self._poll.unregister(fd)
+
+    def _ready(self) -> None:
+        transports = self._transports
+        for fd, events in self._poll.poll(0):
+            transport = transports.get(fd)  # gone where one before it in the list made it go
+            if transport is not None:
+                if events & ~select.EPOLLOUT:
+                    transport.read()
+                if events & select.EPOLLOUT:
+                    transport.write_rest()
+
+
 class StampedTransport(asyncio.Transport):
     """As much of a transport as a load client needs: its buffer is empty or writing is paused."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        connected: socket.socket,
-        protocol: StampedProtocol,
-        clock: ArrivalClock,
-    ) -> None:
+    def __init__(self, sockets: StampedSockets, connected: socket.socket, protocol: StampedProtocol) -> None:
         super().__init__({"socket": connected})
-        self._loop, self._socket, self._protocol, self._clock = loop, connected, protocol, clock
+        self._sockets, self._socket, self._protocol, self._clock = sockets, connected, protocol, sockets.clock
+        self._fd = connected.fileno()
         self._unsent = b""
         self._closing = False
+        sockets.add(self._fd, self)
         protocol.connection_made(self)
-        loop.add_reader(connected.fileno(), self._read)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._closing:
             return
         if not self._unsent:
-            self._loop.add_writer(self._socket.fileno(), self._write_rest)
+            self._sockets.watch(self._fd, writing=True)
         self._unsent += bytes(data)
 
     def get_write_buffer_size(self) -> int:
@@ -135,7 +164,8 @@ class StampedTransport(asyncio.Transport):
     def close(self) -> None:
         self._lose(None)
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """There is something to read, or the connection is gone."""
         try:
             data, ancillary, _, _ = self._socket.recvmsg(READ_BYTES, _SPACE)
         except (BlockingIOError, InterruptedError):
@@ -150,7 +180,10 @@ class StampedTransport(asyncio.Transport):
             self._protocol.eof_received()
             self._lose(None)
 
-    def _write_rest(self) -> None:
+    def write_rest(self) -> None:
+        """More can be written."""
+        if self._closing or not self._unsent:
+            return
         try:
             written = self._socket.send(self._unsent)
         except (BlockingIOError, InterruptedError):
@@ -160,18 +193,16 @@ class StampedTransport(asyncio.Transport):
             return
         self._unsent = self._unsent[written:]
         if not self._unsent:
-            self._loop.remove_writer(self._socket.fileno())
+            self._sockets.watch(self._fd, writing=False)
             self._protocol.resume_writing()
 
     def _lose(self, error: Exception | None) -> None:
         if self._closing:
             return
         self._closing = True
-        self._loop.remove_reader(self._socket.fileno())
-        if self._unsent:
-            self._unsent = b""
-            self._loop.remove_writer(self._socket.fileno())
-        self._loop.call_soon(self._lost, error)
+        self._unsent = b""
+        self._sockets.remove(self._fd)
+        self._sockets.loop.call_soon(self._lost, error)
 
     def _lost(self, error: Exception | None) -> None:
         self._socket.close()
