@@ -41,7 +41,7 @@ ALERT_SECRET_ENV = Setting(
     key="alerts.secret_env",
     spelled="line",
     description="Environment variable with the secret that signs what is posted (HMAC-SHA256)",
-    example="DYNO_ALERT_SECRET",
+    example="ALERT_SECRET",
     scopes=ALERTS,
 )
 ALERT_TOKEN_ENV = Setting(

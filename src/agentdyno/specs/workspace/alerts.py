@@ -36,7 +36,7 @@ class AlertsOwn(FileModel):
             if key in given and not _VARIABLE.fullmatch(given[key]):
                 raise refuse(
                     "expected the name of an environment variable, got something else",
-                    f"Give the name alone, as in `{key}: DYNO_ALERT`; its value stays in the environment.",
+                    f"Give the name alone, as in `{key}: ALERT_SECRET`; its value stays in the environment.",
                     key,
                 )
         for key in ("url", "dashboard"):
