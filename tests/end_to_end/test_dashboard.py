@@ -161,7 +161,7 @@ def test_runs_are_found_by_an_agent_told_apart_and_compared(page: Page) -> None:
     page.goto("/runs")
     table = rows(page, "Runs, newest first")
     expect(table.filter(has_text="sorting")).to_contain_text("size=400")
-    page.get_by_label("Search", exact=True).fill("HELPER")
+    page.get_by_role("searchbox", name="Search").fill("HELPER")
     expect(page).to_have_url(query(q="HELPER"))
     expect(table).to_have_count(2)
     expect(table.first).to_contain_text("helper@2.1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno import extras
 from agentdyno.errors import RunError
 from agentdyno.servers import local_model
 from agentdyno.servers.local_model import MODEL_NAME, LocalModel, find_model
@@ -121,7 +121,7 @@ def test_what_is_missing_is_told_with_the_command_that_installs_it(monkeypatch: 
         with pytest.raises(RunError, match="weights are not installed") as caught:
             LocalModel().start()
         assert "dyno model install" in str(caught.value)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RunError, match=r"llama\.cpp is not installed") as caught:
+    monkeypatch.setitem(extras.EXTRAS, "local", ("no_such_server",))
+    with pytest.raises(RunError, match="the local model needs no-such-server, which is not installed") as caught:
         LocalModel().start()
     assert "pip install 'agentdyno[local]'" in str(caught.value)

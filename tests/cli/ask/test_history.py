@@ -122,7 +122,7 @@ def test_a_cost_that_grows_by_a_twentieth_a_run_is_a_drift(store: Store, dyno: C
     assert "20 points, 0 changes: 0 worse, 0 better. A drift: worse." in text
     assert "Drift: rises steadily over 20 points, $1.05 per 1,000 → $2.65 per 1,000, +153 %: worse." in text
     assert "No change of level" not in text
-    assert "now $0.002643 [$0.002636, $0.00265]" in text
+    assert "now $2.64 per 1,000 [$2.64, $2.65]" in text.replace(" per 1,000]", "]")
     found = json.loads(dyno("history", "a", "--regressions", "--json"))
     (worse,) = found["regressions"]
     assert (worse["metric"], worse["kind"]) == ("cost_usd", "drift")
