@@ -18,6 +18,8 @@ LEFT_OUT = {"left_out": True}
 
 HOST = "host_id"
 """In the details of a sample: where it was measured. In what an arm observed: the host whose times count."""
+ELSEWHERE = "measured_elsewhere"
+"""In the details of a sample: readings that depend on the machine, of a host whose times do not count here."""
 DISTURBED = "disturbed"
 """In the details of a sample: for how long the bench itself stood still in it (``paused_s``), and the ``readings`` of
 time that are no measurement for that reason."""

@@ -13,7 +13,8 @@ from agentdyno import extras
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.model import AgentUse, Case, Constraints, Phase, Sample, Status, Trial
 from agentdyno.model.codec import encode, to_plain
-from agentdyno.runner.farm.hosts import ELSEWHERE, TimingHosts
+from agentdyno.model.sample import ELSEWHERE
+from agentdyno.runner.farm.hosts import TimingHosts
 from agentdyno.runs.cluster import ray_farm
 from agentdyno.runs.cluster.files import FilesHere, ShippedFiles
 from agentdyno.runs.cluster.order import OrderedAgent, OrderedArm, WorkOrder

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentdyno.cli.alerting import require_places, tell_alerts
 from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
 from agentdyno.model.metric import CENT, money_spent
 from agentdyno.settings.judging import TOLERANCE
@@ -42,6 +41,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
     formats = _formats(options.get("formats"))
     url = store_url(store)
     if options.get("send_alerts"):
+        from agentdyno.cli.alerting import require_places
+
         require_places(workspace)
     with ExitStack() as stack:
         choices = make_choices(options, stack, url)
@@ -63,6 +64,8 @@ def run_suite(path: Path, options: dict[str, Any]) -> int:
         if prepared.spec.against is not None and not prepared.spec.until_decided and not as_json:
             show_sides(result, opened)
         if options.get("send_alerts"):
+            from agentdyno.cli.alerting import tell_alerts
+
             tell_alerts(opened, workspace, [result])
     return exit_code(result, findings, gate=bool(options.get("gate")), strict=bool(options.get("strict")))
 

@@ -13,10 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from agentdyno.model.metric import known_metric
 from agentdyno.model.plan import Plan, Trial
-from agentdyno.model.sample import HOST, Sample
-
-ELSEWHERE = "measured_elsewhere"
-"""In the details of a sample: readings that depend on the machine, of a host whose times do not count here."""
+from agentdyno.model.sample import ELSEWHERE, HOST, Sample
 
 
 @dataclass(slots=True)

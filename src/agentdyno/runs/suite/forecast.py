@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentdyno.agents.references import scheme_of
-from agentdyno.model import Arm, Benchmark, Case, Plan
+from agentdyno.errors import SpecError
+from agentdyno.model import Arm, Benchmark, Case, Plan, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
+from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Entrant
 
 CHARACTERS_PER_TOKEN = 4
@@ -95,3 +97,14 @@ def _output_tokens(entrant: Entrant) -> int:
         if isinstance(value, int) and value > 0:
             return value
     return OUTPUT_TOKENS
+
+
+def check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
+    """Dollars can only be limited where the price of every call is known."""
+    limited = choices.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
+    if limited and expected.unpriced:
+        raise SpecError(
+            f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
+            where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
+            remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
+        )

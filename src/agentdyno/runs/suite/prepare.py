@@ -38,7 +38,7 @@ from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.broken import Baselines
 from agentdyno.runs.suite.closing import Collected
-from agentdyno.runs.suite.forecast import Expected, expect, has_price
+from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
@@ -181,7 +181,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
         arms = _by_id(plan, suite, by_label)
         jobs = _metered(_case_jobs(arms, agents, markings, prices, plan.warmups), arms, meter)
         expected = expect(arms, paid, prices)
-        _check_limit(suite, choices, expected)
+        check_limit(suite, choices, expected)
         redactor = redactor_for((*(item.use for item in entrants), *judging.uses), tools.environ)
         tracing = _tracing_pass(say, redactor.value, stack) if settings.otel else None
         plan, traced = _with_traces(plan, arms, jobs, maker, tracing)
@@ -357,17 +357,6 @@ def _of_suite(agents: Sequence[Named], suite: Suite) -> tuple[Named, ...]:
         own = [use for use in suite.agents if use.name == item or use.name.startswith(f"{item} ")]
         found += own or [item]
     return tuple(found)
-
-
-def _check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
-    """Dollars can only be limited where the price of every call is known."""
-    limited = choices.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
-    if limited and expected.unpriced:
-        raise SpecError(
-            f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
-            where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
-            remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
-        )
 
 
 def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:
