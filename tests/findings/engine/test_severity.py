@@ -75,7 +75,7 @@ def test_what_was_free_and_now_costs_counts_however_little_and_is_high_less_one_
     assert found == Worsening(0.002, relative=False, from_nothing=True)
     assert found.exceeds(0.1)
     assert severity_of("cost", found, 0.002, 0.1) is Severity.MEDIUM
-    assert found.text(0.1, "usd") == "$0.002 worse, from nothing"
+    assert found.text(0.1, "usd") == "$2.00 per 1,000 worse, from nothing"
 
 
 def test_a_ratio_that_is_no_number_is_told_plainly() -> None:

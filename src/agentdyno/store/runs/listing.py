@@ -112,8 +112,8 @@ def _subject(rows: Sequence[Row[*tuple[Any, ...]]]) -> RunSubject:
             median=_mean(_first_metric(row.metrics or {})[1].get("median") for row in rows),
             cost_usd=_sum((row.totals or {}).get("cost_usd") for row in rows),
         )
-    # A command is its own name; an experiment's arm has the experiment's, with its parameters.
-    by_params = first.agent is None and first.name.startswith(first.experiment)
+    # A command is named by itself, which is its only parameter.
+    by_params = first.agent is None and list((first.params or {}).values()) != [first.name]
     return RunSubject(
         first.experiment if by_params else " ".join(filter(None, (first.agent, first.name))),
         _params_text(first.params or {}) if by_params else "",

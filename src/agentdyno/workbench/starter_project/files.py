@@ -81,6 +81,9 @@ gate:
 #  quarantine:                       # cases that do not block until a day; after it the check fails
 #    - {case: three-numbers, reason: the agent cannot do precedence yet, until: 2026-12-31}
 
+# Where new alerts go after a run of the service, or of `dyno run --alert`; secrets come from the environment.
+# alerts: {team: {url_env: SLACK_WEBHOOK_URL, body: slack}}
+
 # Weights of the dimensions in overall scores; those that are not named keep their own.
 # weights: {accuracy: 0.30, speed: 0.20, efficiency: 0.20, cost: 0.15, reliability: 0.15}
 
