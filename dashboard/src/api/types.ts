@@ -1359,8 +1359,8 @@ export interface components {
          *     ``before`` and ``after`` are medians; ``relative`` is after / before - 1, ``None`` at zero. ``better`` is ``None``
          *     for a metric without a direction. Unconfirmed ones are provisional: they rest on the last two to seven points, and
          *     later ones may withdraw them. ``cause`` names what else changed there: the suite, the machine, the version of the
-         *     agent. Where the suite changed, or the machine and the metric depends on it, the change is not ``comparable``: it
-         *     says nothing about the subject.
+         *     agent, whether model calls were recorded. Where the suite changed, or the machine or the recording and the metric
+         *     depends on it, the change is not ``comparable``: it says nothing about the subject.
          */
         HistoryChange: {
             after: number;
@@ -1408,6 +1408,7 @@ export interface components {
          *     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
          *     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
          *     ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
+         *     ``proxied``: its model calls went through the recording proxy, which takes time.
          */
         HistoryPoint: {
             at: number;
@@ -1421,6 +1422,8 @@ export interface components {
             machine_id: string;
             /** @default 0 */
             n: number;
+            /** @default false */
+            proxied: boolean;
             /** @default  */
             run_id: string;
             /** @default 0 */

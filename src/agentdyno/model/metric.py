@@ -157,6 +157,8 @@ _KNOWN = {
         Metric("cpu_norm_s", "s", provenance=Provenance.DERIVED),
         Metric("rss_bytes", "bytes"),
         Metric("peak_rss_bytes", "bytes", Direction.LOWER),
+        Metric("read_bytes", "bytes"),
+        Metric("write_bytes", "bytes"),
         Metric("throughput_per_s", "/s", Direction.HIGHER, Provenance.DERIVED),
         Metric("involuntary_switches", "", Direction.UNKNOWN),
         Metric("score", "ratio", Direction.HIGHER, machine_dependent=False),

@@ -37,9 +37,10 @@ class Command:
 @dataclass(frozen=True, slots=True)
 class Completed:
     """How a command ended. ``status`` is its exit status, negative for a signal; ``duration_s`` is from its start to
-    its end; ``cpu_s`` and ``peak_rss_bytes`` are its own and those of the children it waited for. ``queued_s`` is how
-    long its first thread was ready and others had the CPU, ``None`` where nobody counts that. ``flooded``: it was
-    ended because it printed too much, and the rest is not known."""
+    its end; ``cpu_s``, ``peak_rss_bytes``, ``read_bytes`` and ``write_bytes`` (what came from storage and reached
+    it) are its own and those of the children it waited for. ``queued_s`` is how long its first thread was ready and
+    others had the CPU, ``None`` where nobody counts that. ``flooded``: it was ended because it printed too much, and
+    the rest is not known."""
 
     status: int
     stdout: bytes
@@ -49,6 +50,8 @@ class Completed:
     peak_rss_bytes: int = 0
     flooded: bool = False
     queued_s: float | None = None
+    read_bytes: int = 0
+    write_bytes: int = 0
 
 
 class CannotStart(Exception):
@@ -176,6 +179,8 @@ def _completed(report: dict[str, Any] | None, reading: _Reading) -> Completed:
         float(report["cpu_s"]),
         int(report["peak_rss_bytes"]),
         queued_s=report["queued_s"],
+        read_bytes=int(report["read_bytes"]),
+        write_bytes=int(report["write_bytes"]),
     )
 
 

@@ -22,6 +22,7 @@ HEADER = struct.Struct("<I")
 MARK = "AGENTDYNO_PROCESS"
 """As in ``sandbox.process``: commands carry the mark of this process."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_BLOCK_BYTES = 512  # what the kernel counts storage in, whatever the blocks of a disk are
 _SWEEPS = 1000
 
 
@@ -85,6 +86,8 @@ def _perform(job: dict[str, Any], descriptors: list[int], libc: Any) -> dict[str
         "duration_s": duration_s,
         "cpu_s": cpu_s,
         "peak_rss_bytes": usage.ru_maxrss * 1024,
+        "read_bytes": _BLOCK_BYTES * usage.ru_inblock,
+        "write_bytes": _BLOCK_BYTES * usage.ru_oublock,
         "queued_s": queued_s,
     }
 

@@ -201,7 +201,8 @@ class SeriesRow(NamedTuple):
     """One benchmark executed by one agent, as a history needs it; the figures are those of ``Execution``.
 
     ``suite`` is the digest of the suite's version. ``run_id``, ``machine_id`` and ``commit`` are "" where unknown, as
-    they are for rows that came from outside. A tuple, because a history is made of thousands.
+    they are for rows that came from outside. ``proxied``: model calls went through the recording proxy, which takes
+    time. A tuple, because a history is made of thousands.
     """
 
     at: int
@@ -232,6 +233,7 @@ class SeriesRow(NamedTuple):
     case_mean: float | None
     case_variance: float | None
     form: str = Form.FULL.value
+    proxied: bool = False
 
 
 class AgentExecutionRow(NamedTuple):

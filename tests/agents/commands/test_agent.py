@@ -113,6 +113,13 @@ class TestOutput:
         assert result.readings["duration_s"] > 0
         del large
 
+    def test_what_reached_storage_is_told(self, place: Place) -> None:
+        text = "import os, resource\nfile = open('data', 'wb')\nfile.write(os.urandom(1 << 20))\nfile.flush()\n"
+        text += "os.fsync(file.fileno())\nprint(512 * resource.getrusage(resource.RUSAGE_SELF).ru_oublock)"
+        result = answer(python(place, text), "x")
+        # A folder in memory has no storage behind it: then there is nothing to tell.
+        assert result.readings.get("write_bytes", 0.0) >= float(str(result.output))
+
     def test_cpu_time_and_memory_include_children_that_were_waited_for(self, place: Place) -> None:
         work = "import time\ndata = bytearray(60 << 20)\nwhile time.process_time() < 0.3: pass"
         result = answer(command(place, "sh", "-c", f'{sys.executable} -S -c "{work}"; echo done'), "")

@@ -98,6 +98,27 @@ class TestAnswers:
         assert isinstance(result, Response)
         assert result.readings["cpu_s"] >= 0.3
 
+    def test_what_reached_storage_counts_with_that_of_children(self, place: Place) -> None:
+        text = """
+import os, resource, subprocess, sys
+WRITE = "import os; file = open('data', 'wb'); file.write(os.urandom(1 << 20)); file.flush(); os.fsync(file.fileno())"
+def answer(text):
+    if text == "wait":
+        return 0
+    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    before = sum(resource.getrusage(one).ru_oublock for one in who)
+    exec(WRITE)
+    subprocess.run([sys.executable, "-c", WRITE], check=True)
+    return 512 * (sum(resource.getrusage(one).ru_oublock for one in who) - before)
+"""
+        worked, waited = answers(hosted(place, text), case("write"), case("wait"))
+        assert isinstance(worked, Response)
+        assert isinstance(waited, Response)
+        # A folder in memory has no storage behind it: then neither has anything to tell.
+        assert isinstance(worked.output, int)
+        assert worked.readings.get("write_bytes", 0.0) >= worked.output
+        assert waited.readings.get("write_bytes", 0.0) == 0.0
+
     def test_everything_of_a_response_arrives(self, place: Place) -> None:
         text = """
 from agentdyno.agents.hosting.recorder import current, tool_call

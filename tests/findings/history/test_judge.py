@@ -126,7 +126,7 @@ def test_a_step_at_a_change_of_the_suite_is_not_put_down_to_the_subject() -> Non
     assert not change.comparable
     assert change.cause == "the suite changed, version 1 → 2"
     assert history_regressions([found]) == ([], [])
-    assert "another suite or machine" in found.note
+    assert "another suite, machine or recording" in found.note
 
 
 def test_another_machine_excuses_only_what_depends_on_it() -> None:
@@ -135,6 +135,22 @@ def test_another_machine_excuses_only_what_depends_on_it() -> None:
     accuracy = of(made, "accuracy", False).changes[0]
     assert accuracy.comparable
     assert accuracy.cause == "the machine changed"
+
+
+def test_calls_that_are_recorded_from_some_run_on_excuse_only_what_the_proxy_can_slow_down() -> None:
+    for before, cause in (
+        (False, "model calls were recorded from here on"),
+        (True, "model calls were recorded until here"),
+    ):
+        made = [
+            replace(point, proxied=before if place < 24 else not before)
+            for place, point in enumerate(points(series((1.0, 24), (1.5, 24))))
+        ]
+        slower = of(made)
+        assert not slower.changes[0].comparable
+        assert slower.changes[0].cause == cause
+        assert history_regressions([slower]) == ([], [])
+        assert of(made, "accuracy", False).changes[0].comparable
 
 
 def test_a_machine_that_is_not_known_excuses_nothing() -> None:

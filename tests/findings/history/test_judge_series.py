@@ -25,6 +25,7 @@ class Row:
     commit: str = "c"
     status: str = "success"
     form: str = "full"
+    proxied: bool = False
     accuracy: float | None = 0.5
     speed: float | None = None
     efficiency: float | None = None

@@ -118,6 +118,16 @@ def test_efficiencies_follow_their_definitions() -> None:
     assert (used.peak_rss_bytes, used.read_bytes, used.gpu_percent) == (400, 10, None)
 
 
+def test_a_measured_execution_that_tells_nothing_of_storage_used_none() -> None:
+    wrote = execution(
+        span("step", 0.0, 0.1), wall_s=0.1, readings={"cpu_s": 0.02, "read_bytes": 0, "write_bytes": 30}
+    )
+    quiet = execution(span("step", 0.0, 0.1), wall_s=0.1, readings={"cpu_s": 0.02})
+    used = profile_of(wrote, quiet, quiet).profile_data.resource_utilization
+    assert (used.read_bytes, used.write_bytes) == (0, 10)
+    assert profile_of(quiet).profile_data.resource_utilization.write_bytes is None
+
+
 def test_unknown_is_none_and_not_zero() -> None:
     used = profile_of(execution(span("step", 0.0, 0.1), wall_s=0.1)).profile_data.resource_utilization
     assert (used.cpu_efficiency, used.memory_efficiency, used.io_efficiency, used.cpu_s) == (None,) * 4

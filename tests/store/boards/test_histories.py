@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentdyno.model import Arm, ArmResult, Direction, MetricSummary, Provenance, RunResult, RunStatus, Side, Vcs
+from agentdyno.model.form import RunForm
 from agentdyno.store import ArmMetric, Execution, SeriesRow, Store
 
 from ..builders import ENVIRONMENT, SUMMARY, header, run_id
@@ -71,9 +72,10 @@ def test_a_point_has_the_figures_of_its_execution(filled: Store) -> None:
     )
     filled.boards.add_executions([made])
     (row,) = filled.boards.series("a")
-    names = row._fields[row._fields.index("status") :]
+    names = row._fields[row._fields.index("status") : row._fields.index("proxied")]
     assert {name: getattr(row, name) for name in names} == {name: getattr(made, name) for name in names}
     assert (row.at, row.suite, row.run_id, row.machine_id, row.commit) == (MONDAY + 1, SUITE.digest, "", "", "")
+    assert not row.proxied
 
 
 def test_a_point_of_a_run_names_the_run_the_machine_and_the_commit(store: Store) -> None:
@@ -82,6 +84,14 @@ def test_a_point_of_a_run_names_the_run_the_machine_and_the_commit(store: Store)
     rows = store.boards.series("quick")
     assert [(row.run_id, row.at, row.accuracy) for row in rows] == [(run_id(3), MONDAY + 9, 0.5)] * 2
     assert {(row.machine_id, row.commit) for row in rows} == {(ENVIRONMENT.machine_id, "abc123")}
+
+
+def test_a_point_says_whether_model_calls_passed_the_recording_proxy(store: Store) -> None:
+    for number, proxied in ((3, False), (4, True)):
+        form = RunForm(SUITE.digest, 3, 3, 5, 5, proxied=proxied)
+        started = replace(suite_header(run_id(number)), form=form)
+        run_suite(store, started, {"quick@1": 0.5}, finished_at=MONDAY + number)
+    assert [row.proxied for row in store.boards.series("quick")] == [False, False, True, True]
 
 
 def test_a_series_of_a_suite_or_a_benchmark_or_since_a_time(filled: Store) -> None:

@@ -231,11 +231,14 @@ def _not_started(error: CannotStart, program: str, in_argument: bool) -> CaseFai
 def _readings(completed: Completed) -> dict[str, float]:
     if completed.flooded:
         return {}
-    return {
+    readings = {
         "duration_s": completed.duration_s,
         "cpu_s": completed.cpu_s,
         "peak_rss_bytes": float(completed.peak_rss_bytes),
     }
+    if completed.read_bytes or completed.write_bytes:
+        readings.update(read_bytes=float(completed.read_bytes), write_bytes=float(completed.write_bytes))
+    return readings
 
 
 def _used_up(completed: Completed, limit_s: float) -> bool:

@@ -127,6 +127,10 @@ async def _awaited(value: Awaitable[object]) -> object:
     return await value
 
 
+_BLOCK_BYTES = 512
+"""What the kernel counts input and output of storage in, whatever the blocks of a disk are."""
+
+
 def _metering(
     references: References,
     clock: Callable[[], float] = time.perf_counter,
@@ -135,18 +139,26 @@ def _metering(
 ) -> Callable[[], dict[str, float]]:
     """Starts measuring; what it returns stops that and tells the readings.
 
-    Time, CPU time with that of children that have ended, and the peak of this process's resident memory; where
-    ``references`` are wanted, how long they take now and how long others kept this process waiting for a CPU. The
-    clocks are those from before the agent's code was loaded, which may put others into the modules they come from.
+    Time, CPU time with that of children that have ended, and the peak of this process's resident memory; what reached
+    storage or came from there, that of children included, where anything did; where ``references`` are wanted, how
+    long they take now and how long others kept this process waiting for a CPU. The clocks are those from before the
+    agent's code was loaded, which may put others into the modules they come from.
     """
     own, children = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 
-    def cpu_s() -> float:
+    def used() -> tuple[float, int, int]:
+        """CPU seconds, and blocks that were read from storage and written to it."""
         mine, theirs = usage(own), usage(children)
-        return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
+        cpu_s = mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
+        return cpu_s, mine.ru_inblock + theirs.ru_inblock, mine.ru_oublock + theirs.ru_oublock
 
     def stop() -> dict[str, float]:
-        readings = {"duration_s": clock() - started, "cpu_s": cpu_s() - cpu_before_s}
+        duration_s = clock() - started
+        cpu_s, read, written = used()
+        readings = {"duration_s": duration_s, "cpu_s": cpu_s - cpu_before_s}
+        if read > read_before or written > written_before:
+            readings["read_bytes"] = float(_BLOCK_BYTES * (read - read_before))
+            readings["write_bytes"] = float(_BLOCK_BYTES * (written - written_before))
         queued_after_s = references.queued_s()
         with contextlib.suppress(OSError), open_file("/proc/self/status", "rb") as file:
             for line in file:
@@ -163,7 +175,7 @@ def _metering(
     with contextlib.suppress(OSError), open_file("/proc/self/clear_refs", "wb", buffering=0) as file:
         file.write(b"5")  # starts the peak anew
     queued_before_s = references.queued_s()
-    cpu_before_s = cpu_s()
+    cpu_before_s, read_before, written_before = used()
     started = clock()
     return stop
 

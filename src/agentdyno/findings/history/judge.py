@@ -28,7 +28,7 @@ _NEAR = 2
 """How many points a change that is found may lie from what caused it."""
 _AROUND = 8
 """Points a side that say which suite, machine or version a level belongs to."""
-_Attribute = Literal["suite", "machine_id", "version"]
+_Attribute = Literal["suite", "machine_id", "version", "proxied"]
 
 
 def history(
@@ -44,8 +44,9 @@ def history(
 ) -> History:
     """The series, oldest first, with every change of level that is more than noise.
 
-    A change within two points of one of the suite's version, or of the machine where the metric depends on it, is
-    kept with that as its ``cause`` and is not comparable; one at a change of the agent's version names both versions.
+    A change within two points of one of the suite's version, or of the machine or of whether model calls were
+    recorded where the metric depends on it, is kept with that as its ``cause`` and is not comparable; one at a change
+    of the agent's version names both versions.
     Points without a finite value are left out, and ``note`` says so.
     """
     finite = sorted((point for point in points if math.isfinite(point.value)), key=lambda point: point.at)
@@ -136,12 +137,16 @@ def _change(
     at_suite = _switch(points, index, (before, after), "suite")
     at_machine = _switch(points, index, (before, after), "machine_id")
     at_version = _switch(points, index, (before, after), "version")
+    at_recording = _switch(points, index, (before, after), "proxied")
     place = index if at_version is None else at_version
     causes = []
     if at_suite is not None:
         causes.append("the suite changed")
     if at_machine is not None:
         causes.append("the machine changed")
+    if at_recording is not None:
+        since = "from here on" if points[at_recording].proxied else "until here"
+        causes.append(f"model calls were recorded {since}")
     if at_version is not None:
         causes.append(f"version {points[place - 1].version} → {points[place].version}")
     return HistoryChange(
@@ -156,7 +161,8 @@ def _change(
         version_before=points[place - 1].version,
         version_after=points[place].version,
         cause=", ".join(causes),
-        comparable=at_suite is None and (at_machine is None or not depends_on_machine(metric)),
+        comparable=at_suite is None
+        and ((at_machine is None and at_recording is None) or not depends_on_machine(metric)),
     )
 
 
@@ -194,8 +200,8 @@ def _notes(points: Sequence[HistoryPoint], left_out: int, changes: Sequence[Hist
     apart = sum(not change.comparable for change in changes)
     if apart:
         notes.append(
-            f"{apart} {'change comes' if apart == 1 else 'changes come'} with another suite or machine and "
-            "cannot be put down to the subject."
+            f"{apart} {'change comes' if apart == 1 else 'changes come'} with another suite, machine or recording "
+            "and cannot be put down to the subject."
         )
     return notes
 

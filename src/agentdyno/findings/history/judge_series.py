@@ -36,6 +36,8 @@ class Executed(Protocol):
     @property
     def machine_id(self) -> str: ...
     @property
+    def proxied(self) -> bool: ...
+    @property
     def commit(self) -> str: ...
     @property
     def status(self) -> str: ...
@@ -199,6 +201,7 @@ def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
         form=next((row.form for row in rows if row.form not in WHOLE), ""),
         scored=sum(row.scored or 0 for row in rows),
         cases=sum(row.cases or 0 for row in rows),
+        proxied=any(row.proxied for row in rows),
     )
 
 

@@ -12,6 +12,7 @@ class HistoryPoint:
     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
     ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
+    ``proxied``: its model calls went through the recording proxy, which takes time.
     """
 
     at: int
@@ -25,6 +26,7 @@ class HistoryPoint:
     form: str = ""
     scored: int = 0
     cases: int = 0
+    proxied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class HistoryChange:
     ``before`` and ``after`` are medians; ``relative`` is after / before - 1, ``None`` at zero. ``better`` is ``None``
     for a metric without a direction. Unconfirmed ones are provisional: they rest on the last two to seven points, and
     later ones may withdraw them. ``cause`` names what else changed there: the suite, the machine, the version of the
-    agent. Where the suite changed, or the machine and the metric depends on it, the change is not ``comparable``: it
-    says nothing about the subject.
+    agent, whether model calls were recorded. Where the suite changed, or the machine or the recording and the metric
+    depends on it, the change is not ``comparable``: it says nothing about the subject.
     """
 
     index: int

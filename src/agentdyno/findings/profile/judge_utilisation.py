@@ -56,11 +56,16 @@ class UseOfResources:
             parallelization_score=self.overlap_s / self.possible_s if self.possible_s > 0 else None,
             cpu_s=self.cpu_s / self.cpu_executions if self.cpu_executions else None,
             peak_rss_bytes=highest,
-            read_bytes=self._mean("read_bytes"),
-            write_bytes=self._mean("write_bytes"),
+            read_bytes=self._stored("read_bytes"),
+            write_bytes=self._stored("write_bytes"),
             gpu_percent=self._mean("gpu_percent"),
             gpu_memory_bytes=self._mean("gpu_memory_bytes"),
         )
+
+    def _stored(self, name: str) -> float | None:
+        """A process that is measured tells of storage only where it used it: the others used none."""
+        told = self.means.get(name)
+        return math.fsum(told) / max(len(told), self.cpu_executions) if told else None
 
     def _mean(self, name: str) -> float | None:
         told = self.means.get(name)

@@ -16,7 +16,7 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
 from agentdyno.store.runs.schema import arms, environments, runs
 
-_FIGURES = SeriesRow._fields[SeriesRow._fields.index("status") :]
+_FIGURES = SeriesRow._fields[SeriesRow._fields.index("status") : SeriesRow._fields.index("proxied")]
 _HISTORY = 1_000
 _NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
 
@@ -58,7 +58,7 @@ def _real(
     while True:
         keys = _newest(own, page).offset(offset)
         found = session.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
-        rows += [row[:-1] for row in found if not row[-1] and (partial or row[-2] in WHOLE)]
+        rows += [row[:-1] for row in found if not row[-1] and (partial or row[-3] in WHOLE)]
         if page is None or len(found) < page or len(rows) >= page:
             return rows[:page]
         offset += page
@@ -77,6 +77,7 @@ def _points() -> Select[*tuple[Any, ...]]:
             environments.c.machine_id,
             runs.c.vcs,
             *(executions.c[name] for name in _FIGURES),
+            runs.c.form,
             executions.c.simulated,
         )
         .select_from(executions)
@@ -101,7 +102,8 @@ def _whole_runs(rows: Sequence[Sequence[Any]], limit: int) -> Sequence[Sequence[
 
 def _series_row(row: Sequence[Any]) -> SeriesRow:
     run_id, machine_id, vcs = row[5:8]
-    return SeriesRow._make((*row[:5], _id(run_id), machine_id or "", _commit(vcs), *row[8:]))
+    proxied = bool(row[-1] and row[-1].get("proxied"))
+    return SeriesRow._make((*row[:5], _id(run_id), machine_id or "", _commit(vcs), *row[8:-1], proxied))
 
 
 def agent_executions(

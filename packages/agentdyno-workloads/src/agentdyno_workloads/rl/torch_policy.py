@@ -100,7 +100,8 @@ def load_weights(path: str) -> tuple[Any, Any]:
         raise SpecError(
             f"transformers cannot load it: {str(error).splitlines()[0]}",
             where=f"params.model: {path}",
-            remedy="Name a folder with config.json and weights, or a .gguf file (which needs the package gguf).",
+            remedy="Name a folder with config.json and weights, or a .gguf file (which needs the packages gguf and "
+            'accelerate: `pip install "agentdyno-workloads[weights]"`).',
         ) from error
     return model, tokenizer
 
