@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import agentdyno.model
@@ -35,6 +36,7 @@ from agentdyno.model import (
 )
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.result_file import decode_result
+from agentdyno.model.sample import LEFT_OUT
 
 from ..properties import examples
 from .strategies import json_values, values_of
@@ -68,6 +70,34 @@ def test_a_result_comes_back_equal_from_its_file(result: RunResult) -> None:
 @given(value=json_values)
 def test_plain_json_stays_what_it_is(value: object) -> None:
     assert to_plain(value) == value
+
+
+@slow_to_build
+@given(value=json_values, indent=st.integers(0, 3))
+@example(value={"a": [], "b": {}, "c": [[1.5, -0.0, 10**20], {"": None}], "ä\n": [True, False, 1e300]}, indent=1)
+def test_indented_json_is_what_the_standard_library_writes(value: object, indent: int) -> None:
+    assert encode(value, indent=indent) == json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+def test_names_that_are_texts_of_another_type_are_indented_as_the_texts_they_are() -> None:
+    class Name(str):
+        pass
+
+    assert encode({"of": Name("a"), "level": Level.HIGH}, indent=1) == '{\n "of": "a",\n "level": 3\n}'
+
+
+@dataclass(frozen=True)
+class Rare:
+    always: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    bounds: Mapping[str, float] | None = field(default=None, metadata=LEFT_OUT)
+
+
+def test_a_field_that_is_rare_is_written_only_where_it_differs_from_its_default_an_empty_tuple_too() -> None:
+    assert to_plain(Rare()) == {"always": []}
+    assert to_plain(Rare(names=("a",), bounds={"x": 1.0})) == {"always": [], "names": ["a"], "bounds": {"x": 1.0}}
+    assert through_json(Rare()) == Rare()
+    assert through_json(Rare(names=("a",))) == Rare(names=("a",))
 
 
 def sample(**changes: Any) -> Sample:

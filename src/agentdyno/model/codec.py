@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, partial
+from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
@@ -47,7 +48,9 @@ def _form(kind: type) -> Callable[[Any], Any]:
         return lambda number: number if math.isfinite(number) else None
     if is_dataclass(kind):
         names = tuple(field.name for field in fields(kind) if field.init)
-        return partial(_plain_fields, names, left_out(kind))
+        # An empty tuple is an empty list by the time it is looked at.
+        rare = tuple((name, to_plain(default)) for name, default in left_out(kind))
+        return partial(_plain_fields, names, rare)
     if issubclass(kind, Mapping):
         return lambda mapping: {str(key): to_plain(item) for key, item in mapping.items()}
     if issubclass(kind, (list, tuple)):
@@ -79,8 +82,32 @@ def from_plain(kind: type[T], plain: object, where: str = "") -> T:
 
 def encode(value: object, *, indent: int | None = None) -> str:
     """Strict JSON: no NaN, one document, and always text that UTF-8 can hold."""
-    text = json.dumps(to_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    plain = to_plain(value)
+    text = _TO_TEXT(plain) if indent is None else _indented(plain, "\n", " " * indent)
     return _HALF_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+_TO_TEXT = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _indented(plain: Any, line: str, step: str) -> str:
+    """What ``json.dumps(plain, indent=…)`` writes, which for that leaves its fast code: this takes half of the time.
+
+    ``line`` begins a line where the value stands; what is inside begins ``step`` further to the right.
+    """
+    kind = type(plain)
+    if kind is str:
+        return encode_basestring(plain)
+    if kind is int or kind is float:
+        return repr(plain)  # to_plain leaves no number that JSON does not know
+    if kind is dict and plain:
+        inner = line + step
+        items = [f"{encode_basestring(key)}: {_indented(item, inner, step)}" for key, item in plain.items()]
+        return f"{{{inner}{f',{inner}'.join(items)}{line}}}"
+    if kind is list and plain:
+        inner = line + step
+        return f"[{inner}{f',{inner}'.join([_indented(item, inner, step) for item in plain])}{line}]"
+    return _TO_TEXT(plain)
 
 
 @cache
