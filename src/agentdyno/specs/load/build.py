@@ -22,7 +22,19 @@ from agentdyno.specs.layers import bands_of
 LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
 _OPTIONS = ("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "output_tokens", "prompt")
-_SAME = ("target", "model", "profile", "params", "find_limit", "rate", "method", "headers", "body", "input")
+_SAME = (
+    "target",
+    "model",
+    "profile",
+    "params",
+    "find_limit",
+    "rate",
+    "method",
+    "headers",
+    "body",
+    "input",
+    "clients",
+)
 _SOURCES = ("dataset", "journey")
 _WITHOUT_SOURCE = ("prompt", "input", "prompt_words", "trace", "turns")
 _WITHOUT_JOURNEY = ("dataset", "body", "scenarios", "find_limit")
