@@ -23,7 +23,7 @@ class Ping:
 
 
 @dataclass(frozen=True, slots=True)
-class ClockReading:
+class ClockOffset:
     """``offset_ns`` is to be added to our clock to get the other's. It is wrong by ``error_ns`` at most: half the way
     there and back of the quickest ping. ``slowest_ns`` is the longest way that was seen."""
 
@@ -36,9 +36,9 @@ class ClockReading:
         return ours_ns + self.offset_ns
 
 
-def read_clock(pings: Iterable[Ping]) -> ClockReading:
+def read_clock(pings: Iterable[Ping]) -> ClockOffset:
     """The other clock was read somewhere between sending a ping and its return: in the middle, give or take half."""
     taken = list(pings)
     best = min(taken, key=lambda ping: ping.way_ns)
     middle_ns = best.sent_ns + best.way_ns // 2
-    return ClockReading(best.there_ns - middle_ns, -(-best.way_ns // 2), max(ping.way_ns for ping in taken))
+    return ClockOffset(best.there_ns - middle_ns, -(-best.way_ns // 2), max(ping.way_ns for ping in taken))

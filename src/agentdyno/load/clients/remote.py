@@ -10,7 +10,7 @@ from time import monotonic, perf_counter_ns
 from agentdyno.errors import RunError
 from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, load_value
 from agentdyno.load.client.process import ClientHandle, ClientLost, Example
-from agentdyno.load.clients.clock import PINGS, ClockReading, Ping, read_clock
+from agentdyno.load.clients.clock import PINGS, ClockOffset, Ping, read_clock
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.model.load import LoadOptions, SelfCheck
 
@@ -43,7 +43,7 @@ class KeeperLink:
     pipe: Pipe
     host: str
     loopback: str
-    clock: ClockReading | None = None
+    clock: ClockOffset | None = None
     moved_ns: int = 0
     lost: str = ""
 
@@ -53,7 +53,7 @@ class KeeperLink:
         there_ns: int = load_value(self.wait_for(Kind.PONG, PING_S))
         return Ping(sent_ns, there_ns, perf_counter_ns())
 
-    def read_clock(self) -> ClockReading:
+    def read_clock(self) -> ClockOffset:
         """Compares the clocks anew, and keeps by how much they have moved at most since the last time."""
         reading = read_clock(self.ping() for _ in range(PINGS))
         if self.clock is not None:
