@@ -36,20 +36,20 @@ class Fleet:
     def __init__(self, links: Sequence[KeeperLink], shipped: Shipped | None = None) -> None:
         if len(links) > MOST:
             raise RunError(f"{len(links)} clients are more than {MOST}, which a load can have", where=OPTION)
-        self._links, self._shipped = list(links), shipped or Shipped()
+        self.links, self._shipped = list(links), shipped or Shipped()
         self._clients: list[RemoteClient] = []
         self._lost: dict[str, str] = {}
 
     @property
     def count(self) -> int:
         self._forget_lost()
-        return len(self._links)
+        return len(self.links)
 
     def start(self, settings: Sequence[ClientSettings]) -> list[ClientHandle]:
         for client in self._clients:
             client.close()
         self._forget_lost()
-        if len(self._links) < len(settings):
+        if len(self.links) < len(settings):
             raise RunError("a load client was lost while the others were made ready", where=OPTION)
         self._check_reachable(settings)
         shipped = self._shipped
@@ -59,7 +59,7 @@ class Fleet:
                 RemoteSetup(one, shipped.contents, shipped.digests, shipped.key_env if shipped.key else ""),
                 shipped.key,
             )
-            for link, one in zip(self._links, settings, strict=False)
+            for link, one in zip(self.links, settings, strict=False)
         ]
         return list(self._clients)
 
@@ -80,9 +80,9 @@ class Fleet:
     def check(self, options: LoadOptions) -> SelfCheck:
         """The clients' own errors, measured where they are, all at once: the worst of each, and the rates added."""
         alone = replace(options, processes=1, cpus=())
-        for link in self._links:
+        for link in self.links:
             link.begin_check(alone)
-        found = [link.end_check() for link in self._links]
+        found = [link.end_check() for link in self.links]
         return SelfCheck(
             max(one.lag_p50_s for one in found),
             max(one.lag_p99_s for one in found),
@@ -122,21 +122,21 @@ class Fleet:
     def close(self) -> None:
         for client in self._clients:
             client.close()
-        for link in self._links:
+        for link in self.links:
             link.close()
-        self._clients, self._links = [], []
+        self._clients, self.links = [], []
 
     def _forget_lost(self) -> None:
         lost = {id(client.link): client for client in self._clients if client.lost}
         for client in lost.values():
             self._lost[client.link.name] = client.lost
             client.link.close()
-        self._links = [link for link in self._links if id(link) not in lost]
+        self.links = [link for link in self.links if id(link) not in lost]
         self._clients = [client for client in self._clients if not client.lost]
 
     def _check_reachable(self, settings: Sequence[ClientSettings]) -> None:
         here = all(host.startswith("127.") or host == "::1" for one in settings for host in one.hosts)
-        elsewhere = [link for link in self._links if link.loopback != loopback_id()]
+        elsewhere = [link for link in self.links if link.loopback != loopback_id()]
         if settings and here and elsewhere:
             raise RunError(
                 f"the target is at {settings[0].hosts[0]}, which is another machine for {elsewhere[0].name}",
