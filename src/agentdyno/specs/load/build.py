@@ -102,7 +102,7 @@ def load_document(loaded: LoadedLoad) -> dict[str, object]:
     plain = {**to_plain(spec), **to_plain(spec.options)}
     default = {**to_plain(LoadSpec("")), **to_plain(LoadOptions())}
     for name in (*_SAME, *_OPTIONS, "scenarios", "trace", "dataset", "journey"):
-        if name != "target" and plain[name] != default[name]:
+        if name != "target" and plain.get(name) != default.get(name):  # rare ones are left out
             load[name] = plain[name]
     load |= _shape(spec)
     if spec.arrivals not in (Arrivals.POISSON, Arrivals.CLOSED, Arrivals.TRACE):
