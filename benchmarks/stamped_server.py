@@ -2,7 +2,7 @@
 
 The simulated server notes a request when it reads it. Where hundreds come at once that is later than they came, and
 the client seems to be wrong by so much. This one does nothing but stream tokens when they are due, and notes of each
-request its length, when it came in, and when its first token went out.
+request its length, when it came in, and when its first and its last token went out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from time import perf_counter_ns
 from agentdyno.load.client.stamped import SO_TIMESTAMPNS, ArrivalClock
 
 TTFT_NS, ITL_NS, TOKENS = 50_000_000, 10_000_000, 50
-LogLine = tuple[int, int, int]
-"""Length of the request, when it came in, when its first token was sent."""
+LogLine = tuple[int, int, int, int]
+"""Length of the request, when it came in, when its first token was sent and when its last."""
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _TOKEN = b'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"so "}}]}\n\n'
 _LAST = b'data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -39,6 +39,7 @@ class TokenServer:
         self._links: dict[int, socket.socket] = {}
         self._due: list[tuple[int, int, int]] = []
         self._asked: dict[int, tuple[int, int]] = {}
+        self._begun: dict[int, int] = {}
         self._log: list[LogLine] = []
         self._poll.register(listener, select.EPOLLIN)
         self._poll.register(orders, select.EPOLLIN)
@@ -86,8 +87,9 @@ class TokenServer:
         now_ns = perf_counter_ns()
         if index == 0:
             data = _HEAD + data
-            self._log.append((*self._asked[fd], now_ns))
+            self._begun[fd] = now_ns
         if index == TOKENS - 1:
+            self._log.append((*self._asked[fd], self._begun[fd], now_ns))
             data += chunk(_LAST) + b"0\r\n\r\n"
         else:
             heapq.heappush(self._due, (due_ns + ITL_NS, fd, index + 1))

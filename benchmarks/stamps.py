@@ -82,7 +82,7 @@ def matched(path: Path, log: list[LogLine], keys: Sequence[int]) -> list[tuple[i
     no other has, in the order in which each was repeated."""
     unique = {key for key, count in Counter(keys).items() if count == 1}
     true: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for key, received_ns, token_ns in log:
+    for key, received_ns, token_ns, _ in log:
         true[key].append((received_ns, token_ns))
     seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for record in read_raw(path):
@@ -109,7 +109,7 @@ class SimulatedJudge:
     def log(self) -> list[LogLine]:
         """Since it was asked last."""
         found = [
-            (entry.input_tokens, entry.received_ns, entry.token_ns[0])
+            (entry.input_tokens, entry.received_ns, entry.token_ns[0], entry.token_ns[-1])
             for entry in self._server.log()
             if entry.input_tokens is not None and entry.token_ns
         ]

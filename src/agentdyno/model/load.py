@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.load import (
     ARRIVALS,
     BURSTINESS,
     CLIENT_PROCESSES,
+    CLIENTS,
     CONNECTIONS,
     COUNT,
     MAX_DURATION,
@@ -126,6 +128,21 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientPart:
+    """What one of the clients on other machines had to do with a window. ``lag`` and ``wait`` are as in ``Window``,
+    ``cpu`` is the share of a core that it used. ``lost`` says why it was gone before the window's end: what it should
+    have asked from then on nobody has asked."""
+
+    asked: int = 0
+    sent: int = 0
+    unsent: int = 0
+    lag: Histogram = field(default_factory=Histogram)
+    wait: Histogram = field(default_factory=Histogram)
+    cpu: float | None = None
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """What happened in one window of time. Times are seconds since the arm's first step began.
 
@@ -145,6 +162,7 @@ class Window:
 
     ``slo_met`` successes meet every objective of the run (null without objectives). ``client_cpu`` is the busiest
     client process's share of a core, ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
+    ``clients`` has the part of each client on another machine; null without any.
     """
 
     index: int
@@ -182,6 +200,7 @@ class Window:
     examples: Mapping[str, str] = field(default_factory=dict)
     note: Mapping[str, float | str] = field(default_factory=dict)
     simulated: bool = False
+    clients: Mapping[str, ClientPart] | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def ok(self) -> int:
@@ -308,7 +327,8 @@ class LoadSpec:
     """A load run as its file says it. Either ``scenarios`` (by name), or ``stages`` or a ``shape`` of one's own
     (``scenario`` is then ``custom``), or ``find_limit``. ``rate`` scales the scenarios: requests a second that
     the target is used to. ``dataset`` is the file of the cases to ask with,
-    ``journey`` the Python function whose calls are made instead of single requests.
+    ``journey`` the Python function whose calls are made instead of single requests. ``clients`` says which machines
+    put the load on the target, where this one does not.
     """
 
     target: str
@@ -337,3 +357,4 @@ class LoadSpec:
     ca_file: str = ""
     insecure: bool = False
     own_target: bool = False
+    clients: str = field(default=CLIENTS.default, metadata=LEFT_OUT)

@@ -174,6 +174,19 @@ CLIENT_PROCESSES = Setting(
     shows_default=True,
     scopes=LOAD,
 )
+CLIENTS = Setting(
+    "clients",
+    ("string",),
+    default="",
+    spelled="line",
+    option="--clients",
+    metavar="ray|ray://HOST:PORT|HOST:PORT,…",
+    example="10.0.0.1:7700,10.0.0.2:7700",
+    description="Machines that put the load on the target: workers that listen (`dyno worker --listen`), with "
+    "`processes` clients each, or a Ray cluster, with a client for each of its cores",
+    help="Other machines that put the load on it: workers that listen, or a Ray cluster.",
+    scopes=LOAD,
+)
 CONNECTIONS = Setting(
     "connections",
     ("integer",),

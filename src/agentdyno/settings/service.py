@@ -68,6 +68,17 @@ SHARE = Setting(
     description="Share the cases of a run with the other workers that were started so",
     scopes=WORKER,
 )
+LISTEN = Setting(
+    "listen",
+    ("string",),
+    default="",
+    option="--listen",
+    metavar="[HOST:]PORT",
+    description="Instead of jobs, put load on the targets of `dyno load --clients` that come to this address; "
+    "DYNO_CLIENTS_TOKEN lets them in",
+    help="Instead of jobs: put load on targets for `dyno load --clients`.",
+    scopes=WORKER,
+)
 QUEUE_LIMIT = Setting(
     "queue_limit",
     ("integer",),

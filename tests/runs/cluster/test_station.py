@@ -93,7 +93,7 @@ def test_a_file_that_is_missing_there_is_named(tmp_path: Path) -> None:
 def test_another_version_of_python_or_of_agentdyno_is_told_with_both() -> None:
     for name, shown in (("python", "Python 3.9"), ("agentdyno", "agentdyno 3.9")):
         with pytest.raises(RunError, match=rf"node-7 has {shown}, and this machine has {versions()[name]}"):
-            ray_farm._check_versions({**versions(), name: "3.9"}, "node-7")
+            ray_farm.check_versions({**versions(), name: "3.9"}, "node-7")
 
 
 def test_what_is_no_executor_is_told_with_the_nearest() -> None:

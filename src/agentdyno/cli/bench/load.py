@@ -27,8 +27,8 @@ _KIND = "load"
 _ORDER = (
     "scenarios profile find_limit slo rate concurrency shape to count duration_s arrivals burstiness trace "
     "params model dialect api_key_env prompt dataset journey prompt_words output_tokens turns think_s method headers "
-    "body text processes connections timeout_s window_s max_requests max_s ca_file insecure own_target seed name "
-    "tags notes output_dir formats print_spec dry_run"
+    "body text processes clients connections timeout_s window_s max_requests max_s ca_file insecure own_target seed "
+    "name tags notes output_dir formats print_spec dry_run"
 )
 
 

@@ -260,10 +260,13 @@ def phases(windows: Sequence[Window]) -> tuple[tuple[str, float, float], ...]:
 def _warnings(course: Course, arm: ArmResult) -> Iterable[RunWarning]:
     limited = [step.step for step in course.steps if course.judge(step).client]
     if limited:
+        first = next(step for step in course.steps if step.step == limited[0])
+        named = any(window.clients for window in first.windows)
+        which = f" ({course.judge(first).client})" if named else ""
         shown = ", ".join(limited[:4]) + (f" and {len(limited) - 4} more" if len(limited) > 4 else "")
         yield RunWarning(
             "client-limited",
-            f"{arm.experiment}: the client was the limit in {shown}: no property of the target",
+            f"{arm.experiment}: the client was the limit in {shown}{which}: no property of the target",
             "Use more processes, or a machine with more free cores.",
             arm.arm_id,
         )

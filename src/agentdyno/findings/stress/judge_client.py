@@ -8,6 +8,7 @@ objective.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentdyno.findings.figures.histograms import mean, merged, quantile, share_above
 from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
@@ -18,6 +19,8 @@ SATURATED = 0.90
 QUANTILES = (0.5, 0.99)
 _LATE_REQUESTS = 1.5
 _TIMES = ("latency", "service", "ttft", "queued_ttft")
+_Figure = tuple[float | None, float, float | None]
+"""A quantile (``None``: the mean), what is reported there, and the objective's limit."""
 
 
 def own_part(windows: Sequence[Window], at: float | None) -> float:
@@ -40,10 +43,40 @@ def client_limited(
     10 % of the latency that is reported, and above 10 % of the room below the objective on that latency. Or it used
     over 90 % of a core in a closed loop while the target did not. An objective that is missed without the client's
     part as well is the target's; a single late request is never enough.
+
+    Of several clients on other machines each is held to that by itself, and named: among many, the lateness of one
+    would hide in the quantiles of all. One that was lost spoils the step, since nobody asked what it should have.
     """
-    asked = sum(window.asked for window in windows)
-    if not asked:
+    if not any(window.asked for window in windows):
         return ""
+    lost = next((part.lost for window in windows for part in (window.clients or {}).values() if part.lost), "")
+    if lost:
+        return f"{lost}; from then on its part of the load is missing"
+    figures = _figures(windows, [objective for objective in objectives if objective.metric in _TIMES])
+    check = "" if self_check is None else f"; on loopback requests left {self_check.lag_p99_s * 1e3:.2f} ms late"
+    alone = {
+        name: _part_of(windows, name) for name in sorted({name for one in windows for name in one.clients or ()})
+    }
+    for name, own in sorted(alone.items(), key=lambda item: -own_part(item[1], QUANTILES[-1])):
+        reason = _limited(own, figures, check, closed)
+        if reason:
+            return f"{name}: {reason}"
+    return _limited(windows, figures, check, closed)
+
+
+def _part_of(windows: Sequence[Window], name: str) -> list[Window]:
+    """The windows as if one client had been alone: what it was asked, and its own times."""
+    found = []
+    for window in windows:
+        part = (window.clients or {}).get(name)
+        if part is not None:
+            asked = replace(window, asked=part.asked, sent=part.sent, unsent=part.unsent, client_cpu=part.cpu)
+            found.append(replace(asked, lag=part.lag, wait=part.wait))
+    return found
+
+
+def _limited(windows: Sequence[Window], figures: Sequence[_Figure], check: str, closed: bool) -> str:
+    asked = sum(window.asked for window in windows)
     sent = sum(window.sent for window in windows)
     unsent = sum(window.unsent for window in windows)
     waited = sent - sum(window.lag.count for window in windows)
@@ -51,14 +84,10 @@ def client_limited(
         return f"it sent {1.0 - unsent / asked:.1%} of what was asked while connections were free" + _busy(windows)
     if closed and saturated(windows):
         return f"it used {_share(windows, 'client_cpu'):.0%} of a core, and the target less: the pace is its own"
-    timed = [objective for objective in objectives if objective.metric in _TIMES]
-    for at, reported, limit in _figures(windows, timed):
+    for at, reported, limit in figures:
         reason = _too_much(windows, at, reported, limit)
         if reason:
-            known = (
-                "" if self_check is None else f"; on loopback requests left {self_check.lag_p99_s * 1e3:.2f} ms late"
-            )
-            return reason + known + _busy(windows)
+            return reason + check + _busy(windows)
     return ""
 
 
@@ -68,10 +97,10 @@ def saturated(windows: Sequence[Window]) -> bool:
     return (_share(windows, "client_cpu") or 0.0) > SATURATED and not (target is not None and target > SATURATED)
 
 
-def _figures(windows: Sequence[Window], timed: Sequence[Objective]) -> list[tuple[float | None, float, float | None]]:
-    """(quantile, what is reported there, the objective's limit) of the figures that the client's part is held to:
-    those of the objectives on time, else the median and the 99th percentile of the first sign of an answer."""
-    found: list[tuple[float | None, float, float | None]] = []
+def _figures(windows: Sequence[Window], timed: Sequence[Objective]) -> list[_Figure]:
+    """The figures that the client's part is held to: those of the objectives on time, else the median and the 99th
+    percentile of the first sign of an answer."""
+    found: list[_Figure] = []
     for objective in timed:
         seen = merged(getattr(window, objective.metric) for window in windows)
         if seen.count:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import select
 import socket
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
+from typing import Protocol
 
 import numpy as np
 
 from agentdyno.errors import RunError, SpecError
 from agentdyno.load.client.pipe import RequestBatch
-from agentdyno.load.client.process import ClientProcess
+from agentdyno.load.client.process import ClientHandle, ClientLost, ClientProcess, Example
 from agentdyno.load.client.stamped import has_kernel_stamps
 from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
@@ -30,11 +31,27 @@ _POLL_MS = 100
 _NS = 1_000_000_000
 
 
+class ClientSource(Protocol):
+    """Clients that somebody else keeps, on other machines; those that were lost are not counted any more."""
+
+    @property
+    def count(self) -> int: ...
+
+    def start(self, settings: Sequence[ClientSettings]) -> list[ClientHandle]:
+        """As many clients as there are settings, which get ready."""
+
+    def set_clocks(self) -> int:
+        """Compares their clocks with ours; returns how long before its start a step has to be announced, in ns."""
+
+    def observed(self) -> Mapping[str, object]: ...
+
+
 class HttpDriver:
     """Drives plain HTTP, OpenAI-compatible and Ollama endpoints. ``materials`` make the requests: made-up ones
     without them. ``artifacts`` is the folder that the raw requests are written to (none where it is ``None``).
     Conversations (``options.sessions``) are held in open loop. Without ``kernel_stamps`` all times are taken when
-    bytes are read, as they are where the kernel does not stamp them."""
+    bytes are read, as they are where the kernel does not stamp them. ``source`` gives the clients where they are not
+    processes of this machine: when one of them is lost, the others go on, and the windows say so."""
 
     def __init__(
         self,
@@ -45,6 +62,7 @@ class HttpDriver:
         objectives: Sequence[Objective] = (),
         artifacts: Path | None = None,
         kernel_stamps: bool = True,
+        source: ClientSource | None = None,
     ) -> None:
         if options.processes < 1 or options.connections < 1:
             raise SpecError("a load needs at least one process and one connection")
@@ -57,7 +75,9 @@ class HttpDriver:
         self._kernel_stamps = kernel_stamps and has_kernel_stamps(tls=self._address.scheme == "https")
         self._materials = materials or Materials(target, options)
         self._sent_set: str | None = None
-        self._clients: list[ClientProcess] = []
+        self._source = source
+        self._clients: list[ClientHandle] = []
+        self._hosts: tuple[str, ...] = ()
         self._found = ProbeReply()
         self._raw: RawFile | None = None
         self._index = 0
@@ -66,8 +86,8 @@ class HttpDriver:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Of the client processes."""
-        return tuple(client.pid for client in self._clients)
+        """Of the client processes on this machine."""
+        return tuple(client.pid for client in self._clients if isinstance(client, ClientProcess))
 
     def open(self) -> None:
         # What a journey asks of a plain address only the journey knows.
@@ -82,14 +102,21 @@ class HttpDriver:
         self.simulated = self._found.simulated
         if self._artifacts is not None:
             self._raw = RawFile(self._artifacts)
-        hosts = _resolve(self._address)
+        self._hosts = _resolve(self._address)
         try:
-            for number in range(self._processes):
-                self._clients.append(ClientProcess(self._settings(number, hosts)))
-            self._wait_for(lambda client: client.ready)
+            self._start()
         except BaseException:
             self.close()
             raise
+
+    def _start(self) -> None:
+        settings = [self._settings(number, self._hosts) for number in range(self._processes)]
+        if self._source is not None:
+            self._clients = self._source.start(settings)
+        else:
+            for one in settings:
+                self._clients.append(ClientProcess(one))
+        self._wait_for(lambda client: client.ready)
 
     def run(self, step: Step) -> Generator[Window, None, None]:
         """The windows of a step. What was measured when it is interrupted (KeyboardInterrupt) still comes out."""
@@ -97,14 +124,20 @@ class HttpDriver:
             raise RunError("the driver is not open")
         if self._loaded_s + step.duration_s > self._options.max_s:
             raise RunError(f"the load would go beyond its ceiling of {self._options.max_s:g} s", where=step.name)
+        if any(client.lost for client in self._clients):
+            self._sent_set = None
+            self._start()
         self._begin(step)
         self._wait_for(lambda client: client.ready)
-        start_ns = perf_counter_ns() + HEAD_START_NS
+        ahead_ns = 0 if self._source is None else self._source.set_clocks()
+        start_ns = perf_counter_ns() + max(HEAD_START_NS, ahead_ns)
         if self.began_ns is None:
             self.began_ns = start_ns
         self._starts_s = (start_ns - self.began_ns) / _NS
         builder = WindowBuilder(step, self._options.window_s, self._index, self._starts_s, self._objectives)
         builder.simulated = self.simulated
+        if self._source is not None:
+            builder.clients = {client.number: client.name for client in self._clients}
         for client in self._clients:
             client.go(start_ns)
         interrupted: KeyboardInterrupt | None = None
@@ -144,7 +177,7 @@ class HttpDriver:
             found["server"] = self._found.server
         if self._found.token_source is not None:
             found["token_source"] = self._found.token_source.value
-        return found
+        return found if self._source is None else {**found, **self._source.observed()}
 
     def close(self) -> None:
         clients, self._clients = self._clients, []
@@ -156,7 +189,8 @@ class HttpDriver:
 
     @property
     def _processes(self) -> int:
-        return min(self._options.processes, self._options.connections)
+        wanted = self._options.processes if self._source is None else self._source.count
+        return min(wanted, self._options.connections)
 
     def _settings(self, number: int, hosts: tuple[str, ...]) -> ClientSettings:
         options, target, processes = self._options, self._target, self._processes
@@ -193,25 +227,26 @@ class HttpDriver:
             order = StepOrder(step, part.due_ns, part.stage, part.request, wire, left // len(self._clients))
             client.begin(replace(order, turns=material.turns, think_ns=material.think_ns, journey=material.journey))
 
-    def _wait_for(self, condition: Callable[[ClientProcess], bool]) -> None:
+    def _wait_for(self, condition: Callable[[ClientHandle], bool]) -> None:
         deadline = perf_counter_ns() + round(READY_S * _NS)
         while not all(condition(client) for client in self._clients):
             for client in self._readable(_POLL_MS):
-                for _ in client.receive():
+                for _ in self._heard(client):
                     pass
             if perf_counter_ns() > deadline:
                 raise RunError(f"the load clients did not get ready within {READY_S:g} s")
 
-    def _readable(self, timeout_ms: int) -> list[ClientProcess]:
+    def _readable(self, timeout_ms: int) -> list[ClientHandle]:
         poller = select.poll()
-        by_fd = {client.pipe.fileno(): client for client in self._clients}
+        by_fd = {client.pipe.fileno(): client for client in self._clients if not client.lost}
         for fd, client in by_fd.items():
             poller.register(fd, select.POLLIN | (select.POLLOUT if client.pipe.waiting else 0))
-        return [by_fd[fd] for fd, _ in poller.poll(timeout_ms)]
+        readable = [by_fd[fd] for fd, _ in poller.poll(timeout_ms)]
+        return readable + [client for client in by_fd.values() if client.overdue and client not in readable]
 
     def _collect(self, builder: WindowBuilder, timeout_ms: int) -> None:
         for client in self._readable(timeout_ms):
-            for item in client.receive():
+            for item in self._heard(client):
                 if isinstance(item, RequestBatch):
                     builder.add(item.records, item.gaps, item.extras)
                     self._requests += len(item.records)
@@ -220,9 +255,20 @@ class HttpDriver:
                 else:
                     builder.example(*item)
 
+    def _heard(self, client: ClientHandle) -> Iterator[RequestBatch | Example]:
+        """What a client has sent. One that is lost has ended with it, unless it was the last."""
+        try:
+            yield from client.receive()
+        except ClientLost as error:
+            client.lost = error.message
+            client.ready = client.ended = True
+            if all(one.lost for one in self._clients):
+                raise RunError(f"no load client is left: {error.message}", remedy=error.remedy) from None
+
     def _settled(self) -> tuple[int, int | None]:
-        opened = [client.open_due_ns for client in self._clients if client.open_due_ns is not None]
-        return min(client.up_to_ns for client in self._clients), min(opened, default=None)
+        left = [client for client in self._clients if not client.lost]
+        opened = [client.open_due_ns for client in left if client.open_due_ns is not None]
+        return min(client.up_to_ns for client in left), min(opened, default=None)
 
     def _stop(self, builder: WindowBuilder) -> None:
         """Breaks the step off in every client and takes what they have."""
@@ -233,19 +279,26 @@ class HttpDriver:
             self._collect(builder, _POLL_MS)
 
     def _with_cpu(self, window: Window) -> Window:
-        """The busiest client's share of a core in the window."""
+        """The share of a core of each client in the window, and of the busiest; and who was gone before its end."""
         begin_ns = (window.starts_s - self._starts_s) * _NS
         end_ns = begin_ns + window.duration_s * _NS
-        shares = []
+        shares: dict[str, float] = {}
         for client in self._clients:
             if len(client.cpu) > 1:
                 at, used = zip(*client.cpu, strict=True)
                 low, high = max(begin_ns, at[0]), min(end_ns, at[-1])
                 if high > low:
                     before, after = np.interp([low, high], at, used)
-                    shares.append(float(after - before) / (high - low))
+                    shares[client.name] = float(after - before) / (high - low)
                 client.cpu = [sample for sample in client.cpu if sample[0] > end_ns - _NS]
-        return replace(window, client_cpu=max(shares)) if shares else window
+        if window.clients is not None:
+            lost = {client.name: client.lost for client in self._clients if client.lost and client.up_to_ns < end_ns}
+            parts = {
+                name: replace(part, cpu=shares.get(name), lost=lost.get(name, ""))
+                for name, part in window.clients.items()
+            }
+            window = replace(window, clients=parts)
+        return replace(window, client_cpu=max(shares.values())) if shares else window
 
 
 def _resolve(address: Address) -> tuple[str, ...]:

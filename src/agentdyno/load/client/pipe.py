@@ -29,7 +29,11 @@ BUFFER_BYTES = 4 << 20
 
 
 class Kind(IntEnum):
-    """To the client: SETUP, STEP, GO, STOP, QUIT. From it: READY, BATCH, EXAMPLE, ENDED, FAILED."""
+    """To the client: SETUP, STEP, GO, STOP, QUIT. From it: READY, BATCH, EXAMPLE, ENDED, FAILED.
+
+    With the one who keeps a client on another machine also: PING, answered by PONG (the time there), and CHECK,
+    answered by CHECKED (the client's own error there). LEFT is the last word of a client: empty when it was told to
+    quit, else why it is gone."""
 
     SETUP = 0
     STEP = 1
@@ -41,6 +45,11 @@ class Kind(IntEnum):
     EXAMPLE = 7
     ENDED = 8
     FAILED = 9
+    PING = 10
+    PONG = 11
+    CHECK = 12
+    CHECKED = 13
+    LEFT = 14
 
 
 @dataclass(frozen=True, slots=True)

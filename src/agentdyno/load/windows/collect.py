@@ -25,6 +25,7 @@ class WindowBuilder:
     """The windows of one step. ``first_index`` and ``starts_s`` are those of its first window in the arm.
 
     ``simulated`` may be set as soon as the target says so; it holds for the windows that come out from then on.
+    ``clients`` may be set before the first request: names of clients, by their numbers, whose parts are told too.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class WindowBuilder:
         objectives: Sequence[Objective] = (),
     ) -> None:
         self.simulated = False
+        self.clients: Mapping[int, str] | None = None
         self._step = step
         self._first_index = first_index
         self._starts_s = starts_s
@@ -74,7 +76,7 @@ class WindowBuilder:
             window = self._at(number)
             window.add(records[mine], pieces[gap_window == number])
             if extras is not None:
-                window.add_extras(extras[mine])
+                window.add_extras(extras[mine], records[mine])
         self._add_times(records, good)
 
     def observe(
@@ -115,7 +117,7 @@ class WindowBuilder:
     def _at(self, number: int) -> OpenWindow:
         found = self._open.get(number)
         if found is None:
-            found = self._open[number] = OpenWindow(self._limits_ns)
+            found = self._open[number] = OpenWindow(self._limits_ns, self.clients)
         return found
 
     def _number_of(self, at_ns: int) -> int:
@@ -152,7 +154,7 @@ class WindowBuilder:
             simulated=self.simulated,
         )
         # Its counts are of no use any more, and a soak of hours has many windows.
-        return self._open.pop(number, OpenWindow(self._limits_ns)).build(empty)
+        return self._open.pop(number, OpenWindow(self._limits_ns, self.clients)).build(empty)
 
 
 def window_edges(step: Step, window_s: float) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.findings.figures.histograms import from_counts
+from agentdyno.load.windows.parts import ClientCounts
 from agentdyno.load.windows.records import (
     OUTCOME_CODES,
     OUTCOMES,
@@ -31,10 +32,12 @@ _HISTOGRAMS = ("latency", "service", "ttft", "queued_ttft", "itl", "tpot", "lag"
 
 
 class OpenWindow:
-    """``limits_ns`` are what a request must stay within to count as good, by metric; ``None`` without objectives."""
+    """``limits_ns`` are what a request must stay within to count as good, by metric; ``None`` without objectives.
+    ``clients`` are the names of clients that are counted each on its own too."""
 
-    def __init__(self, limits_ns: Mapping[str, float] | None) -> None:
+    def __init__(self, limits_ns: Mapping[str, float] | None, clients: Mapping[int, str] | None = None) -> None:
         self._limits_ns = limits_ns
+        self._clients = ClientCounts(clients) if clients else None
         self._times = {name: LogCounts() for name in _HISTOGRAMS}
         self._outcomes = np.zeros(len(OUTCOMES), dtype=np.int64)
         self._source = -1
@@ -66,11 +69,15 @@ class OpenWindow:
         for status, count in zip(*np.unique(refused, return_counts=True), strict=True):
             self._statuses[int(status)] = self._statuses.get(int(status), 0) + int(count)
         self._times["itl"].add(gaps)
+        if self._clients is not None:
+            self._clients.add(records)
         self._add_tokens(good)
         self._add_times(good)
 
-    def add_extras(self, extras: Extras) -> None:
-        """What is known of the same requests beside their records."""
+    def add_extras(self, extras: Extras, records: Records) -> None:
+        """What is known of ``records`` beside them."""
+        if self._clients is not None:
+            self._clients.add_extras(records["process"], extras)
         self._times["wait"].add(extras["wait"][extras["wait"] >= 0])
         cached = extras["cached_tokens"][extras["cached_tokens"] >= 0]
         if cached.size:
@@ -116,6 +123,7 @@ class OpenWindow:
             target_cpu=self._seen.get("target_cpu"),
             target_rss_bytes=self._seen.get("target_rss_bytes"),
             examples=dict(self.examples),
+            clients=None if self._clients is None else self._clients.build(),
         )
 
     def _add_tokens(self, good: Records) -> None:

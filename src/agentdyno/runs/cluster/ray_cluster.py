@@ -30,11 +30,13 @@ ANSWER_S = 5.0
 
 
 class RayConnection:
-    """A connection to a cluster, made by ``open``: to that of ``address``, else to that of ``RAY_ADDRESS``, else to
-    one of this machine's own, which ends with it."""
+    """A connection to a cluster, made by ``open``: to that of ``executor``, else to that of ``RAY_ADDRESS``, else to
+    one of this machine's own, which ends with it. ``option`` is what the user named it with."""
 
-    def __init__(self, executor: str, environ: MutableMapping[str, str] = os.environ) -> None:
-        self._environ = environ
+    def __init__(
+        self, executor: str, environ: MutableMapping[str, str] = os.environ, *, option: str = "--executor"
+    ) -> None:
+        self._environ, self._option = environ, option
         self._client = executor if executor.startswith(RAY_SCHEME) else ""
         self.address = self._client or environ.get(ADDRESS, "")
         self._opened = False
@@ -46,13 +48,13 @@ class RayConnection:
 
     def open(self) -> ModuleType:
         """Ray itself, connected. Raises ``RunError`` in one sentence where that cannot be."""
-        need_extra("ray", "a cluster", where="--executor")
+        need_extra("ray", "a cluster", where=self._option)
         self._environ.update(ALWAYS)
         if not _has_token(self._environ):
             if self.address:
                 raise RunError(
                     f"no token for {self.name}: whoever reaches an open cluster can run code on it",
-                    where="--executor",
+                    where=self._option,
                     remedy=f"Set {TOKEN}, or {TOKEN_PATH} to a file, to the token that the cluster was started with.",
                 )
             self._environ[TOKEN] = secrets.token_hex(32)
@@ -77,7 +79,7 @@ class RayConnection:
                 ray.init(self.address or "local", **quiet)
         except Exception as error:  # noqa: BLE001  (Ray has a dozen kinds for this)
             self.close()
-            raise explained(error, self.name) from None
+            raise explained(error, self.name, self._option) from None
         self._opened = True
         return ray
 
@@ -95,14 +97,14 @@ class RayConnection:
         host, _, port = self.address.removeprefix(RAY_SCHEME).rpartition(":")
         if not host or not port.isdigit():
             raise SpecError(
-                f"{self.address} is no address", where="--executor", remedy="Give ray://HOST:PORT (Ray's is 10001)."
+                f"{self.address} is no address", where=self._option, remedy="Give ray://HOST:PORT (Ray's is 10001)."
             )
         try:
             socket.create_connection((host, int(port)), ANSWER_S).close()
         except OSError as error:
             raise RunError(
                 f"nothing answers at {self.address}: {error.strerror or error}",
-                where="--executor",
+                where=self._option,
                 remedy="Check the address and whether `ray start --head` runs there.",
             ) from None
 
@@ -128,20 +130,20 @@ def _has_token(environ: MutableMapping[str, str]) -> bool:
     return path.is_file() and bool(path.read_text().strip())
 
 
-def explained(error: Exception, cluster: str) -> RunError:
+def explained(error: Exception, cluster: str, option: str) -> RunError:
     """What Ray says, in one sentence with a remedy."""
     text = " ".join(str(error).split())
     low = text.lower()
     if isinstance(error, ConnectionError) or "token" in low or "unauthenticated" in low:
         return RunError(
             f"{cluster} answers, and does not let us in: the token is not that of the cluster, or no Ray is there",
-            where="--executor",
+            where=option,
             remedy=f"Set {TOKEN} to the token that the cluster was started with.",
         )
     if "version mismatch" in low or "python:" in low or "different version" in low:
         return RunError(
             f"{cluster} has another version of Python or Ray: {text[:300]}",
-            where="--executor",
+            where=option,
             remedy="Use the same versions of Python, ray and agentdyno on all machines.",
         )
-    return RunError(f"cannot work with {cluster}: {type(error).__name__}: {text[:300]}", where="--executor")
+    return RunError(f"cannot work with {cluster}: {type(error).__name__}: {text[:300]}", where=option)

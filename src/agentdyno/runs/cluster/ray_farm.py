@@ -132,7 +132,7 @@ class RayFarm:
         where = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         kind = self._ray.remote(num_cpus=1, max_concurrency=4, max_restarts=0)(Station)
         handle = kind.options(scheduling_strategy=where).remote()
-        name = f"{node.get('NodeManagerHostname') or node.get('NodeName')}-{node['NodeID'][:6]}"
+        name = node_name(node)
         actor = _Actor(name, node["NodeID"], handle, since=time.monotonic())
         actor.pending = handle.hello.remote()
         self._actors[name] = actor
@@ -155,7 +155,7 @@ class RayFarm:
                     raise
                 news = self._drop(actor, str(error))
             except Exception as error:  # noqa: BLE001  (whatever Ray says of a machine that is gone)
-                news = self._drop(actor, _reason(error))
+                news = self._drop(actor, reason_of(error))
             if news is not None:
                 found.append(news)
         return found
@@ -171,7 +171,7 @@ class RayFarm:
         if "error" in told:
             raise _error(told["error"], actor.name)
         if actor.stage == "hello":
-            _check_versions(told["ok"], actor.name)
+            check_versions(told["ok"], actor.name)
             self._environments[actor.name] = from_plain(Environment, told["ok"]["environment"])
             actor.stage, actor.pending = "load", actor.handle.load.remote(*self._shipped)
             return None
@@ -187,20 +187,26 @@ class RayFarm:
         return Lost(actor.name, reason)
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """What Ray says of a machine that does not do what it was asked, in short."""
     text = " ".join(str(getattr(error, "cause", None) or error).split())
     if "ModuleNotFoundError" in text or "No module named" in text:
         return "agentdyno is not installed there: " + text[-200:]
     return f"{type(error).__name__}: {text[:200]}"
 
 
-def _check_versions(theirs: Mapping[str, Any], station: str) -> None:
+def node_name(node: Mapping[str, Any]) -> str:
+    return f"{node.get('NodeManagerHostname') or node.get('NodeName')}-{node['NodeID'][:6]}"
+
+
+def check_versions(theirs: Mapping[str, Any], station: str, option: str = "--executor") -> None:
+    """Raises ``RunError`` where another machine has other versions than this one."""
     ours = versions()
     for name, shown in (("python", "Python"), ("agentdyno", "agentdyno")):
         if theirs.get(name) != ours[name]:
             raise RunError(
                 f"{station} has {shown} {theirs.get(name)}, and this machine has {ours[name]}",
-                where="--executor",
+                where=option,
                 remedy="Use the same versions of Python, ray and agentdyno on all machines.",
             )
 

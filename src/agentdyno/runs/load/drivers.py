@@ -12,14 +12,22 @@ from agentdyno.model.load import LoadOptions
 from agentdyno.runs.load.target import Subject, load_cases
 
 if TYPE_CHECKING:
+    from agentdyno.load.client.driver import ClientSource
     from agentdyno.load.scenarios import Scenario
     from agentdyno.runs.load.prepare import PreparedLoad
 
 
-def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | None, watched_url: str = "") -> Driver:
+def driver_for(
+    prepared: PreparedLoad,
+    options: LoadOptions,
+    artifacts: Path | None,
+    watched_url: str = "",
+    source: ClientSource | None = None,
+) -> Driver:
     """The engine's own client for an endpoint; for any other agent one that calls it through its contract.
 
     The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
+    ``source`` has the clients where they are on other machines.
     """
     spec, subject = prepared.load, prepared.subject
     trace = prepared.trace
@@ -39,7 +47,9 @@ def driver_for(prepared: PreparedLoad, options: LoadOptions, artifacts: Path | N
             cases=prepared.cases,
             journey=journey if spec.journey else None,
         )
-        driver = HttpDriver(subject.target, options, materials, objectives=spec.slo, artifacts=artifacts)
+        driver = HttpDriver(
+            subject.target, options, materials, objectives=spec.slo, artifacts=artifacts, source=source
+        )
         # Through a proxy the process behind it is still the one to look at.
         pid = listening_pid(watched_url or subject.target.url)
         return WatchedDriver(driver, pid) if pid is not None else driver

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from agentdyno.findings.figures.window_readings import window_readings
 from agentdyno.load.driver import Driver, Levers
@@ -20,6 +20,9 @@ from agentdyno.runs.closing import artifacts_dir
 from agentdyno.runs.load.drivers import driver_for, levers_for
 from agentdyno.runs.load.prepare import LoadJob, PreparedLoad
 from agentdyno.runs.place import now_ms
+
+if TYPE_CHECKING:
+    from agentdyno.load.clients.fleet import Fleet
 
 CheckClient = Callable[[LoadOptions], SelfCheck]
 """Measures the client's own error before the run."""
@@ -57,10 +60,19 @@ class LoadExecutor:
         self._check_client = check_client
         self._checked: SelfCheck | None = None
         self._running: _Running | None = None
+        self._fleet: Fleet | None = None
+        self._elsewhere = ExitStack()
         self.facts = Facts()
 
     def open(self) -> None:
-        self._checked = self._check_client(self._prepared.load.options)
+        options = self._prepared.load.options
+        if self._prepared.load.clients:
+            from agentdyno.runs.load.clients import open_fleet
+
+            self._fleet = open_fleet(self._prepared, self._elsewhere)
+            self._checked = self._fleet.check(options)
+        else:
+            self._checked = self._check_client(options)
         self.facts.observed.update((arm_id, {"self_check": to_plain(self._checked)}) for arm_id in self._jobs)
         with self._opened(self._prepared.jobs[0], None):
             pass
@@ -95,10 +107,14 @@ class LoadExecutor:
             "simulated": running.driver.simulated,
             "self_check": to_plain(self._checked),
         }
-        self.close()
+        self._end_scenario()
         return TrialStep(None, trial=running.trial)
 
     def close(self) -> None:
+        with self._elsewhere:
+            self._end_scenario()
+
+    def _end_scenario(self) -> None:
         running, self._running = self._running, None
         if running is not None:
             running.stack.close()
@@ -109,7 +125,9 @@ class LoadExecutor:
         options = job.scenario.options(prepared.load.options, job.params)
         with ExitStack() as stack:
             subject, levers = levers_for(prepared, job.scenario, stack)
-            driver = driver_for(replace(prepared, subject=subject), options, artifacts, prepared.subject.address)
+            driver = driver_for(
+                replace(prepared, subject=subject), options, artifacts, prepared.subject.address, self._fleet
+            )
             driver.open()
             stack.callback(driver.close)
             yield _Opened(driver, levers, options)

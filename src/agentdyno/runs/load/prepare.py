@@ -171,7 +171,7 @@ def _possible(chosen: list[_Chosen], subject: Subject, spec: LoadSpec) -> tuple[
     left, warnings = [], []
     for item in chosen:
         item = _fitting(item, subject, spec)
-        reason = _obstacle(item, subject)
+        reason = _obstacle(item, subject, spec)
         if reason:
             warnings.append(RunWarning("scenario-left-out", f"{item.scenario.name} was left out: {reason}"))
         else:
@@ -201,8 +201,10 @@ def _fault_obstacle(params: Mapping[str, object], subject: Subject) -> str:
     return f"{', '.join(wrong)} cannot be done to it; what can is {', '.join(possible)}" if wrong else ""
 
 
-def _obstacle(item: _Chosen, subject: Subject) -> str:
+def _obstacle(item: _Chosen, subject: Subject, spec: LoadSpec) -> str:
     scenario = item.scenario
+    if "proxy" in scenario.needs and spec.clients:
+        return "its faults are made by a proxy on this machine, which clients on others do not go through"
     if "proxy" in scenario.needs:
         return _fault_obstacle(item.params, subject)
     if "process" in scenario.needs and not subject.has_process_here:

@@ -22,7 +22,19 @@ from agentdyno.specs.layers import bands_of
 LOAD = "load"
 """The name under which a load run stands among the entries of a spec."""
 _OPTIONS = ("processes", "connections", "timeout_s", "window_s", "max_requests", "max_s", "output_tokens", "prompt")
-_SAME = ("target", "model", "profile", "params", "find_limit", "rate", "method", "headers", "body", "input")
+_SAME = (
+    "target",
+    "model",
+    "profile",
+    "params",
+    "find_limit",
+    "rate",
+    "method",
+    "headers",
+    "body",
+    "input",
+    "clients",
+)
 _SOURCES = ("dataset", "journey")
 _WITHOUT_SOURCE = ("prompt", "input", "prompt_words", "trace", "turns")
 _WITHOUT_JOURNEY = ("dataset", "body", "scenarios", "find_limit")
@@ -90,7 +102,7 @@ def load_document(loaded: LoadedLoad) -> dict[str, object]:
     plain = {**to_plain(spec), **to_plain(spec.options)}
     default = {**to_plain(LoadSpec("")), **to_plain(LoadOptions())}
     for name in (*_SAME, *_OPTIONS, "scenarios", "trace", "dataset", "journey"):
-        if name != "target" and plain[name] != default[name]:
+        if name != "target" and plain.get(name) != default.get(name):  # rare ones are left out
             load[name] = plain[name]
     load |= _shape(spec)
     if spec.arrivals not in (Arrivals.POISSON, Arrivals.CLOSED, Arrivals.TRACE):

@@ -92,9 +92,9 @@ LoadFields = form(
     LOAD,
     base=LoadOwn,
     order="target dialect model api_key_env scenarios profile params stages shape to count rate duration_s "
-    "concurrency arrivals burstiness trace find_limit slo processes connections timeout_s window_s max_requests "
-    "max_s prompt dataset journey prompt_words output_tokens options turns think_s method headers body input "
-    "ca_file insecure own_target",
+    "concurrency arrivals burstiness trace find_limit slo processes clients connections timeout_s window_s "
+    "max_requests max_s prompt dataset journey prompt_words output_tokens options turns think_s method headers body "
+    "input ca_file insecure own_target",
     prompt_words=(
         Annotated[LengthsModel, BeforeValidator(spell_lengths, json_schema_input_type=int | LengthsModel)],
         Field(default_factory=LengthsModel, description="Lengths of made-up prompts, in words", examples=[200]),
