@@ -1,8 +1,8 @@
 """Student's t without SciPy, whose import takes longer than everything that a command asks of it.
 
-The tail is the regularised incomplete beta function, by the continued fraction of Numerical Recipes (6.4), whose factor
-in front is taken from the gamma function itself or from the series of its ratio: differences of logarithms would lose
-digits. Agrees with SciPy to eleven digits (``tests/stats/test_student.py``).
+The tail is the regularised incomplete beta function, by the continued fraction of Numerical Recipes (6.4), whose
+factor in front is taken from the gamma function itself or from the series of its ratio: differences of logarithms
+would lose digits. Agrees with SciPy to eleven digits (``tests/stats/test_student.py``).
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def quantile_of_tail(probability: float, df: float) -> float:
 def noncentral_shift(probability: float, df: float, t: float) -> float:
     """The noncentrality with which noncentral t is at most ``t`` with ``probability``; of neither 0 nor 1.
 
-    Given the spread s that a sample happened to have, t is normal: P = E Φ(t s - shift), a sum over ``log s`` in which
-    the trapezoidal rule is as precise as floats, since its terms die out on both sides.
+    Given the spread s that a sample happened to have, t is normal: P = E Φ(t s - shift), a sum over ``log s`` in
+    which the trapezoidal rule is as precise as floats, since its terms die out on both sides.
     """
     normal = NormalDist()
     wanted, points = normal.inv_cdf(probability), _spreads(df)
