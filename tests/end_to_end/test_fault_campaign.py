@@ -1,13 +1,15 @@
-"""Random faults over suites, sweeps and loads: nothing lost, nothing doubled, no traceback, no process left.
+"""Random faults over suites, sweeps, loads and a service: nothing lost or doubled, no traceback, no process left.
 
-``make test`` does a few from one seed, ``make soak`` 500 from a new one, which it prints. What happens to jobs of a
-service is in ``test_jobs_survive``, a full disk in ``test_faults``.
+``make test`` does a few from one seed, ``make soak`` 500 from a new one, which it prints; ``DYNO_SOAK_SEED`` repeats
+one. The clock on the wall is set where there is a compiler for what does that.
 """
 
 from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,38 +17,52 @@ import pytest
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 
 from ..command import Bench
-from ..fault_campaign import COMMANDS, Campaign
+from ..faults.campaign import COMMANDS, Campaign
+from ..faults.service import Service
+from ..faults.small_disk import small_disk
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))
-FAULTS = 225 if SOAK else 2
+FAULTS = 175 if SOAK else 2
 """Of suites, and of sweeps."""
 LOADS = 50 if SOAK else 1
+OF_SERVICES = 100
+JOBS = 20
 
 
-def campaign_in(folder: Path, kind: str) -> Campaign:
-    seed = random.SystemRandom().randrange(1 << 32) if SOAK else 7
+@contextmanager
+def campaign_in(folder: Path, kind: str) -> Iterator[Campaign]:
+    seed = os.environ.get("DYNO_SOAK_SEED") or (random.SystemRandom().randrange(1 << 32) if SOAK else 7)
     print(f"seed {seed}")
-    campaign = Campaign(Bench(folder), random.Random(f"{seed} {kind}"))
-    campaign.prepare()
-    return campaign
-
-
-@pytest.mark.timeout(14_400 if SOAK else 600)
-@pytest.mark.parametrize("kind", COMMANDS)
-def test_a_run_that_is_disturbed_at_random_moments_is_whole_in_the_end(kind: str, tmp_path: Path) -> None:
-    campaign = campaign_in(tmp_path, kind)
-    while campaign.faults.total() < FAULTS:
-        campaign.one_run(kind, most_faults=min(3, FAULTS))
+    with small_disk(folder / ".dyno") as disk:
+        campaign = Campaign(Bench(folder), random.Random(f"{seed} {kind}"), disk)
+        campaign.prepare()
+        yield campaign
     print(kind, dict(campaign.faults))
     assert (campaign.wrong, campaign.errors) == ([], [])
 
 
 @pytest.mark.timeout(14_400 if SOAK else 600)
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_run_that_is_disturbed_at_random_moments_is_whole_in_the_end(kind: str, tmp_path: Path) -> None:
+    with campaign_in(tmp_path, kind) as campaign:
+        while campaign.faults.total() < FAULTS:
+            campaign.one_run(kind, most_faults=min(3, FAULTS))
+
+
+@pytest.mark.timeout(14_400 if SOAK else 600)
 def test_a_load_that_is_ended_at_a_random_moment_is_closed_with_what_was_stored(tmp_path: Path) -> None:
-    campaign = campaign_in(tmp_path, "load")
-    with simulated_server(Behaviour(ttft_s=0.005, itl_s=0.001, output_tokens=4)) as server:
+    with (
+        campaign_in(tmp_path, "load") as campaign,
+        simulated_server(Behaviour(ttft_s=0.005, itl_s=0.001, output_tokens=4)) as server,
+    ):
         while campaign.faults.total() < LOADS:
             campaign.one_load(server.openai_url)
-            assert campaign.wrong == []
-    print("load", dict(campaign.faults))
-    assert (campaign.wrong, campaign.errors) == ([], [])
+
+
+if SOAK:
+
+    @pytest.mark.timeout(14_400)
+    def test_a_service_that_is_disturbed_at_random_moments_does_every_job_once(tmp_path: Path) -> None:
+        with campaign_in(tmp_path, "service") as campaign:
+            while campaign.faults.total() < OF_SERVICES:
+                Service(campaign).run(JOBS, faults=JOBS)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import RunError, StoreError
-from agentdyno.model import Progress, RunStatus, Sample, Spec
+from agentdyno.model import Progress, RunResult, RunStatus, Sample, Spec
+from agentdyno.runs import pipeline
+from agentdyno.runs.kind import Tools
 from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.specs import parse_spec, spec_changes
@@ -95,6 +97,26 @@ def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store,
     assert result.status is RunStatus.COMPLETE
     assert len(store.runs.recorded(run_id)) == 8
     assert not (folder / UNSAVED).exists()
+
+
+def test_a_store_that_is_deleted_while_a_resume_prepares_itself_is_kept_whole(
+    store: Store, spec: Spec, tmp_path: Path
+) -> None:
+    with pytest.raises(StoreError):
+        measure(failing_after(3, store), tmp_path / "runs", spec)
+    run_id = store.runs.find("last")
+
+    def deleted(header: RunResult) -> RunResult:
+        """Asked for what has moved, before the resume has written anything."""
+        (tmp_path / "dyno.db").unlink(missing_ok=True)
+        return header
+
+    with pytest.raises(StoreError, match="everything in the store is kept in") as caught:
+        pipeline.resume("last", Tools(store=store), moved=deleted)
+    (copy,) = (tmp_path / "runs" / run_id).glob("store-*.db")
+    assert f"--store {copy}" in str(caught.value)
+    with Store.open(copy) as found:
+        assert len(found.runs.recorded(run_id)) == 4
 
 
 def test_an_unwritable_output_folder_fails_before_anything_is_measured(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from agentdyno.workers.pauses import ClockReading, PauseWatch
+from agentdyno.workers.stopped import stopped_descendants
 
 
 def reading(clock_s: float, cpu_s: float = 0.0, boot_s: float | None = None) -> ClockReading:
@@ -41,3 +47,34 @@ def test_a_pause_counts_for_what_was_timed_in_it_and_for_nothing_else() -> None:
 
 def test_a_watch_that_was_not_started_knows_of_no_pause() -> None:
     assert PauseWatch().seconds_between(0.0, 1e12) == 0.0
+
+
+def test_a_process_that_was_seen_stopped_was_so_from_the_first_to_the_last_of_these_times() -> None:
+    watch = PauseWatch()
+    for at_s, pids in (
+        (100.0, []),
+        (100.5, [7]),
+        (100.6, [7]),
+        (103.5, [7]),
+        (103.6, []),
+        (110.0, [7]),
+        (111.0, [7]),
+    ):
+        watch.note_stopped(pids, at_s)
+    assert watch.stopped_between(0.0, 105.0) == pytest.approx(3.0)
+    assert watch.stopped_between(0.0, 200.0) == pytest.approx(4.0)
+    assert watch.stopped_between(101.0, 102.0) == pytest.approx(1.0)
+    assert watch.stopped_between(104.0, 109.0) == 0.0
+
+
+def test_a_stopped_process_is_found_below_the_one_that_started_it() -> None:
+    waits = [sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()"]
+    child = subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert child.pid not in stopped_descendants(os.getpid())
+        child.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, child.pid, os.WSTOPPED)
+        assert child.pid in stopped_descendants(os.getpid())
+        child.kill()

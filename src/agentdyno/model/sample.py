@@ -22,7 +22,8 @@ ELSEWHERE = "measured_elsewhere"
 """In the details of a sample: readings that depend on the machine, of a host whose times do not count here."""
 DISTURBED = "disturbed"
 """In the details of a sample: for how long the bench itself stood still in it (``paused_s``), and the ``readings`` of
-time that are no measurement for that reason."""
+time that are no measurement for that reason; or for how long its own process was stopped alone (``stopped_s``), which
+excuses nothing."""
 
 RAISED = "scorer_raised"
 """The scorer raised: the answer has 0 from it. Runs of earlier versions have ``scorer_failed``, and no value."""
@@ -121,6 +122,13 @@ def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
     if not isinstance(paused_s, (int, float)) or not isinstance(readings, Mapping):
         return None
     return float(paused_s), readings
+
+
+def stopped_alone_s(sample: Sample) -> float:
+    """How long a process of the subject was stopped in the sample while the bench went on, in seconds."""
+    told = sample.details.get(DISTURBED)
+    stopped_s = told.get("stopped_s") if isinstance(told, Mapping) else None
+    return float(stopped_s) if isinstance(stopped_s, (int, float)) else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording, keep_copy
 from agentdyno.runs.rules import CommonRules, given_up_warnings
+from agentdyno.store import Store
 
 log = logging.getLogger("agentdyno.run")
 W = TypeVar("W")
@@ -53,7 +54,7 @@ def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
         with _closed_on_error(executor):
             make_folder(place.folder)
             header = _header(kind.name, run_id, prepared, executor)
-        with owned(place.folder, run_id, leased=store.leased):
+        with owned(place.folder, run_id, leased=store.leased), _copied_where_gone(store, place.folder, run_id):
             with _closed_on_error(executor):
                 store.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
             log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
@@ -75,7 +76,11 @@ def resume(
     store = tools.kept_in
     run_id = store.runs.find(reference)
     folder = run_folder(moved(store.runs.load(run_id, samples=False)).spec, run_id)
-    with closed_by_signals(), owned(folder, run_id, leased=store.leased):
+    with (
+        closed_by_signals(),
+        owned(folder, run_id, leased=store.leased),
+        _copied_where_gone(store, folder, run_id),
+    ):
         # Read once it is ours: whoever had it may have closed it in the meantime.
         header = store.runs.load(run_id, samples=False)
         if header.status is RunStatus.COMPLETE and not retry_errors:
@@ -147,6 +152,15 @@ def _written(closed: RunResult, folder: Path) -> RunResult:
 
 
 @contextmanager
+def _copied_where_gone(store: Store, folder: Path, run_id: str) -> Iterator[None]:
+    """From the first look at the store to the last: what else is in it is as much at stake as this run."""
+    try:
+        yield
+    except StoreGone as gone:
+        raise keep_copy(store, folder, run_id, gone) from gone
+
+
+@contextmanager
 def _closed_on_error(executor: Executor) -> Iterator[None]:
     try:
         yield
@@ -213,12 +227,6 @@ class _Run(Generic[W]):
 
     def execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         """Performs the trials that are not ``done``, records each sample at once, closes."""
-        try:
-            return self._execute(header, done)
-        except StoreGone as gone:
-            raise keep_copy(self.tools.kept_in, self.place.folder, self.place.run_id, gone) from gone
-
-    def _execute(self, header: RunResult, done: Mapping[str, Status]) -> RunResult:
         prepared, executor, store = self.prepared, self.executor, self.tools.kept_in
         with _closed_on_error(executor):
             ended = {trial.key for trial in prepared.plan.trials if trial.key in done} if done else set()

@@ -1,6 +1,6 @@
 """Reference distributions: normal, Student t, binomial, and the exact null laws of the rank tests.
 
-`scipy.special` is imported on first use: importing it costs more than most of what is computed here.
+`scipy.special` is imported where nothing here is precise: importing it costs more than most of what is computed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from . import student
 from .samples import Array
-from .student import own_t_quantile
 
 _NORMAL = NormalDist()
 _EXACT_SMALL_SIDE = 8
 _EXACT_PAIRS = 1_000_000
 _EXACT_TOSSES = 5_000
+_LARGEST_T = 1e100
 
 
 def normal_quantile(probability: float) -> float:
@@ -37,13 +38,10 @@ def two_sided_p(z: float) -> float:
 
 
 def t_quantile(probability: float, df: float) -> float:
-    """The t below which `probability` of Student's t with `df` degrees of freedom lies.
-
-    Worked out here for all that intervals ask for, to 12 digits at least: importing `scipy.special` takes longer than
-    all else that a run of a suite computes.
-    """
-    if (own := own_t_quantile(probability, df)) is not None:
-        return own
+    """The t below which `probability` of Student's t with `df` degrees of freedom lies."""
+    outside = min(probability, 1.0 - probability)
+    if outside >= student.SMALLEST_TAIL and student.FEWEST <= df <= student.MOST:
+        return math.copysign(student.quantile_of_tail(outside, df), probability - 0.5)
     from scipy.special import stdtrit
 
     return float(stdtrit(df, probability))
@@ -51,13 +49,21 @@ def t_quantile(probability: float, df: float) -> float:
 
 def t_cdf(t: float, df: float) -> float:
     """Probability that Student's t with `df` degrees of freedom is at most t."""
+    if student.FEWEST <= df <= student.MOST and abs(t) < _LARGEST_T:
+        outside = student.tail(abs(t), df)
+        return outside if t < 0.0 else 1.0 - outside
     from scipy.special import stdtr
 
     return float(stdtr(df, t))
 
 
+@lru_cache(maxsize=256)
 def noncentral_t_shift(probability: float, df: float, t: float) -> float:
     """The noncentrality with which noncentral t with `df` degrees of freedom is at most `t` with `probability`."""
+    if student.FEWEST <= df <= student.MOST and 0.0 < probability < 1.0:
+        found = student.noncentral_shift(probability, df, t)
+        if math.isfinite(found):
+            return found
     from scipy.special import nctdtrinc
 
     return float(nctdtrinc(df, probability, t))

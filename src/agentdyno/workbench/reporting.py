@@ -23,6 +23,8 @@ def check_formats(text: str | None, imports: Sequence[str] = ()) -> tuple[str, .
     project register it.
     """
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    if not names:
+        return ()  # looking for the reporters of every package takes longer than most commands
     if any(name not in installed("reporters") for name in names):
         for item in imports:
             load_import(item)

@@ -2,16 +2,20 @@
 
 A thread of the bench looks at the clock ten times a second. Where a second or more went by between two looks and this
 process used next to no CPU time in it, nothing of the bench ran: whatever was being timed then is no measurement. A
-subject that is slow, or that was stopped alone, does not keep the bench from looking, and so is never excused.
-Standard library only.
+subject that is slow, or that was stopped alone, does not keep the bench from looking, and so is never excused; that
+it was stopped is noted all the same, by a look at its state twice a second. Standard library only.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from agentdyno.workers.stopped import stopped_descendants
 
 LOOK_S = 0.1
 PAUSE_S = 1.0
@@ -19,6 +23,8 @@ PAUSE_S = 1.0
 BUSY_SHARE = 0.5
 """With more CPU time than this share of the gap, it was this process itself that kept the thread from looking."""
 MOST_KEPT = 1_000
+LOOKS_BETWEEN = 5
+"""The states of processes are read so many times less often than the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,11 @@ class ClockReading:
 
 @dataclass(slots=True)
 class PauseWatch:
-    """Looks from ``start`` to ``stop``; ``seconds_between`` may be asked in any thread."""
+    """Looks from ``start`` to ``stop``; the rest may be asked in any thread."""
 
     _pauses: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _stops: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _stopped_since: float | None = None
     _last: ClockReading | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -77,8 +85,33 @@ class PauseWatch:
             return 0.0
         self.look(ClockReading.now())  # whoever asks may be the first to run again
         with self._lock:
-            return sum(max(0.0, min(ended_s, end) - max(began_s, begin)) for begin, end in self._pauses)
+            return _within(self._pauses, began_s, ended_s)
+
+    def stopped_between(self, began_s: float, ended_s: float) -> float:
+        """How long a process that works for the bench was stopped between two times of day while the bench went on:
+        the seconds of which that is certain."""
+        with self._lock:
+            return _within(self._stops, began_s, ended_s)
+
+    def note_stopped(self, pids: Iterable[int], at_s: float) -> None:
+        """Which processes were seen stopped at a time of day."""
+        with self._lock:
+            if not list(pids):
+                self._stopped_since = None
+            elif self._stopped_since is None:
+                self._stopped_since = at_s
+                self._stops.append((at_s, at_s))
+            else:
+                self._stops[-1] = (self._stopped_since, at_s)
 
     def _watch(self) -> None:
+        looks = 0
         while not self._ended.wait(LOOK_S):
             self.look(ClockReading.now())
+            looks += 1
+            if looks % LOOKS_BETWEEN == 0 or self._stopped_since is not None:
+                self.note_stopped(stopped_descendants(os.getpid()), time.time())
+
+
+def _within(spans: Iterable[tuple[float, float]], began_s: float, ended_s: float) -> float:
+    return sum(max(0.0, min(ended_s, end) - max(began_s, begin)) for begin, end in spans)

@@ -11,6 +11,7 @@ from agentdyno.findings.case.tables_workflow import workflow
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
+from agentdyno.model.sample import DISTURBED
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show
 
@@ -169,7 +170,7 @@ def _overview(taken: Sequence[tuple[ArmResult, Sample]]) -> Table:
         (
             Cell(_agent(arm)),
             Cell(str(sample.iteration + 1)),
-            Cell(sample.status.value, _TONES.get(sample.status, Tone.BAD)),
+            Cell(_status(sample), _TONES.get(sample.status, Tone.BAD)),
             Cell(show(sample.scores.get("score"), "ratio")),
             Cell(show(sample.readings.get("duration_s"), "s")),
             Cell(show(sample.readings.get("total_tokens"), "")),
@@ -179,6 +180,10 @@ def _overview(taken: Sequence[tuple[ArmResult, Sample]]) -> Table:
         for arm, sample in taken
     )
     return Table("Answers", columns, rows)
+
+
+def _status(sample: Sample) -> str:
+    return f"{sample.status.value}, {DISTURBED}" if DISTURBED in sample.details else sample.status.value
 
 
 def execution_tables(arm: ArmResult, sample: Sample) -> list[Table]:

@@ -13,7 +13,7 @@ from agentdyno.findings.figures.scorer_tallies import ScorerTally, tally_scorers
 from agentdyno.findings.figures.traces import Remarks
 from agentdyno.model import Benchmark, CaseFigures, FailureKind, Phase, Reducer, Rubric, Sample, Status
 from agentdyno.model.metric import LARGEST
-from agentdyno.model.sample import DISTURBED
+from agentdyno.model.sample import disturbance_of
 from agentdyno.stats import clustered_mean_interval, pass_at_k, pass_hat_k, t_interval, wilson
 
 SPENT = ("duration_s", "total_tokens", "api_calls", "cost_usd")
@@ -127,7 +127,7 @@ class ArmFigures:
             value = readings.get(name)
             if value is not None and abs(value) <= LARGEST:
                 tally.spent[place] += value
-            elif place == 0 and DISTURBED in sample.details:
+            elif place == 0 and disturbance_of(sample) is not None:
                 pass  # the bench stood still: that time is nobody's
             elif place == 0 or sample.failure is None or sample.failure.kind not in _NOT_BILLED:
                 # What the other side refused used no token and cost nothing; of all else it is not known.

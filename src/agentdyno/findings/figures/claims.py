@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
-from agentdyno.model.sample import Sample, disturbance_of
+from agentdyno.model.sample import Sample, disturbance_of, stopped_alone_s
 
 RATIO = 2.0
 """Figures that differ by less than this factor agree."""
@@ -38,15 +38,38 @@ class DroppedValue:
 
 
 @dataclass(slots=True)
+class StoppedAlone:
+    """Executions in which a process of the subject was stopped by a signal, and the bench was not."""
+
+    stopped_s: float = 0.0
+    cases: list[str] = field(default_factory=list)
+    durations_s: list[float] = field(default_factory=list)
+    executions: int = 0
+
+    def add(self, sample: Sample) -> None:
+        stopped_s = stopped_alone_s(sample)
+        if not stopped_s:
+            return
+        self.executions += 1
+        self.stopped_s += stopped_s
+        if sample.case_id not in self.cases:
+            self.cases.append(sample.case_id)
+        if (duration_s := sample.readings.get("duration_s")) is not None:
+            self.durations_s.append(duration_s)
+
+
+@dataclass(slots=True)
 class Disturbed:
     """Executions in which the bench itself stood still: how many of all, in which cases, for how long together, and
-    the durations that do not count for that reason."""
+    the durations that do not count for that reason. ``alone`` are those in which the subject was stopped and the
+    bench went on, whose durations do count."""
 
     executions: int = 0
     paused_s: float = 0.0
     of: int = 0
     cases: list[str] = field(default_factory=list)
     durations_s: list[float] = field(default_factory=list)
+    alone: StoppedAlone = field(default_factory=lambda: StoppedAlone())
 
     @property
     def share(self) -> float:
@@ -63,6 +86,7 @@ class Disturbed:
         if not sample.usable:
             return
         self.of += 1
+        self.alone.add(sample)
         found = disturbance_of(sample)
         if found is None:
             return

@@ -187,6 +187,21 @@ def _usual(runs: Sequence[Mapping[str, Executed]]) -> set[str]:
 
 
 def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
+    if len(rows) == 1:  # most suites have one benchmark, and a history thousands of points
+        (row,) = rows
+        return HistoryPoint(
+            at=row.at,
+            value=value,
+            version=row.version,
+            run_id=row.run_id,
+            n=row.samples or 0,
+            suite=row.suite,
+            machine_id=row.machine_id,
+            commit=row.commit,
+            form="" if row.form in WHOLE else row.form,
+            scored=row.scored or 0,
+            cases=row.cases or 0,
+        )
     newest = max(rows, key=lambda row: row.at)
     machines, commits = {row.machine_id for row in rows}, {row.commit for row in rows}
     return HistoryPoint(

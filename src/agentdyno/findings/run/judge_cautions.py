@@ -8,14 +8,14 @@ from itertools import combinations
 from statistics import median
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.claims import Claims, Disturbed
+from agentdyno.findings.figures.claims import Claims
 from agentdyno.findings.figures.summarise import metric_values, per_process
+from agentdyno.findings.run.judge_disturbed import MOST_NAMED, named, stood_still, stopped_alone
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.case import ASKED, MISSING_USAGE
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric, money_spent
 from agentdyno.model.result import NOT_CREDIBLE
-from agentdyno.model.sample import DISTURBED
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
@@ -95,15 +95,17 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             f"{item.told} (case {item.case_id}, {_times(item.times, 'execution')})"
             for item in claims.dropped.values()
         ]
-        more = f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
         yield RunWarning(
             NOT_CREDIBLE,
-            f"{who} gave {', '.join(told[:_MOST_NAMED])}{more}: that cannot be, and counts as unknown",
+            f"{who} gave {', '.join(told[:MOST_NAMED])}{more}: that cannot be, and counts as unknown",
             "Mend what the agent says of itself; its answers are judged all the same.",
             arm.arm_id,
         )
     if claims.disturbed.executions:
-        yield _stood_still(arm, claims.disturbed)
+        yield stood_still(arm, claims.disturbed)
+    if claims.disturbed.alone.executions:
+        yield stopped_alone(arm, claims.disturbed)
     told_missing = arm.observed.get(MISSING_USAGE)
     if isinstance(told_missing, str):
         yield RunWarning(
@@ -120,22 +122,6 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,
         )
-
-
-def _stood_still(arm: ArmResult, seen: Disturbed) -> RunWarning:
-    """What is left out, and what the figure would be with it."""
-    cases = f" ({_named(seen.cases)})" if any(seen.cases) else ""
-    told = (
-        f"the bench itself stood still for {seen.paused_s:.1f} s, in {seen.executions} of {seen.of} executions"
-        f"{cases}: the times of these do not count"
-    )
-    duration = arm.metrics.get("duration_s")
-    if duration is not None and duration.mean is not None and seen.durations_s:
-        whole = duration.mean * duration.n + sum(seen.durations_s)
-        mean = whole / (duration.n + len(seen.durations_s))
-        told += f"; the mean of duration_s is {format_value(duration.mean, 's')}, {format_value(mean, 's')} with them"
-    remedy = "Nobody is to stop or suspend the bench while it measures; `dyno run` measures anew."
-    return RunWarning(DISTURBED, told, remedy, arm.arm_id)
 
 
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
@@ -208,7 +194,6 @@ def _first_failure(arm: ArmResult) -> str:
     return lines[0][:120] if lines else "no message"
 
 
-_MOST_NAMED = 3
 """Cases that a warning names."""
 _ENOUGH_ALIKE = 5
 """Answers from which two versions that give the same ones are worth a word."""
@@ -285,7 +270,7 @@ def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning
             share, cases = f"{tally.raised:,} of {_times(tally.answers, 'answer')}", figures.in_order(tally.raised_on)
             yield RunWarning(
                 "scorer-raised",
-                f"{tally.why_raised} on {share}, each of which counts as 0: {_named(cases)}",
+                f"{tally.why_raised} on {share}, each of which counts as 0: {named(cases)}",
                 "Let it return 0 for what it cannot read, or raise Unscorable where the answer is not to blame; "
                 "`dyno rescore last` judges the stored answers again.",
                 arm.arm_id,
@@ -303,14 +288,6 @@ def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning
 
 def _times(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _named(cases: Sequence[str]) -> str:
-    """The first few cases by name."""
-    left = len(cases) - _MOST_NAMED
-    return f"{'case' if len(cases) == 1 else 'cases'} {', '.join(cases[:_MOST_NAMED])}" + (
-        f" and {left:,} more" if left > 0 else ""
-    )
 
 
 def _simulated(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]) -> Iterator[RunWarning]:

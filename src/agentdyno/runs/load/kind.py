@@ -149,9 +149,10 @@ def _closed_arm(arm: ArmResult, ended: Ended) -> ArmResult:
 
 def _warnings(closed: RunResult) -> list[RunWarning]:
     """What its scenarios warn of, and which of them say nothing about the target."""
+    from agentdyno.findings.run.judge_disturbed import disturbed_windows
     from agentdyno.findings.stress.judge import stress_report
 
-    found: list[RunWarning] = [warning for arm in closed.arms for warning in _failed_checks(arm)]
+    found = [item for arm in closed.arms for item in (*_failed_checks(arm), *disturbed_windows(arm))]
     ids = {arm.experiment: arm.arm_id for arm in closed.arms}
     for item in stress_report(closed).scenarios:
         for warning in item.warnings:

@@ -136,7 +136,8 @@ class SqliteBackend(Upserts):
         if not at_once and now - self._looked_at < _PLACE_EVERY_S:
             return
         self._looked_at = now
-        if self._opened is not None and _identity(self._path) != self._opened:
+        known = self._opened is not None or not self._is_uri  # an address may spell its file in another way
+        if known and (self._opened is None or _identity(self._path) != self._opened):
             raise StoreGone("the store was deleted or replaced while it was written to", where=self.where)
 
     def copy_open(self, connection: Connection, path: Path) -> None:

@@ -6,21 +6,20 @@ would type, until it is closed. Then the referee counts what the subject says it
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from .command import Bench
+from ..command import Bench
+from .kinds import FAULTS, Fault, interrupt, jump, kill
+from .small_disk import SmallDisk
 
 VARIABLE = "CAMPAIGN_OF_FAULTS"
 """By this variable every process of a campaign is found."""
@@ -43,6 +42,8 @@ def work(size: int = 1):
     note()
     return size
 """
+LONGEST_S = 60.0
+"""Seconds of a call of 10 ms, however busy the machine is; a clock that was set makes it longer, or negative."""
 CASES = ", ".join(f'{{id: c{number}, input: "{number}", target: "{number}"}}' for number in range(PLANNED // 2))
 SUITE = f"name: suite\nscorer: exact\nwarmup: 0\nepochs: 2\ndataset:\n  cases: [{CASES}]\n"
 SWEEP = (
@@ -58,6 +59,7 @@ class Campaign:
 
     bench: Bench
     rng: random.Random
+    disk: SmallDisk
     faults: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -68,31 +70,50 @@ class Campaign:
 
     def prepare(self) -> None:
         self.bench.environ[VARIABLE] = str(self.bench.folder)
+        self.set_clock(0)
+        if self.clock_can_jump:
+            clock = {
+                "LD_PRELOAD": str(self.bench.folder / "clock.so"),
+                "CAMPAIGN_CLOCK": str(self.bench.folder / "clock"),
+            }
+            self.bench.environ |= clock
         self.bench.write("subject.py", SUBJECT)
         self.bench.write("suite.yaml", SUITE)
         self.bench.write("sweep.yaml", SWEEP)
 
+    def set_clock(self, offset_s: int) -> None:
+        """How far the clock on the wall is from the true one, for every process of the campaign."""
+        new = self.bench.folder / "clock.new"
+        new.write_text(f"{offset_s:+d}")
+        new.replace(self.bench.folder / "clock")
+
+    def clear(self) -> None:
+        for item in (self.bench.folder / ".dyno").glob("*"):
+            shutil.rmtree(item) if item.is_dir() else item.unlink()
+        (self.bench.folder / "calls.log").unlink(missing_ok=True)
+
     def one_run(self, kind: str, most_faults: int) -> None:
         """A run of a kind, from its first start to its end; the referee looks at it afterwards."""
-        shutil.rmtree(self.bench.folder / ".dyno", ignore_errors=True)
-        (self.bench.folder / "calls.log").unlink(missing_ok=True)
+        self.clear()
         here: Counter[str] = Counter()
         while self.status() not in ("complete",) and sum(here.values()) < 20:
             begun = self.status() is not None
             process = self.bench.start(*(("resume",) if begun else COMMANDS[kind]))
-            fault = FAULTS[self.rng.randrange(len(FAULTS))] if sum(here.values()) < most_faults else None
+            fault = self.rng.choice(self.possible) if sum(here.values()) < most_faults else None
             if fault is not None and self.reaches(process, self.calls() + self.rng.randrange(12)):
                 time.sleep(self.rng.random() * 0.02)
                 fault(self, process)
                 here[fault.__name__] += 1
             out, err = process.communicate(timeout=120)
             self.errors += [text for text in (out, err) if "Traceback" in text]
+            if process.returncode == 1:
+                self.wrong.append(f"{kind}: it ends as if something were worse: {err}")
         self.faults += here
         self.judge(kind, sum(here.values()))
 
     def one_load(self, url: str) -> None:
         """A load without an end, ended from outside at a random moment; its windows stay, and it is closed."""
-        shutil.rmtree(self.bench.folder / ".dyno", ignore_errors=True)
+        self.clear()
         process = self.bench.start(
             "load", url, "--model", "m", "--rate", "20", "--duration", "600", "--window", "0.2"
         )
@@ -122,6 +143,20 @@ class Campaign:
                 return False
             time.sleep(0.002)
         return process.poll() is None
+
+    @cached_property
+    def clock_can_jump(self) -> bool:
+        """Whether what moves the clock can be made here: where there is a compiler."""
+        compiler = shutil.which("cc")
+        if compiler is None:
+            return False
+        source, made = Path(__file__).with_name("clock.c"), self.bench.folder / "clock.so"
+        done = subprocess.run([compiler, "-shared", "-fPIC", "-o", made, source], check=False, capture_output=True)
+        return done.returncode == 0
+
+    @property
+    def possible(self) -> tuple[Fault, ...]:
+        return (*FAULTS, jump) if self.clock_can_jump else FAULTS
 
     # The referee: none of this is the product's code.
 
@@ -158,6 +193,9 @@ class Campaign:
         if len(trials) != PLANNED:
             self.wrong.append(f"{kind}: {len(trials)} of {PLANNED} executions are there")
         self.wrong += [f"{kind}: {row} is there more than once" for row in trials if row[3] != 1]
+        times = self.rows("SELECT min(duration_s), max(duration_s) FROM samples WHERE duration_s IS NOT NULL")
+        if not all(isinstance(time_s, float) and 0 < time_s < LONGEST_S for time_s in times[0]):
+            self.wrong.append(f"{kind}: calls of 10 ms took {times}")
         asked = self.calls()
         if not PLANNED <= asked <= PLANNED + 2 * faults:
             self.wrong.append(f"{kind}: the subject was asked {asked} times for {PLANNED} and {faults} faults")
@@ -182,76 +220,3 @@ def _has(process: Path, needle: bytes) -> bool:
         return needle in (process / "environ").read_bytes()
     except OSError:
         return False
-
-
-# What happens to a run.
-
-
-def kill(_: Campaign, process: subprocess.Popen[str]) -> None:
-    process.kill()
-
-
-def interrupt(campaign: Campaign, process: subprocess.Popen[str]) -> None:
-    process.send_signal(campaign.rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
-
-
-def pause(_: Campaign, process: subprocess.Popen[str]) -> None:
-    """Stopped for longer than the bench takes for a hiccup, then let go on."""
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGCONT)
-
-
-def lock(campaign: Campaign, _: subprocess.Popen[str]) -> None:
-    """Somebody else writes to the store, for a second."""
-    if campaign.status() is None:
-        return  # there is none yet, and it is not for this to make it
-    link = sqlite3.connect(campaign.store, timeout=30, isolation_level=None)
-    with closing(link), contextlib.suppress(sqlite3.OperationalError):
-        link.execute("BEGIN IMMEDIATE")
-        time.sleep(1.0)
-        link.execute("ROLLBACK")
-
-
-def delete(campaign: Campaign, process: subprocess.Popen[str]) -> None:
-    """The store is deleted while a run writes to it; what the run has kept of it is put in its place.
-
-    The run is stopped for that, so that it is certain that it is not over yet.
-    """
-    process.send_signal(signal.SIGSTOP)
-    executing = campaign.status() == "running" and campaign.has_open(process.pid)
-    for suffix in ("", "-wal", "-shm") if executing else ():
-        campaign.store.with_name(campaign.store.name + suffix).unlink(missing_ok=True)
-    process.send_signal(signal.SIGCONT)
-    if not executing:
-        return
-    process.wait(timeout=120)
-    copies = sorted((campaign.bench.folder / ".dyno" / "runs").glob("*/store-*.db"), key=os.path.getmtime)
-    if copies:
-        copies[-1].replace(campaign.store)
-    else:
-        campaign.wrong.append("a store that was deleted is gone for good")
-
-
-def damage(campaign: Campaign, process: subprocess.Popen[str]) -> None:
-    """A part of a killed run's store is overwritten: said, and never a traceback; then it comes back from a copy."""
-    process.kill()
-    process.wait(timeout=120)
-    if campaign.status() is None:
-        return
-    with closing(sqlite3.connect(campaign.store)) as link:
-        link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    sound = campaign.store.read_bytes()
-    broken = bytearray(sound)
-    start = campaign.rng.randrange(4096, max(4097, len(sound) - 4096))
-    broken[start : start + 2048] = campaign.rng.randbytes(2048)
-    campaign.store.write_bytes(broken)
-    for command in (("list", "runs"), ("show", "last"), ("store", "check")):
-        done = campaign.bench.dyno(*command)
-        campaign.errors += [f"dyno {' '.join(command)}: {done.err}"] if "Traceback" in done.err else []
-    for suffix in ("-wal", "-shm"):
-        campaign.store.with_name(campaign.store.name + suffix).unlink(missing_ok=True)
-    campaign.store.write_bytes(sound)
-
-
-FAULTS: tuple[Callable[[Campaign, subprocess.Popen[str]], None], ...] = (kill, interrupt, pause, lock, delete, damage)
