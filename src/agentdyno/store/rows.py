@@ -79,6 +79,9 @@ class RunRow:
 class AgentRow:
     """An agent that was put on the bench; ``uid`` is the same in every store. ``digest`` is of its definition.
 
+    ``name`` is its label among the agents of the store, ``identity`` where it comes from: what has the same one is
+    versions of one agent. ``called`` is the name that runs of it use.
+
     ``last_attempt_at`` is of its last execution in any benchmark, ``last_success_at`` of the last whole run (no quick
     or limited one) that succeeded; simulated ones count for neither.
     """
@@ -91,6 +94,8 @@ class AgentRow:
     created_at: int
     last_attempt_at: int | None = None
     last_success_at: int | None = None
+    called: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
