@@ -56,7 +56,8 @@ class RunRow:
 
     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
-    ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
+    ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none. ``paused_ms``
+    is how long it stood still between being interrupted and being resumed.
     """
 
     run_id: str
@@ -73,6 +74,7 @@ class RunRow:
     subjects: tuple[RunSubject, ...] = ()
     suite_id: str = ""
     commit: str = ""
+    paused_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

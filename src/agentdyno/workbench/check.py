@@ -20,6 +20,7 @@ from agentdyno.findings.gate.judge_rules import overall_verdict
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict, PolicyRow
 from agentdyno.findings.gate.words import case_names, deciding_words
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_labels import agents_called
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.standing.judge import failed_cases
 from agentdyno.findings.standing.model import FailedCase
@@ -181,8 +182,9 @@ class SuiteCheck:
         try:
             records.agent_named(against)
         except StoreError:
-            known = {*(row.name for row in self.store.boards.agents()), *self.workspace.agents}
-            if not runnable and against.rpartition("@")[0] in known:
+            name = against.rpartition("@")[0]
+            known = name in self.workspace.agents or agents_called(self.store.boards.agents(), name)
+            if not runnable and known:
                 raise StoreError(
                     f"no results of {against} are here, and no agent of that version is",
                     where="--against",

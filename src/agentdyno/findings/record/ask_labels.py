@@ -20,6 +20,12 @@ def agents_called(rows: Sequence[AgentRow], text: str) -> list[AgentRow]:
     return []
 
 
+def is_agent(rows: Sequence[AgentRow], text: str) -> bool:
+    """Whether ``text`` names agents, or a version of one, that may not be there."""
+    name, at, _ = text.rpartition("@")
+    return bool(agents_called(rows, text) or (at and agents_called(rows, name)))
+
+
 def known_agent(rows: Sequence[AgentRow], text: str) -> tuple[str, str | None]:
     """The label of the agent that ``text`` means, and its version where one is named.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentdyno.contracts import Report
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
-from agentdyno.model.naming.shown import shown_result
+from agentdyno.model.naming.shown import with_shown_arms
 from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
 
@@ -25,7 +25,7 @@ def with_standings(report: Report) -> Report:
 
     Its results are as people read them.
     """
-    report = replace(report, results=tuple(shown_result(result) for result in report.results))
+    report = replace(report, results=tuple(with_shown_arms(result) for result in report.results))
     suites = [result for result in report.results if is_suite(result)]
     if not suites:
         return report

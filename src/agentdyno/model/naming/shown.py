@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,12 +37,13 @@ def shown_result(result: RunResult) -> RunResult:
 def with_shown_arms(result: RunResult) -> RunResult:
     """The same, for sentences that name an arm: ``adding · triage.answer``."""
     shown = shown_result(result)
-    arms = (
-        arm
-        if now.agent == arm.agent
-        else replace(now, name=f"{arm.benchmark} · {(now.agent or '').rpartition('@')[0]}")
-        for arm, now in zip(result.arms, shown.arms, strict=True)
-    )
+    agents = dict.fromkeys(arm.agent for arm in shown.arms if arm.agent)
+    names = Counter(agent.rpartition("@")[0] for agent in agents)
+    arms = []
+    for arm, now in zip(result.arms, shown.arms, strict=True):
+        name = (now.agent or "").rpartition("@")[0]
+        whole = now.agent if names[name] > 1 else name
+        arms.append(arm if now.agent == arm.agent else replace(now, name=f"{arm.benchmark} · {whole}"))
     return replace(shown, arms=tuple(arms))
 
 

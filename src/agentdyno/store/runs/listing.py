@@ -65,6 +65,7 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
             subjects.get(row.id, ()),
             row.suite_id or "",
             (row.vcs or {}).get("commit") or "",
+            row.paused_ms,
         )
         for row in rows
     ]

@@ -195,6 +195,7 @@ def _read_run(session: DatabaseSession, key: int, samples: bool) -> RunResult:
         workspace=row.workspace,
         origin=row.origin or {},
         form=None if row.form is None else decoded(RunForm, row.form, "the form of a run"),
+        paused_ms=row.paused_ms,
     )
 
 

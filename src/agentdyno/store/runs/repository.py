@@ -75,6 +75,7 @@ class RunRepository(Repository):
     find_samples = in_snapshot(sample_rows.find_samples)
     add_arm = durably(writes.add_arm)
     reopen = durably(writes.reopen_run)
+    note_pause = durably(writes.note_pause)
     update_scores = durably(sample_rows.update_scores)
     save_calibration = durably(keep_calibration)
     latest_calibration = directly(last_calibration)
