@@ -138,6 +138,27 @@ def test_a_reopened_run_is_running_and_keeps_its_samples(store: Store) -> None:
     assert len(loaded.arms[0].samples) == 1
 
 
+def test_a_run_that_is_resumed_stood_still_from_its_end_until_then(store: Store) -> None:
+    run = begin(store)
+    store.runs.append(run, sample(0))
+    ended = finished()
+    store.runs.finish(ended)
+    assert ended.finished_at is not None
+    assert store.runs.reopen(run, now_ms=ended.finished_at + 5_000) == 5_000
+    store.runs.finish(replace(ended, finished_at=ended.finished_at + 6_000))
+    (row,) = store.runs.newest(1)
+    assert (row.paused_ms, store.runs.load(run).paused_ms) == (5_000, 5_000)
+    assert store.runs.reopen(run, now_ms=ended.finished_at + 7_000) == 6_000, "pauses add up"
+
+
+def test_a_run_that_nobody_closed_stood_still_from_its_last_sample_on(store: Store) -> None:
+    run = begin(store)
+    started = store.runs.load(run).started_at
+    store.runs.append(run, replace(sample(0), started_at_ms=started + 1_000, readings={"duration_s": 0.5}))
+    store.runs.commit()
+    assert store.runs.reopen(run, now_ms=started + 9_500) == 8_000
+
+
 def test_a_run_is_begun_once(store: Store) -> None:
     begin(store)
     with pytest.raises(StoreError, match="in the store already"):

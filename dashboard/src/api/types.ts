@@ -69,9 +69,13 @@ export interface components {
          *
          *     ``versions`` are those with results (the registered ones where there are none yet), ``registered_versions`` those
          *     that can be run here, the highest first: a version that is in the first list alone can only be looked at.
+         *     ``name`` is what tells it from the other agents here, ``identity`` where it comes from; what has another identity
+         *     is another agent. It is "" where only the registry knows it.
          */
         AgentSummary: {
             description: string;
+            /** @default  */
+            identity: string;
             last_attempt_at: number | null;
             last_success_at: number | null;
             name: string;
@@ -93,8 +97,14 @@ export interface components {
          *     values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
          *     one. ``record`` says what is kept of its model calls, "" where the suite says that. ``python`` is the interpreter
          *     that a Python agent lives in, as the user wrote it; without one it is the bench's own.
+         *
+         *     ``identity`` is where it comes from, as ``model.naming.labels`` writes it: what has the same one is versions of
+         *     one agent. ``label`` is what it is called where that is not its name, because others are called so. ``at_version``
+         *     is the version at which it took part in a run.
          */
         AgentUse: {
+            /** @default  */
+            at_version?: string;
             /** @default . */
             base_dir: string;
             config: {
@@ -104,6 +114,10 @@ export interface components {
             description: string;
             /** @default [] */
             env: string[];
+            /** @default  */
+            identity?: string;
+            /** @default  */
+            label?: string;
             name: string;
             /** @default  */
             python?: string;
@@ -2368,7 +2382,8 @@ export interface components {
          *     ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
          *     the values that score 1 and 0. ``origin`` is of a run that was not made here: ``tool``, ``version``, ``file`` and
          *     ``sha256`` of what it was read from. ``form`` says what a run of a suite was asked to be; ``None`` where it was
-         *     recorded before that was known, and for other kinds.
+         *     recorded before that was known, and for other kinds. ``paused_ms`` is how long it stood still between being
+         *     interrupted and being resumed.
          */
         RunResult: {
             /** @default [] */
@@ -2384,6 +2399,8 @@ export interface components {
                 [key: string]: string;
             };
             overhead_s: number | null;
+            /** @default 0 */
+            paused_ms?: number;
             pricing: {
                 [key: string]: unknown;
             };
@@ -2417,7 +2434,8 @@ export interface components {
          *
          *     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
          *     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
-         *     ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
+         *     ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none. ``paused_ms``
+         *     is how long it stood still between being interrupted and being resumed.
          */
         RunRow: {
             arms: number;
@@ -2429,6 +2447,8 @@ export interface components {
             form: string;
             kind: string;
             name: string;
+            /** @default 0 */
+            paused_ms: number;
             run_id: string;
             samples: number;
             started_at: number;

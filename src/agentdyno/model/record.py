@@ -100,7 +100,8 @@ class AgentRecord:
     no run of this store made. ``proxied``: its model calls went through the recording proxy, which takes time.
     ``disturbed``: the share of its executions in which the bench itself stood still, whose times do not count.
     ``models`` are those that answered, by the responses; ``asked`` is the agent's reference where it is a model asked
-    as it is (``openai:gpt-5-mini``), "" where code of its own is around it.
+    as it is (``openai:gpt-5-mini``), "" where code of its own is around it. ``agent`` is ``label@version``, as people
+    read it; ``called`` is what the arms of its runs say where that is another text.
     """
 
     agent: str
@@ -122,6 +123,12 @@ class AgentRecord:
     disturbed: float = field(default=0.0, metadata=LEFT_OUT)
     models: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
     asked: str = field(default="", metadata=LEFT_OUT)
+    called: str = field(default="", metadata=LEFT_OUT)
+
+    @property
+    def arm_agent(self) -> str:
+        """What the arms of its runs call it."""
+        return self.called or self.agent
 
     def benchmark(self, benchmark_id: str) -> BenchmarkRecord:
         for item in self.benchmarks:

@@ -202,7 +202,8 @@ class RunResult:
     ``pricing`` is the snapshot of the prices that the run's costs rest on; ``targets`` gives per benchmark and metric
     the values that score 1 and 0. ``origin`` is of a run that was not made here: ``tool``, ``version``, ``file`` and
     ``sha256`` of what it was read from. ``form`` says what a run of a suite was asked to be; ``None`` where it was
-    recorded before that was known, and for other kinds.
+    recorded before that was known, and for other kinds. ``paused_ms`` is how long it stood still between being
+    interrupted and being resumed.
     """
 
     run_id: str
@@ -228,6 +229,7 @@ class RunResult:
     origin: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
     form: RunForm | None = None
+    paused_ms: int = field(default=0, metadata=LEFT_OUT)
 
     def __repr__(self) -> str:
         """Short: samples and settings of a run fill pages."""

@@ -141,6 +141,10 @@ class AgentUse:
     values are never stored. ``base_dir`` is where relative paths start. ``version`` is ``None`` where nobody declared
     one. ``record`` says what is kept of its model calls, "" where the suite says that. ``python`` is the interpreter
     that a Python agent lives in, as the user wrote it; without one it is the bench's own.
+
+    ``identity`` is where it comes from, as ``model.naming.labels`` writes it: what has the same one is versions of
+    one agent. ``label`` is what it is called where that is not its name, because others are called so. ``at_version``
+    is the version at which it took part in a run.
     """
 
     name: str
@@ -152,6 +156,9 @@ class AgentUse:
     base_dir: str = "."
     record: str = field(default="", metadata=LEFT_OUT)
     python: str = field(default="", metadata=LEFT_OUT)
+    identity: str = field(default="", metadata=LEFT_OUT)
+    label: str = field(default="", metadata=LEFT_OUT)
+    at_version: str = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

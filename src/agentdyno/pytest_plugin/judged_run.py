@@ -28,7 +28,7 @@ def judge_run(check: SuiteCheck, result: RunResult) -> dict[str, GateReport]:
     reports = {}
     for before, now in _pairs(check, result):
         try:
-            reports[now.agent] = check.judge(before, now, [result], entrants[now.agent]).reports[0]
+            reports[now.arm_agent] = check.judge(before, now, [result], entrants[now.arm_agent]).reports[0]
         except NotComparable:
             if not result.stopped_because:
                 raise
@@ -37,7 +37,7 @@ def judge_run(check: SuiteCheck, result: RunResult) -> dict[str, GateReport]:
 
 def _pairs(check: SuiteCheck, result: RunResult) -> Iterator[tuple[AgentRecord, AgentRecord]]:
     """Baseline and candidate; an agent is its own baseline where nothing is compared."""
-    records = {record.agent: record for record in Records(check.store).of_run(result.run_id)}
+    records = {record.arm_agent: record for record in Records(check.store).of_run(result.run_id)}
     sides = {arm.agent: arm.side for arm in result.arms if arm.agent}
     old = {records[label].name: records[label] for label, side in sides.items() if side is Side.BASELINE}
     recorded = check.recorded_baseline(check.against) if check.against is not None and not old else None

@@ -156,7 +156,7 @@ def facts(result: RunResult) -> tuple[tuple[str, str], ...]:
     rows = [
         ("run", result.run_id),
         ("started", f"{when(result.started_at)} UTC"),
-        ("took", took(result.started_at, result.finished_at)),
+        ("took", took(result.started_at, result.finished_at, result.paused_ms)),
         (
             "machine",
             f"{one_line(machine.cpu_model)}, {machine.cpu_count} CPUs, {show(machine.memory_bytes, 'bytes')}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agentdyno.agents.origin import file_identity, identity_of
 from agentdyno.agents.references import locate
 from agentdyno.agents.resolve import make_agent, parse_agent
 from agentdyno.agents.versioning import AgentVersion, version_of
@@ -16,12 +17,15 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
+from agentdyno.model.naming.labels import GIVEN
+from agentdyno.model.naming.shown import labels_among, with_labels
 from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.specs import agent_use, resolve_agents
 
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
     from agentdyno.runner.bench.job import Launch
+    from agentdyno.store import Store
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
@@ -113,6 +117,14 @@ def line_up(named: Sequence[Named], workspace: Workspace, base_dir: Path, python
     return entrants
 
 
+def told_apart(entrants: Sequence[Entrant], store: Store | None) -> tuple[AgentUse, ...]:
+    """The agents of a run with their versions, and with what they are called among all that the store knows."""
+    uses = [replace(item.use, at_version=item.version.version) for item in entrants]
+    if store is None:
+        return with_labels(uses, labels_among(uses))
+    return with_labels(uses, store.runs.labels_with(uses))
+
+
 def find_agent(reference: str, workspace: Workspace, base_dir: Path, python: str = "") -> AgentUse:
     """The one agent that a user names; of a sweep the first. ``python`` as in ``line_up``."""
     return _in_interpreter(_uses(reference, workspace, base_dir, python)[0], python)
@@ -161,7 +173,8 @@ def _entrants(item: Named, workspace: Workspace, base_dir: Path, python: str) ->
     if not isinstance(item, (str, AgentUse)):
         return [_of_this_process(item)]
     uses = _uses(item, workspace, base_dir, python)
-    return [_versioned(locate(_in_interpreter(use, python)).use) for use in uses]
+    declared = {(use.name, use.uses) for use in workspace.agents.values()}
+    return [_found(_in_interpreter(use, python), given=(use.name, use.uses) in declared) for use in uses]
 
 
 def _in_interpreter(use: AgentUse, python: str) -> AgentUse:
@@ -173,8 +186,12 @@ def _in_interpreter(use: AgentUse, python: str) -> AgentUse:
     return inside if locate(inside).scheme == "python" else use
 
 
-def _versioned(use: AgentUse) -> Entrant:
-    return Entrant(use, version_of(use))
+def _found(use: AgentUse, *, given: bool) -> Entrant:
+    """``given`` says that dyno.yaml gives it its name. One that is resumed keeps the identity it began with."""
+    located = locate(use)
+    identity = use.identity or identity_of(use, located, given=given)
+    whole = replace(located.use, identity=identity, label="")
+    return Entrant(whole, version_of(whole))
 
 
 def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
@@ -187,4 +204,18 @@ def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
         source = where
     declared = getattr(target, "version", None)
     version = AgentVersion(str(declared) if declared else digest(source, 12))
-    return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)
+    use = AgentUse(str(name), IN_PROCESS + where, version.version, identity=_identity_here(subject, str(name), where))
+    return Entrant(use, version, target)
+
+
+def _identity_here(subject: Any, name: str, where: str) -> str:
+    """Of what this program has: its module and name; the program itself is told by its file."""
+    if getattr(subject, "__name__", name) != name:
+        return GIVEN + name
+    if not where.startswith("__main__:"):
+        return where
+    try:
+        file = inspect.getsourcefile(subject)
+    except TypeError:
+        file = None
+    return file_identity(Path(file), where.partition(":")[2], Path.cwd()) if file and Path(file).is_file() else where

@@ -115,13 +115,13 @@ def _resume_owned(header: RunResult, tools: Tools, retry_errors: bool) -> RunRes
         executor.open()
         with _closed_on_error(executor):
             make_folder(place.folder)
-            store.runs.reopen(run_id)
+            paused_ms = store.runs.reopen(run_id, now_ms=now_ms())
             again = {Status.CANCELLED} | ({Status.ERROR, Status.TIMEOUT, Status.LIMIT} if retry_errors else set())
             recorded = store.runs.recorded(run_id)
             done = {key: status for key, status in recorded.items() if status not in again}
             if not kind.continuable:
                 done |= dict.fromkeys(begun, Status.OK)
-        header = replace(header, warnings=prepared.warnings)
+        header = replace(header, warnings=prepared.warnings, paused_ms=paused_ms)
         cut_short = left_open and bool(begun) and not kind.continuable
         run = _Run(kind, prepared, executor, place, tools, recorded.keys() - done.keys(), cut_short)
         return run.execute(header, done)
@@ -132,7 +132,8 @@ def _closed_as_it_is(kind: RunKind[Any], header: RunResult, tools: Tools) -> Run
     store, folder = tools.kept_in, run_folder(header.spec, header.run_id)
     make_folder(folder)
     Recording(store, header.run_id, folder).rescue()
-    header = replace(header, stopped_because=CUT_SHORT, finished_at=now_ms())
+    paused_ms = store.runs.note_pause(header.run_id, now_ms=now_ms())
+    header = replace(header, stopped_because=CUT_SHORT, finished_at=now_ms(), paused_ms=paused_ms)
     prepared: Prepared[Any] = Prepared(RunRequest(kind.name, header.spec), Plan((), ()), None)
     closed = kind.close(header, prepared, Ended(Facts(), (), folder, store, resumed=True))
     closed = _written(replace(closed, status=run_status(closed)), folder)

@@ -212,6 +212,15 @@ YES = Setting(
     worded={"check": Wording(help="Do not ask before spending.")},
     scopes=SPEC_CHOICE | SUITE_CHOICE | LOAD_CHOICE | CHECK,
 )
+ALLOW_CHANGED_SUITE = Setting(
+    "allow_changed_suite",
+    ("boolean",),
+    default=False,
+    option="--allow-changed-suite",
+    description="Run a version of a suite that was run with other contents before",
+    help="Suites: run a version that had other contents before.",
+    scopes=SUITE_CHOICE,
+)
 UNTIL_DECIDED = Setting(
     "until_decided",
     ("boolean",),

@@ -31,6 +31,8 @@ class ListedRun(Protocol):
     @property
     def finished_at(self) -> int | None: ...
     @property
+    def paused_ms(self) -> int: ...
+    @property
     def arms(self) -> int: ...
     @property
     def samples(self) -> int: ...
@@ -80,7 +82,7 @@ def _run_row(row: ListedRun) -> tuple[Cell, ...]:
         Cell(one_line(row.kind), Tone.MUTED),
         Cell(_with_form(status, row.form), _STATUS_TONES.get(status, Tone.PLAIN)),
         Cell(when(row.started_at)),
-        Cell(took(row.started_at, row.finished_at)),
+        Cell(took(row.started_at, row.finished_at, row.paused_ms)),
         Cell(str(row.arms)),
         Cell(str(row.samples)),
         Cell(str(row.errors), Tone.BAD if row.errors else Tone.MUTED),

@@ -155,11 +155,11 @@ def when(stamp_ms: int | None) -> str:
         return NOTHING
 
 
-def took(started_at: int, finished_at: int | None) -> str:
-    """The time between two UTC milliseconds, in at most two units."""
+def took(started_at: int, finished_at: int | None, paused_ms: int = 0) -> str:
+    """The time between two UTC milliseconds without a pause, in at most two units."""
     if finished_at is None:
         return NOTHING
-    seconds = max(0, finished_at - started_at) / 1000
+    seconds = max(0, finished_at - started_at - paused_ms) / 1000
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -56,7 +56,8 @@ class RunRow:
 
     ``samples`` counts everything recorded; ``errors`` those of them that gave no answer (status ``error``,
     ``timeout`` or ``limit``). ``form`` says of a run of a suite what it was, as in ``model.form``; "" for others.
-    ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none.
+    ``subjects`` are in the order of the plan. ``suite_id`` and ``commit`` are "" where there is none. ``paused_ms``
+    is how long it stood still between being interrupted and being resumed.
     """
 
     run_id: str
@@ -73,11 +74,15 @@ class RunRow:
     subjects: tuple[RunSubject, ...] = ()
     suite_id: str = ""
     commit: str = ""
+    paused_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
     """An agent that was put on the bench; ``uid`` is the same in every store. ``digest`` is of its definition.
+
+    ``name`` is its label among the agents of the store, ``identity`` where it comes from: what has the same one is
+    versions of one agent. ``called`` is the name that runs of it use.
 
     ``last_attempt_at`` is of its last execution in any benchmark, ``last_success_at`` of the last whole run (no quick
     or limited one) that succeeded; simulated ones count for neither.
@@ -91,6 +96,8 @@ class AgentRow:
     created_at: int
     last_attempt_at: int | None = None
     last_success_at: int | None = None
+    called: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

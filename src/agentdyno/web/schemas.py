@@ -130,7 +130,9 @@ class AgentSummary:
     the store knows it. ``settings`` are those that a run may change, with their JSON types.
 
     ``versions`` are those with results (the registered ones where there are none yet), ``registered_versions`` those
-    that can be run here, the highest first: a version that is in the first list alone can only be looked at."""
+    that can be run here, the highest first: a version that is in the first list alone can only be looked at.
+    ``name`` is what tells it from the other agents here, ``identity`` where it comes from; what has another identity
+    is another agent. It is "" where only the registry knows it."""
 
     name: str
     versions: tuple[str, ...]
@@ -142,6 +144,7 @@ class AgentSummary:
     last_attempt_at: int | None
     settings: Mapping[str, str] = field(default_factory=dict)
     registered_versions: tuple[str, ...] = ()
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

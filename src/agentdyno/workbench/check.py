@@ -20,6 +20,7 @@ from agentdyno.findings.gate.judge_rules import overall_verdict
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateVerdict, PolicyRow
 from agentdyno.findings.gate.words import case_names, deciding_words
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_labels import agents_called
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.standing.judge import failed_cases
 from agentdyno.findings.standing.model import FailedCase
@@ -107,7 +108,7 @@ class SuiteCheck:
                 pairs = _pairs(prepared.work)
         except Unchanged as same:
             return Checked(tuple(_unchanged(label, same.sides.label, self) for label in same.sides.unchanged))
-        records = {record.agent: record for record in Records(self.store).of_run(result.run_id)}
+        records = {record.arm_agent: record for record in Records(self.store).of_run(result.run_id)}
         entrants = {item.label: item for item in prepared.work.entrants.values()}
         found = [self.judge(records[old], records[new], [result], entrants[new]) for old, new in pairs]
         left_out = [warning for warning in prepared.warnings if warning.code == "unchanged"]
@@ -134,7 +135,7 @@ class SuiteCheck:
         held_against = tuple(baselines[entrant.label] for entrant in missing)
         runs = self._measure(missing, held_against) if missing else ()
         for result in runs:
-            known.update((record.agent, record) for record in Records(self.store).of_run(result.run_id))
+            known.update((record.arm_agent, record) for record in Records(self.store).of_run(result.run_id))
         by_run = {result.run_id: result for result in runs}
         by_label = {entrant.label: entrant for entrant in entrants}
         for label, record in known.items():
@@ -181,8 +182,9 @@ class SuiteCheck:
         try:
             records.agent_named(against)
         except StoreError:
-            known = {*(row.name for row in self.store.boards.agents()), *self.workspace.agents}
-            if not runnable and against.rpartition("@")[0] in known:
+            name = against.rpartition("@")[0]
+            known = name in self.workspace.agents or agents_called(self.store.boards.agents(), name)
+            if not runnable and known:
                 raise StoreError(
                     f"no results of {against} are here, and no agent of that version is",
                     where="--against",
@@ -201,7 +203,8 @@ class SuiteCheck:
 
     def _chosen(self, entrant: Entrant) -> AgentRecord:
         suite = self.loaded.suite
-        found = find_baseline(self.store, entrant.use.name, suite.suite_id, self.workspace.name)
+        label = self.store.runs.labels_with([entrant.use]).get(entrant.use.identity, entrant.use.name)
+        found = find_baseline(self.store, label, suite.suite_id, self.workspace.name)
         if found is None:
             raise SpecError(
                 f"{entrant.use.name} has no baseline for {suite.name}", where="dyno check", remedy=_NO_BASELINE
@@ -254,7 +257,7 @@ class SuiteCheck:
             told = f"the run stopped early ({early}), before anything could be judged: {error.message}"
             unknown = _empty(candidate.agent, baseline.agent, self, GateVerdict.INCONCLUSIVE, told)
             return replace(unknown, warnings=stopped)
-        answers = self._answers(candidate.agent, results)
+        answers = self._answers(candidate.arm_agent, results)
         broken = tuple(_told(item, answers.get((item.key.benchmark, item.key.case_id))) for item in report.broken)
         return replace(report, broken=broken, warnings=(*report.warnings, *stopped))
 
@@ -283,7 +286,7 @@ def _baseline_file(against: str) -> tuple[AgentRecord, ...] | None:
 def _of_file(records: Sequence[AgentRecord], entrant: Entrant, file: str, loaded: LoadedSuite) -> AgentRecord:
     own = [record for record in records if record.suite_id == loaded.suite.suite_id]
     for record in own:
-        if record.name == entrant.use.name:
+        if entrant.use.name in (record.name, record.arm_agent.rpartition("@")[0]):
             return record
     if len(own) == 1:
         return own[0]
@@ -302,12 +305,12 @@ def _pairs(prepared: PreparedSuite) -> list[tuple[str, str]]:
     entrants = {item.label: item for item in prepared.entrants.values()}
     old = [item for item in entrants.values() if item.side is Side.BASELINE]
     new = [item for item in entrants.values() if item.side is Side.CANDIDATE]
-    named = {item.use.name: item for item in old}
-    return [(named.get(item.use.name, old[0]).label, item.label) for item in new]
+    named = {item.use.identity: item for item in old}
+    return [(named.get(item.use.identity, old[0]).label, item.label) for item in new]
 
 
 def _is_baseline_itself(entrant: Entrant, baseline: AgentRecord, loaded: LoadedSuite) -> bool:
-    same = entrant.label == baseline.agent and baseline.suite == loaded.suite.digest
+    same = entrant.label == baseline.arm_agent and baseline.suite == loaded.suite.digest
     return same and _same_code(entrant, baseline)
 
 

@@ -76,7 +76,7 @@ def stored_repeats(store: Store, record: AgentRecord) -> dict[CaseKey, Tries]:
         if REPEATS not in row.tags or marks.isdisjoint(row.tags):
             continue
         header = store.runs.load(row.run_id, samples=False)
-        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in header.arms if arm.agent == record.agent}
+        benchmarks = {arm.arm_id: arm.benchmark or "" for arm in header.arms if arm.agent == record.arm_agent}
         for sample in store.runs.iter_samples(row.run_id):
             known = sample.arm_id in benchmarks and sample.phase is Phase.MEASURED
             if known and sample.status is not Status.CANCELLED:

@@ -144,6 +144,7 @@ def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]
         status=RunStatus.RUNNING,
         started_at=now_ms(),
         finished_at=None,
+        paused_ms=0,
         suite=suite,
         form=_form(before, suite),
         arms=(),

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
     value: (row) => row.name,
     render: (row) => (
       <span>
-        <Link to={agentAddress(row.name)}>{row.name}</Link>{" "}
+        <Link to={agentAddress(row.name)} title={row.identity.replace(/^name:/, "")}>{row.name}</Link>{" "}
         {!row.registered && (
           <span className="badge" title="It has results, and is neither in dyno.yaml nor installed: it cannot be run from here.">
             not registered

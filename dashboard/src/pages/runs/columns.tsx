@@ -51,7 +51,7 @@ function costOf(row: RunRow): number | null {
   return known.length > 0 && known.every((cost) => cost !== null) ? known.reduce((sum, cost) => sum + cost, 0) : null;
 }
 
-const tookMs = (row: RunRow): number | null => (row.finished_at === null ? null : row.finished_at - row.started_at);
+const tookMs = (row: RunRow): number | null => (row.finished_at === null ? null : row.finished_at - row.started_at - row.paused_ms);
 
 export function columnsOf(ticked: readonly string[], onTick: (runId: string) => void): readonly Column<RunRow>[] {
   return [

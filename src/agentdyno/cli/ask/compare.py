@@ -108,9 +108,9 @@ def _compared(
 def _is_agent(text: str, store: Store) -> bool:
     """A file of the same name (the agent's own program) does not hide an agent; only a result does."""
     from agentdyno.findings.comparison.ask import is_result
+    from agentdyno.findings.record.ask_labels import is_agent
 
-    names = {row.name for row in store.boards.agents()}
-    return not is_result(text) and (text in names or text.rpartition("@")[0] in names)
+    return not is_result(text) and is_agent(store.boards.agents(), text)
 
 
 def _show_comparison(comparison: Comparison, options: dict[str, Any]) -> int:

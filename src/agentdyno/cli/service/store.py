@@ -8,6 +8,9 @@ import click
 
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
 
+IDENTITIES_SINCE = "0012"
+"""The revision since which a store knows where agents come from."""
+
 
 @click.group(name="store")
 def command() -> None:
@@ -27,6 +30,12 @@ def migrate(store: str | None, as_json: bool) -> None:
     say(
         f"The store is at {after} already." if before == after else f"Migrated from {before or 'nothing'} to {after}."
     )
+    if before is not None and before < IDENTITIES_SINCE:
+        say(
+            f"Since {IDENTITIES_SINCE} agents are told apart by where they come from: file and function, command line, "
+            "model and endpoint. Old results keep their names, and join an agent when it runs again from the same "
+            "place. Names that you gave in dyno.yaml stay as they are."
+        )
 
 
 @command.command()

@@ -31,10 +31,10 @@ def move_targets(store: Store, suite: str, agent: str, *, now_ms: int | None = N
     for item in record.benchmarks:
         header = store.runs.load(item.run_id, samples=False)
         assert header.suite is not None, "records are of runs of suites"
-        arm = next(arm for arm in header.arms if (arm.agent, arm.benchmark) == (record.agent, item.benchmark_id))
+        arm = next(arm for arm in header.arms if (arm.agent, arm.benchmark) == (record.arm_agent, item.benchmark_id))
         found = targets_for(header.suite.benchmark(item.benchmark_id), arm)
         wanted += [
-            TargetRow(item.benchmark_id, metric, *pair, record.agent, item.run_id, at)
+            TargetRow(item.benchmark_id, metric, *pair, record.arm_agent, item.run_id, at)
             for metric, pair in found.items()
         ]
     changed = [new for new in wanted if before.get((new.benchmark, new.metric)) != (new.target, new.bound)]

@@ -11,6 +11,7 @@ from agentdyno.findings.record.ask_names import UnknownName
 from agentdyno.model import Benchmark, Case, Failure, Phase, RunResult, Sample, Status
 from agentdyno.model.case import Event
 from agentdyno.model.codec import from_plain, to_plain
+from agentdyno.model.naming.shown import meant_by, shown_agent, shown_result
 from agentdyno.store import Store
 from agentdyno.store.runs.pages import AfterSample, SampleFilter
 
@@ -96,8 +97,9 @@ class Browsing:
         """At most ``limit`` samples of a run (a full id), and what the next page goes on after, if any."""
         header = self._store.runs.load(run_id, samples=False)
         _check(header, wanted)
-        found = self._store.runs.sample_page(run_id, wanted, after, limit=limit + 1)
-        arms = {arm.arm_id: arm for arm in header.arms}
+        own = wanted._replace(agent=_of_arms(header, wanted.agent))
+        found = self._store.runs.sample_page(run_id, own, after, limit=limit + 1)
+        arms = {arm.arm_id: arm for arm in shown_result(header).arms}
         rows = [
             _row(sample, arms[sample.arm_id].name, arms[sample.arm_id].agent, arms[sample.arm_id].benchmark)
             for sample in found[:limit]
@@ -112,10 +114,10 @@ class Browsing:
         arms = {
             arm.arm_id: arm
             for arm in header.arms
-            if arm.benchmark == own.benchmark_id and (agent is None or _is(arm.agent, agent))
+            if arm.benchmark == own.benchmark_id and (agent is None or meant_by(header.suite, arm.agent or "", agent))
         }
         answers = tuple(
-            answer_of(sample, arms[sample.arm_id].agent or "", own.benchmark_id)
+            answer_of(sample, shown_agent(header.suite, arms[sample.arm_id].agent or ""), own.benchmark_id)
             for sample in self._store.runs.find_samples(run_id, case.id)
             if sample.arm_id in arms and sample.phase is Phase.MEASURED
         )
@@ -124,7 +126,8 @@ class Browsing:
 
 def header_of(result: RunResult) -> RunResult:
     """A run as it is shown beside its samples: the suite without its cases, which are read one by one."""
-    bare = replace(result, arms=tuple(replace(arm, samples=()) for arm in result.arms))
+    shown = shown_result(result)
+    bare = replace(shown, arms=tuple(replace(arm, samples=()) for arm in shown.arms))
     if bare.suite is None:
         return bare
     benchmarks = tuple(replace(item, cases=()) for item in bare.suite.benchmarks)
@@ -192,7 +195,7 @@ def _place(sample: Sample) -> AfterSample:
 def _check(header: RunResult, wanted: SampleFilter) -> None:
     """Names that the run does not have are mistakes, not empty lists."""
     agents = {arm.agent for arm in header.arms if arm.agent}
-    if wanted.agent is not None and not any(_is(agent, wanted.agent) for agent in agents):
+    if wanted.agent is not None and not any(meant_by(header.suite, agent, wanted.agent) for agent in agents):
         raise UnknownName.of("agent", wanted.agent, agents)
     benchmarks = {arm.benchmark for arm in header.arms if arm.benchmark}
     if wanted.benchmark is not None and wanted.benchmark not in benchmarks:
@@ -201,8 +204,12 @@ def _check(header: RunResult, wanted: SampleFilter) -> None:
         raise UnknownName.of("arm", wanted.arm, [arm.name for arm in header.arms])
 
 
-def _is(label: str | None, agent: str) -> bool:
-    return label is not None and agent in (label, label.rpartition("@")[0])
+def _of_arms(header: RunResult, agent: str | None) -> str | None:
+    """What the arms say for an agent that is called by its label; a name that they know stays."""
+    labels = dict.fromkeys(arm.agent for arm in header.arms if arm.agent)
+    if agent is None or any(agent in (label, label.rpartition("@")[0]) for label in labels):
+        return agent
+    return next((label for label in labels if meant_by(header.suite, label, agent)), agent)
 
 
 def _find_case(header: RunResult, case_id: str, benchmark: str | None) -> tuple[Benchmark, Case]:

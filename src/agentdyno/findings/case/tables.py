@@ -11,6 +11,7 @@ from agentdyno.findings.case.tables_workflow import workflow
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
+from agentdyno.model.naming.shown import meant_by
 from agentdyno.model.sample import DISTURBED
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show
@@ -108,7 +109,7 @@ def executions(
 ) -> Iterator[tuple[ArmResult, Sample]]:
     """Measured samples of the case, agent by agent, epoch by epoch. Raises ``SpecError`` for an unknown agent."""
     agents = {arm.agent for arm in result.arms if arm.agent is not None}
-    wanted = {name for name in agents if agent is None or agent in (name, name.rpartition("@")[0])}
+    wanted = {name for name in agents if agent is None or meant_by(result.suite, name, agent)}
     if not wanted and agent is not None:
         raise SpecError(f"no agent {agent!r} in this run", where="--agent", remedy=nearest(agent, agents))
     own = case_id.removeprefix(f"{benchmark.benchmark_id}/")

@@ -62,7 +62,7 @@ class RealRecords(Records):
         found = []
         for item in record.benchmarks:
             arms = self._header(item.run_id).arms
-            own = (arm.arm_id for arm in arms if (arm.agent, arm.benchmark) == (record.agent, item.benchmark_id))
+            own = (arm.arm_id for arm in arms if (arm.agent, arm.benchmark) == (record.arm_agent, item.benchmark_id))
             found += [self.figures(item.run_id, arm_id) for arm_id in own]
         return found
 

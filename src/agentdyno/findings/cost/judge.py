@@ -77,7 +77,7 @@ def _within(records: Sequence[AgentRecord], benchmark: str) -> list[Spending]:
 
 def _rows(items: Sequence[Spending], seed: int) -> list[CostRow]:
     basis = _basis(items)
-    rows = [_row(item, basis, derive_seed(seed, place, item.record.agent)) for place, item in enumerate(items)]
+    rows = [_row(item, basis, derive_seed(seed, place, item.record.arm_agent)) for place, item in enumerate(items)]
     priced = priced_group(items)
     for place, found in _frontier(items, priced, "accuracy", seed).items():
         rows[place] = replace(

@@ -51,8 +51,8 @@ def compare_sides(result: RunResult, store: Store | None, policy: GatePolicy = D
     if set(sides.values()) != {Side.BASELINE, Side.CANDIDATE}:
         return None
     records = _records(result, store)
-    old = [record for record in records if sides.get(record.agent) is Side.BASELINE]
-    new = [record for record in records if sides.get(record.agent) is Side.CANDIDATE]
+    old = [record for record in records if sides.get(record.arm_agent) is Side.BASELINE]
+    new = [record for record in records if sides.get(record.arm_agent) is Side.CANDIDATE]
     named = {record.name: record for record in old}
     pairs = [(named.get(record.name, old[0]), record) for record in new]
     found = tuple(duel_of(pair, store, policy) for pair in pairs)

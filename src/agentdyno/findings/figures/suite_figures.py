@@ -38,6 +38,7 @@ from agentdyno.model import (
 )
 from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import is_reserved
+from agentdyno.model.naming.shown import with_shown_arms
 from agentdyno.model.result import ScoreSpread, form_of
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 
@@ -83,7 +84,7 @@ def close_suite(
     )
     closed = replace(result, arms=arms, targets={name: dict(bounds) for name, bounds in targets.items()})
     known = {(warning.code, warning.arm_id) for warning in result.warnings}
-    found = (item for item in suite_cautions(closed, taken) if (item.code, item.arm_id) not in known)
+    found = (item for item in suite_cautions(with_shown_arms(closed), taken) if (item.code, item.arm_id) not in known)
     return replace(closed, warnings=(*result.warnings, *found))
 
 

@@ -25,6 +25,7 @@ from agentdyno.findings.history.judge_versions import judge_rows, not_comparable
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records, like_with_like
+from agentdyno.findings.record.ask_labels import is_agent
 from agentdyno.findings.record.ask_spread import RecordSpreads
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
@@ -89,8 +90,9 @@ class Histories:
 
         The level of the ``baseline`` version of the agent is drawn beside it.
         """
-        known = self._agents()
-        if subject.rpartition("@")[0] in known or subject in known:
+        rows = self._store.boards.agents()
+        known = {row.name for row in rows}
+        if is_agent(rows, subject):
             return self._of_agent(subject, metric or "overall", _Within(suite, benchmark, days), baseline)
         if suite or benchmark or baseline:
             names = [name for name, given in zip(_OF_AGENTS, (suite, benchmark, baseline), strict=True) if given]

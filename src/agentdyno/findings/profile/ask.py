@@ -18,6 +18,7 @@ from agentdyno.findings.profile.model import (
 from agentdyno.findings.record.ask_names import UnknownName, agent_named, run_named
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import ArmResult, Findings, Phase, RunResult, Sample
+from agentdyno.model.naming.shown import meant_by, shown_agent
 from agentdyno.model.plan import TRACING
 from agentdyno.runs.kinds import SUITE
 from agentdyno.store import Store
@@ -49,7 +50,7 @@ class RunSide:
     @property
     def agents(self) -> list[str]:
         labels = dict.fromkeys(arm.agent for arm in self.header.arms if arm.agent)
-        return [label for label in labels if self.agent is None or _is(label, self.agent)]
+        return [label for label in labels if self.agent is None or meant_by(self.header.suite, label, self.agent)]
 
 
 class Profiles:
@@ -122,7 +123,7 @@ class Profiles:
             if only is None or (item.benchmark, item.case_id) in only
         )
         suite = header.suite.suite_id if header.suite is not None else ""
-        subject = ProfileSubject(agent, header.run_id, suite, benchmark, case_id)
+        subject = ProfileSubject(shown_agent(header.suite, agent), header.run_id, suite, benchmark, case_id)
         return make_profile(subject, executions, keep_trees=case_id is not None)
 
     def _compared(
@@ -155,7 +156,8 @@ def with_profiles(findings: Findings, result: RunResult, store: Store | None) ->
     profiles = []
     for agent in dict.fromkeys(arm.agent for arm in result.arms if arm.agent):
         executions = (item for arm in result.arms if arm.agent == agent for item in _executions(result, arm, store))
-        profile = make_profile(ProfileSubject(agent, result.run_id, result.suite.suite_id), executions)
+        shown = shown_agent(result.suite, agent)
+        profile = make_profile(ProfileSubject(shown, result.run_id, result.suite.suite_id), executions)
         if profile.executions:
             profiles.append(profile)
     return replace(findings, profiles=tuple(profiles))
@@ -254,7 +256,3 @@ def _pairs(baseline: RunSide, candidate: RunSide) -> Sequence[tuple[str, str]]:
 
 def _name(label: str) -> str:
     return label.rpartition("@")[0] or label
-
-
-def _is(label: str, agent: str) -> bool:
-    return agent in (label, _name(label))

@@ -10,11 +10,11 @@ from typing import Protocol, TypeAlias, TypeVar
 from agentdyno.errors import NotComparable, StoreError, nearest
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.record.ask_labels import known_agent
 from agentdyno.findings.record.judge import combined
 from agentdyno.model import RunResult
 from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
@@ -165,28 +165,14 @@ class Records:
         return like_with_like([row for row in rows if row.run_id and row.status != "failed"], whole=self._whole)
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
-        """Name and version of an agent of the store; the version may be cut short where that is unique."""
-        known: dict[str, dict[str, None]] = defaultdict(dict)
-        for row in self._store.boards.agents():  # one version may have been defined in two ways
-            known[row.name][row.version] = None
-        if text in known:
-            return text, None
-        name, at, version = text.rpartition("@")
-        if at and name in known:
-            if version in known[name]:
-                return name, version
-            enough = len(version) >= SHORTEST_VERSION
-            fitting = [item for item in known[name] if item.startswith(version)] if enough else []
-            if len(fitting) == 1:
-                return name, fitting[0]
-            problem = f"{version} begins {len(fitting)} versions of {name}" if fitting else ""
-            listed = ", ".join((fitting or list(known[name]))[:8])
-            raise StoreError(
-                problem or f"{name} has no version {version!r} here", where=text, remedy=f"Known: {listed}."
-            )
-        if not known:
+        """Label and version of an agent of the store; the version may be cut short where that is unique.
+
+        It may be called by its label, by where it comes from, and by the name that its runs use.
+        """
+        rows = self._store.boards.agents()
+        if not rows:
             raise StoreError("no agent has been benchmarked here yet", remedy="dyno run SUITE --agent AGENT does.")
-        raise StoreError(f"no agent {text!r} has been benchmarked here", remedy=nearest(name or text, list(known)))
+        return known_agent(rows, text)
 
     def suite_named(self, suite: str | None) -> str | None:
         """A suite by id, digest or name: the digest where that was given, else the id, which is all its versions."""

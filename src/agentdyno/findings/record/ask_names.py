@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from agentdyno.errors import SpecError, StoreError, nearest
 from agentdyno.findings.engine.flips import version_number
-from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_labels import agents_called, known_agent
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentRow, SuiteRow
 
@@ -43,7 +43,8 @@ class AgentName:
 
 
 def agent_named(store: Store, reference: str, registered: Iterable[str] = ()) -> AgentName:
-    """An agent by name, ``NAME@VERSION`` or the UUID of one of its versions.
+    """An agent by label, ``LABEL@VERSION`` or the UUID of one of its versions; by its identity or the name that its
+    runs use, where that is one agent alone.
 
     ``registered`` are names that are known without having run. Raises ``UnknownName``.
     """
@@ -55,15 +56,15 @@ def agent_named(store: Store, reference: str, registered: Iterable[str] = ()) ->
         if row.uid == reference.lower():
             return AgentName(row.name, row.version)
     name, at, version = reference.rpartition("@")
-    if not at or name not in known:
+    own = agents_called(rows, reference) or (agents_called(rows, name) if at else [])
+    if not own and name not in known:
         raise UnknownName.of("agent", reference, known)
-    versions = [row.version for row in rows if row.name == name]
     try:
-        return AgentName(*Records(store).agent_named(reference))
+        return AgentName(*known_agent(rows, reference))
     except StoreError as error:
-        if is_outage(error):
-            raise
-        near = [f"{name}@{item}" for item in get_close_matches(version, versions, n=MOST_NEAR, cutoff=0.0)]
+        others = dict.fromkeys(row.name for row in own)
+        near = [f"{name}@{item}" for item in get_close_matches(version, [row.version for row in own], MOST_NEAR, 0.0)]
+        near = list(others) if len(others) > 1 else near
         raise UnknownName(error.message, near=near, remedy=error.remedy) from None
 
 

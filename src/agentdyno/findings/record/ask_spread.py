@@ -132,7 +132,7 @@ def _known(
 
 def _is_alike(row: RepeatRow, compared: Sequence[RepeatRow], records: tuple[AgentRecord, AgentRecord]) -> bool:
     """Whether it is a run of one of the agents in the form of the compared ones."""
-    names = {record.name for record in records}
+    names = {record.arm_agent.rpartition("@")[0] for record in records}
     forms = {(item.suite, item.benchmark, item.planned) for item in compared}
     return row.agent.rpartition("@")[0] in names and (row.suite, row.benchmark, row.planned) in forms
 

@@ -16,6 +16,7 @@ from agentdyno.model import ArmResult, Case, Provenance, RunResult
 from agentdyno.model.case import ASKED
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
+from agentdyno.model.naming.shown import shown_agent, shown_agents
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 PERTURBS = "perturbs"
@@ -37,9 +38,10 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
     """
     found: dict[str, tuple[RunResult, ArmResult, ArmFigures]] = {}
     for result, figures in parts:
+        shown = shown_agents(result.suite)
         for arm in result.arms:
-            if arm.agent == agent and arm.benchmark and arm.arm_id in figures:
-                found.setdefault(arm.benchmark, (result, arm, figures[arm.arm_id]))
+            if arm.agent is not None and agent in (arm.agent, shown.get(arm.agent)) and arm.arm_id in figures:
+                found.setdefault(arm.benchmark or "", (result, arm, figures[arm.arm_id]))
     if not found:
         raise NotComparable(f"{agent} has no recorded sample", remedy="`dyno list runs` shows what was run.")
     runs = list({result.run_id: result for result, _, _ in found.values()}.values())
@@ -50,12 +52,13 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
     if len(digests) > 1:
         raise NotComparable(f"the runs of {agent} are of different versions of a suite")
     machines = {result.environment.machine_id for result in runs}
-    name, _, version = agent.rpartition("@")
     newest = max(runs, key=lambda result: result.finished_at or result.started_at)
     arms = [arm for _, arm, _ in found.values()]
+    label = shown_agent(newest.suite, arms[0].agent or agent)
+    name, _, version = label.rpartition("@")
     return AgentRecord(
-        agent=agent,
-        name=name or agent,
+        agent=label,
+        name=name or label,
         version=version if name else "",
         suite=digests.pop(),
         suite_id=suites[0].suite_id,
@@ -72,6 +75,7 @@ def combined(parts: Sequence[tuple[RunResult, Mapping[str, ArmFigures]]], agent:
         proxied=any(own.proxied for _, _, own in found.values()),
         models=tuple(sorted({name for _, _, own in found.values() for name in own.remarks.models})),
         asked=str(arms[0].observed.get(ASKED, "")),
+        called=(arms[0].agent or "") if arms[0].agent != label else "",
         origin=", ".join(filter(None, (newest.origin.get("tool", ""), newest.origin.get("file", "")))),
     )
 

@@ -48,7 +48,7 @@ def reliability_of(record: AgentRecord, benchmark: str = "", *, seed: int = 0) -
         known = nearest(benchmark, (item.benchmark_id for item in record.benchmarks))
         raise NotComparable(f"{record.agent} has no results in benchmark {benchmark}", remedy=known)
     cases = [case for case in record.cases if case.tries and benchmark in ("", case.benchmark)]
-    draws = _draws(cases, derive_seed(seed, record.agent, benchmark))
+    draws = _draws(cases, derive_seed(seed, record.arm_agent, benchmark))
     common = min((case.tries for case in cases), default=0)
     statuses: Counter[str] = Counter()
     for case in cases:

@@ -42,6 +42,7 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
+from agentdyno.model.naming.shown import shown_result
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.settings.judging import LEVEL
 from agentdyno.stats import Values, quantile
@@ -55,7 +56,7 @@ def standing_of(
     ``figures`` by arm id give intervals, failed cases and the head-to-head; without them they are made from the
     samples in the result, and an arm whose samples are not there is shown with what its own figures tell.
     """
-    suite = suite_of(result)
+    suite, result = suite_of(result), shown_result(result)
     taken = figures if figures is not None else figures_of(result)
     targets: dict[str, Targets] = {
         item.benchmark_id: result.targets.get(item.benchmark_id) or targets_for(item) for item in suite.benchmarks

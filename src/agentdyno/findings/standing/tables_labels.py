@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentdyno.contracts import Report
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
+from agentdyno.model.naming.shown import with_shown_arms
 from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
 
@@ -20,7 +21,11 @@ def is_suite(result: RunResult) -> bool:
 
 
 def with_standings(report: Report) -> Report:
-    """The report with the standing of every suite among its results; those that it brings along are kept."""
+    """The report with the standing of every suite among its results; those that it brings along are kept.
+
+    Its results are as people read them.
+    """
+    report = replace(report, results=tuple(with_shown_arms(result) for result in report.results))
     suites = [result for result in report.results if is_suite(result)]
     if not suites:
         return report

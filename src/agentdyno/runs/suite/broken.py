@@ -54,7 +54,7 @@ class Baselines:
         try:
             return any(
                 loop.call(self._copes_with(sample, benchmark, scorer))
-                for sample in _answers(store, run_id, record.agent, benchmark)
+                for sample in _answers(store, run_id, record.arm_agent, benchmark)
             )
         finally:
             loop.close()

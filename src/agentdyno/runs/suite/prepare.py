@@ -34,7 +34,7 @@ from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
-from agentdyno.runs.lineup import Entrant, Maker, Named, line_up
+from agentdyno.runs.lineup import Entrant, Maker, Named, line_up, told_apart
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.broken import Baselines
 from agentdyno.runs.suite.closing import Collected
@@ -160,7 +160,7 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     load_imports(suite)
     candidates = candidates_of(suite, workspace, choices)
     entrants, settings, warnings = _sides(candidates, request.spec, workspace, say)
-    suite = replace(suite, agents=tuple(entrant.use for entrant in entrants))
+    suite = replace(suite, agents=told_apart(entrants, tools.store))
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
         maker, meter = Maker(suite.concurrency, tools.environ), None
@@ -391,4 +391,4 @@ def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[st
 def _changed_version(suite: Suite, tools: Tools, form: RunForm | None) -> tuple[RunWarning, ...]:
     from agentdyno.runs.suite.published import changed_version
 
-    return changed_version(suite, tools.store, form)
+    return changed_version(suite, tools.store, form, refused=tools.choices.refuse_changed_suite)

@@ -1,14 +1,19 @@
-"""A version of a suite that was run is published: other contents under its name are told."""
+"""A version of a suite that was run is published: other contents under its name are refused, or told."""
 
 from __future__ import annotations
 
+from agentdyno.errors import SpecError
 from agentdyno.model import RunWarning, Suite
 from agentdyno.model.form import RunForm
+from agentdyno.settings.suite import ALLOW_CHANGED_SUITE
 from agentdyno.store import Store
 
 
-def changed_version(suite: Suite, store: Store | None, form: RunForm | None) -> tuple[RunWarning, ...]:
-    """A warning where the store has the declared version of a suite with other contents."""
+def changed_version(
+    suite: Suite, store: Store | None, form: RunForm | None, *, refused: bool = False
+) -> tuple[RunWarning, ...]:
+    """A warning where the store has the declared version of a suite with other contents; ``SpecError`` where such a
+    suite is ``refused``."""
     if store is None or not suite.version or (form is not None and not form.whole):
         return ()
     rows = [row for row in store.boards.suites() if row.suite_id == suite.suite_id and row.version == suite.version]
@@ -17,5 +22,11 @@ def changed_version(suite: Suite, store: Store | None, form: RunForm | None) -> 
         return ()
     told = f"version {suite.version} of {suite.name} was run with other contents before ({before[0].digest})"
     file = suite.source or suite.suite_id
-    remedy = f"`dyno suite diff {before[0].digest} {file}` shows what differs. Declare another version for it."
-    return (RunWarning("suite-version-changed", told, remedy),)
+    shows = f"`dyno suite diff {before[0].digest} {file}` shows what differs."
+    if refused:
+        raise SpecError(
+            f"{told}; now they are {suite.digest}",
+            where=suite.source or suite.name,
+            remedy=f"Raise its `version:`. {shows} {ALLOW_CHANGED_SUITE.option} runs it all the same.",
+        )
+    return (RunWarning("suite-version-changed", told, f"{shows} Declare another version for it."),)

@@ -151,7 +151,8 @@ def _twin(candidate: Entrant, baseline: Baseline, before: dict[str, Entrant]) ->
     known = before.get(candidate.use.name)
     use = known.use if known is not None else _moved(candidate.use, root, worktree, baseline.label)
     version = version_of(use, moved=(root, worktree))
-    return Entrant(use, version, launch=baseline.launch)
+    same = replace(use, identity=candidate.use.identity)  # another version of one agent, wherever its file was then
+    return Entrant(same, version, launch=baseline.launch)
 
 
 def _moved(use: AgentUse, root: Path, worktree: Path, label: str) -> AgentUse:

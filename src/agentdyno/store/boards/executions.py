@@ -14,6 +14,7 @@ from agentdyno.model.metric import LARGEST
 from agentdyno.model.result import form_of
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
+from agentdyno.store.boards.naming import adopt, label_agents
 from agentdyno.store.boards.schema import ERRORS, SCORES, agents, benchmarks, configurations, executions, suites
 from agentdyno.store.boards.targets import known_targets, scored_in_force, settle_targets
 from agentdyno.store.database.session import DatabaseSession
@@ -70,11 +71,12 @@ def record_executions(session: DatabaseSession, run: int, result: RunResult, key
             session.execute(update(executions).where(executions.c.id == present[key]), row)
         else:
             session.execute(insert(executions), {**row, "uid": timed_uid(int(str(row["created_at"])))})
+    label_agents(session)
     summaries.add(session, which, places)
 
 
 def keep_agent(session: DatabaseSession, name: str, version: str, use: AgentUse | None, now_ms: int) -> int:
-    """The row of an agent in this version and configuration."""
+    """The row of an agent in this version and configuration; ``label_agents`` has to follow."""
     mark = agent_digest(use)
     row = {
         "uid": derived_uid("agent", name, version, mark),
@@ -84,8 +86,12 @@ def keep_agent(session: DatabaseSession, name: str, version: str, use: AgentUse 
         "uses": "" if use is None else use.uses,
         "config": None if use is None else plain_or_null(use.config, f"the configuration of {name}"),
         "created_at": now_ms,
+        "identity": None if use is None else use.identity or None,
+        "label": None,
     }
     session.execute(session.backend.insert_unless_present(agents, ["name", "version", "digest"]), row)
+    if use is not None:
+        adopt(session, name, use)
     return int(session.execute(select(agents.c.id).where(agents.c.uid == row["uid"])).scalar_one())
 
 

@@ -11,6 +11,7 @@ from agentdyno.model import Direction, Provenance
 from agentdyno.model.form import WHOLE
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
+from agentdyno.store.boards.naming import called
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
@@ -148,10 +149,8 @@ def agent_executions(
 
 def _own(agent: str, version: str | None, suite: str | None, benchmark: str | None) -> list[ColumnElement[bool]]:
     """As lists of keys, so that the index over agent, benchmark and time serves them."""
-    named = [agents.c.name == agent]
-    if version is not None:
-        named.append(agents.c.version == version)
-    found: list[ColumnElement[bool]] = [executions.c.agent.in_(select(agents.c.id).where(*named))]
+    named = select(agents.c.id).where(called(agent, version))
+    found: list[ColumnElement[bool]] = [executions.c.agent.in_(named)]
     if suite is not None or benchmark is not None:
         asked = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
         if suite is not None:

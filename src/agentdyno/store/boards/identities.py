@@ -35,6 +35,9 @@ def uid_text(uid: bytes) -> str:
 def split_agent(agent: str, uses: Sequence[AgentUse]) -> tuple[str, str, AgentUse | None]:
     """Name, version and definition of what an arm calls ``name@version``; a name may hold an ``@`` itself."""
     for use in uses:
+        if use.at_version and agent == f"{use.name}@{use.at_version}":
+            return use.name, use.at_version, use
+    for use in uses:
         if agent == f"{use.name}@{use.version}":
             return use.name, use.version or "", use
     undeclared = [use for use in uses if use.version is None]

@@ -14,6 +14,7 @@ from agentdyno.model.form import WHOLE
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.executions import keep_agent, standard_error
 from agentdyno.store.boards.identities import timed_uid
+from agentdyno.store.boards.naming import called, label_agents
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution
@@ -48,6 +49,7 @@ def add_executions(session: DatabaseSession, rows: Iterable[Execution]) -> int:
     while group := list(islice(encoded, _GROUP)):
         session.backend.insert_many(session.connection, executions, [*_RESOLVED, *NUMBERS, *ERRORS], group)
         count += len(group)
+    label_agents(session)
     summaries.add_known(session, executions.c.id > before, resolver.places())
     return count
 
@@ -98,7 +100,7 @@ class _Resolver:
             )
 
     def _agent(self, row: Execution) -> int:
-        wanted = select(agents.c.id).where(agents.c.name == row.agent, agents.c.version == row.agent_version)
+        wanted = select(agents.c.id).where(called(row.agent, row.agent_version))
         found = self._session.execute(wanted.order_by(agents.c.id.desc()).limit(1)).scalar()
         key = int(found) if found else keep_agent(self._session, row.agent, row.agent_version, None, row.created_at)
         self._agents[row.agent, row.agent_version] = key

@@ -156,7 +156,7 @@ def _leaderboard(asked: BoardQuestion) -> Select[*tuple[Any, ...]]:
     """Put together once: that takes as long as running it."""
     names = _BRIEF if asked.brief else _TOTALS
     totals = _day_sums(names, asked).subquery("totals")
-    head = [agents.c.id, *(agents.c[name] for name in ("uid", "name", "version"))]
+    head = [agents.c.id, *(agents.c[name] for name in ("uid", "label", "version"))]
     known = [totals.c[name] if name in names else literal_column("0").label(name) for name in _TOTALS]
     return select(*head, totals.c.category, *known).join(agents, agents.c.id == totals.c.agent)
 

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, case, func,
 
 from agentdyno.findings.board.model import MatrixRow
 from agentdyno.model import Suite
+from agentdyno.model.naming.labels import GIVEN
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, latest, suites
 from agentdyno.store.database.columns import Words
@@ -21,14 +22,15 @@ def list_agents(session: DatabaseSession) -> list[AgentRow]:
     """Every agent that has an execution, by name, newest version first."""
     success = func.max(case((latest.c.whole == 1, latest.c.success_at)))
     times = (func.max(latest.c.attempt_at), success)
-    columns = [agents.c[name] for name in ("uid", "name", "version", "digest", "uses", "created_at")]
+    columns = [agents.c[name] for name in ("uid", "label", "version", "digest", "uses", "created_at")]
+    also = [agents.c.name, agents.c.identity]
     rows = session.execute(
-        select(*columns, *times)
+        select(*columns, *times, *also)
         .outerjoin(latest, latest.c.agent == agents.c.id)
-        .group_by(agents.c.id, *columns)
-        .order_by(agents.c.name, agents.c.created_at.desc(), agents.c.id.desc())
+        .group_by(agents.c.id, *columns, *also)
+        .order_by(agents.c.label, agents.c.created_at.desc(), agents.c.id.desc())
     )
-    return [AgentRow(uid_text(row[0]), *row[1:]) for row in rows]
+    return [AgentRow(*[uid_text(row[0]), *row[1:-1], row[-1] or GIVEN + row[-2]]) for row in rows]
 
 
 def list_suites(session: DatabaseSession) -> list[SuiteRow]:
@@ -127,7 +129,7 @@ def matrix_rows(
     ]
 
 
-_AGENTS = select(agents.c.id, agents.c.uid, agents.c.name, agents.c.version)
+_AGENTS = select(agents.c.id, agents.c.uid, agents.c.label, agents.c.version)
 _BENCHMARKS = select(
     benchmarks.c.id,
     suites.c.digest,
@@ -163,7 +165,7 @@ def _matrix(of_suite: bool, of_category: bool, partial: bool) -> Select[*tuple[A
 def agents_of_versions(session: DatabaseSession, suite_id: str, *, since: int = 0) -> dict[str, set[str]]:
     """By digest of every whole version of a suite the names of the agents that succeeded in it since that time."""
     asked = (
-        select(suites.c.digest, agents.c.name)
+        select(suites.c.digest, agents.c.label)
         .select_from(latest)
         .join(agents, agents.c.id == latest.c.agent)
         .join(benchmarks, benchmarks.c.id == latest.c.benchmark)

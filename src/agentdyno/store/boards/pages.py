@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from agentdyno.store.boards.matrix import find_suites
+from agentdyno.store.boards.naming import called
 from agentdyno.store.boards.queries import execution_of, whole_executions
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
 from agentdyno.store.database.session import DatabaseSession
@@ -41,10 +42,8 @@ def execution_page(
 
     The keys come from the index, the rest of the shown rows alone.
     """
-    named: list[ColumnElement[bool]] = [agents.c.name == wanted.agent]
-    if wanted.version is not None:
-        named.append(agents.c.version == wanted.version)
-    own: list[ColumnElement[bool]] = [executions.c.agent.in_(select(agents.c.id).where(*named))]
+    named = select(agents.c.id).where(called(wanted.agent, wanted.version))
+    own: list[ColumnElement[bool]] = [executions.c.agent.in_(named)]
     if wanted.suite is not None:
         asked = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
         own.append(executions.c.benchmark.in_(asked.where(find_suites(wanted.suite))))

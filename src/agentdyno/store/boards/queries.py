@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Row, Select, select
 
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
+from agentdyno.store.boards.naming import called
 from agentdyno.store.boards.schema import ERRORS, NUMBERS, agents, benchmarks, executions, suites, workspaces
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution, ExecutionFilter
@@ -31,7 +32,7 @@ def whole_executions() -> Select[*tuple[Any, ...]]:
     """The columns that ``execution_of`` takes, newest first."""
     return (
         select(
-            agents.c.name,
+            agents.c.label,
             agents.c.version,
             suites.c.digest,
             benchmarks.c.benchmark_id,
@@ -72,7 +73,6 @@ def execution_of(row: Row[*tuple[Any, ...]]) -> Execution:
 
 def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
     equal: list[tuple[ColumnElement[object], object]] = [
-        (agents.c.name, wanted.agent),
         (agents.c.version, wanted.agent_version),
         (benchmarks.c.benchmark_id, wanted.benchmark),
         (benchmarks.c.category, wanted.category),
@@ -80,6 +80,8 @@ def _conditions(wanted: ExecutionFilter) -> list[ColumnElement[bool]]:
         (executions.c.status, wanted.status),
     ]
     found: list[ColumnElement[bool]] = [column == value for column, value in equal if value is not None]
+    if wanted.agent is not None:
+        found.append(called(wanted.agent, wanted.agent_version))
     if wanted.suite is not None:
         found.append(find_suites(wanted.suite))
     if wanted.since is not None:

@@ -76,6 +76,8 @@ agents = Table(
     Column("uses", Words(), nullable=False),
     Column("config", VERBATIM),
     Column("created_at", BigInteger, nullable=False),
+    Column("identity", Words()),
+    Column("label", Words(), index=True),
     UniqueConstraint("name", "version", "digest"),
 )
 

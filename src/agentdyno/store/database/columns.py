@@ -9,7 +9,7 @@ from sqlalchemy import JSON, BigInteger, Dialect, Insert, Integer, MetaData, Sel
 from sqlalchemy import text as sql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0010", "0011")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0010", "0011", "0012")
 HEAD = REVISIONS[-1]
 VERSION_TABLE = "agentdyno_version"
 

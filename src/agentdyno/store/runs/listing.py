@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Text, case, cast, exists, func, or_, select
 
 from agentdyno.model import RunStatus, Status
-from agentdyno.store.boards.schema import executions, suites
+from agentdyno.store.boards.schema import agents, executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow, RunSubject
 from agentdyno.store.runs.codec import id_text
@@ -65,6 +65,7 @@ def list_runs(session: DatabaseSession, limit: int, only: Sequence[ColumnElement
             subjects.get(row.id, ()),
             row.suite_id or "",
             (row.vcs or {}).get("commit") or "",
+            row.paused_ms,
         )
         for row in rows
     ]
@@ -87,7 +88,9 @@ def mentions(text: str) -> ColumnElement[bool]:
 
 def _subjects(session: DatabaseSession, keys: Sequence[int]) -> dict[int, tuple[RunSubject, ...]]:
     columns = (*(arms.c[name] for name in _OF_ARMS), arms.c.case_figures, arms.c.totals)
-    wanted = select(*columns).where(arms.c.run.in_(keys)).order_by(arms.c.run, arms.c.position)
+    named = (executions.c.arm == arms.c.id) & (agents.c.id == executions.c.agent)
+    label = select(agents.c.label + "@" + agents.c.version).where(named).scalar_subquery().label("shown")
+    wanted = select(*columns, label).where(arms.c.run.in_(keys)).order_by(arms.c.run, arms.c.position)
     found: dict[int, dict[object, list[Any]]] = defaultdict(dict)  # rows of ``arms``
     for row in session.execute(wanted):
         # An agent has an arm in each benchmark; everything else is one arm.
@@ -103,7 +106,7 @@ def _subject(rows: Sequence[Row[*tuple[Any, ...]]]) -> RunSubject:
         figures = [row.case_figures or {} for row in rows]
         tried = sum(own.get("samples") or 0 for own in figures)
         return RunSubject(
-            first.agent or first.name,
+            first.shown or first.agent or first.name,
             side=first.side or "",
             score=_mean((row.scores or {}).get("overall") for row in rows),
             pass_rate=sum(own.get("passed") or 0 for own in figures) / tried if tried else None,

@@ -25,11 +25,13 @@ from agentdyno.model import (
     Side,
     Spec,
     Status,
+    Suite,
     Vcs,
 )
 from agentdyno.model.form import RunForm
+from agentdyno.model.naming.shown import with_labels
 from agentdyno.model.result import ScoreSpread
-from agentdyno.store.boards.schema import suites
+from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import decoded, id_bytes, id_text, readable, row_sample
 from agentdyno.store.runs.schema import (
@@ -187,13 +189,25 @@ def _read_run(session: DatabaseSession, key: int, samples: bool) -> RunResult:
         arms=_load_arms(session, key, spec, samples),
         overhead_s=row.overhead_s,
         stopped_because=row.stopped_because,
-        suite=None if row.suite_document is None else suite_of(row.suite_settings, row.suite_document),
+        suite=None if row.suite_document is None else _suite(session, row.suite_settings, row.suite_document),
         pricing=row.pricing or {},
         targets=_targets(row.targets or {}),
         workspace=row.workspace,
         origin=row.origin or {},
         form=None if row.form is None else decoded(RunForm, row.form, "the form of a run"),
+        paused_ms=row.paused_ms,
     )
+
+
+def _suite(session: DatabaseSession, settings: Mapping[str, Any] | None, document: Mapping[str, Any]) -> Suite:
+    """A run's suite, its agents with what they are called today."""
+    suite = suite_of(settings, document)
+    identities = {use.identity for use in suite.agents if use.identity}
+    if not identities:
+        return suite
+    known = select(agents.c.identity, agents.c.label).where(agents.c.identity.in_(identities)).distinct()
+    labels = {use.identity: use.label or use.name for use in suite.agents}
+    return replace(suite, agents=with_labels(suite.agents, labels | dict(session.execute(known).all())))
 
 
 def load_artifact(session: DatabaseSession, run_id: str, path: str) -> bytes | None:

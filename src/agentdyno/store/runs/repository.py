@@ -11,6 +11,7 @@ from agentdyno.errors import StoreError
 from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import runs_before
+from agentdyno.store.boards.naming import labels_with
 from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
@@ -64,6 +65,7 @@ class RunRepository(Repository):
     whole_before = in_snapshot(runs_before)
     targets = in_snapshot(known_targets)
     first_targets = in_snapshot(first_targets)
+    labels_with = directly(labels_with)
     page = in_snapshot(pages.run_page)
     sample_page = in_snapshot(pages.sample_page)
     neighbours = in_snapshot(pages.run_neighbours)
@@ -73,6 +75,7 @@ class RunRepository(Repository):
     find_samples = in_snapshot(sample_rows.find_samples)
     add_arm = durably(writes.add_arm)
     reopen = durably(writes.reopen_run)
+    note_pause = durably(writes.note_pause)
     update_scores = durably(sample_rows.update_scores)
     save_calibration = durably(keep_calibration)
     latest_calibration = directly(last_calibration)

@@ -96,6 +96,7 @@ runs = Table(
     Column("workspace", Words(), nullable=False, server_default="default"),
     Column("origin", VERBATIM),
     Column("form", VERBATIM),
+    Column("paused_ms", BigInteger, nullable=False, server_default="0"),
 )
 
 arms = Table(

@@ -117,12 +117,42 @@ def _of_trial(arm: int, trial: Trial | Sample) -> tuple[ColumnElement[bool], ...
     )
 
 
-def reopen_run(session: DatabaseSession, run_id: str) -> None:
-    """Marks a run as running again; its samples stay. Survives a loss of power."""
+def reopen_run(session: DatabaseSession, run_id: str, *, now_ms: int | None = None) -> int:
+    """Marks a run as running again; its samples stay. Survives a loss of power.
+
+    From its end until ``now_ms`` it stood still; where nobody closed it, from the end of its last sample. How long it
+    has stood still by now, in milliseconds.
+    """
+    key = run_key(session, run_id)
+    paused = paused_ms(session, key, now_ms)
     session.execute(
-        update(runs).where(runs.c.id == run_key(session, run_id)),
-        {"status": RunStatus.RUNNING.value, "finished_at": None, "stopped_because": None},
+        update(runs).where(runs.c.id == key),
+        {"status": RunStatus.RUNNING.value, "finished_at": None, "stopped_because": None, "paused_ms": paused},
     )
+    return paused
+
+
+def note_pause(session: DatabaseSession, run_id: str, *, now_ms: int) -> int:
+    """Counts the time since the last sample of a run that nobody closed, and that is not gone on with."""
+    key = run_key(session, run_id)
+    paused = paused_ms(session, key, now_ms)
+    session.execute(update(runs).where(runs.c.id == key), {"paused_ms": paused})
+    return paused
+
+
+def paused_ms(session: DatabaseSession, key: int, now_ms: int | None) -> int:
+    """How long a run that is reopened at ``now_ms`` has stood still; ``None``: nothing is known of this pause."""
+    row = session.execute(
+        select(runs.c.started_at, runs.c.finished_at, runs.c.paused_ms).where(runs.c.id == key)
+    ).one()
+    if now_ms is None:
+        return int(row.paused_ms)
+    ended = row.finished_at
+    if ended is None:
+        last = func.max(samples.c.started_at_ms + func.coalesce(samples.c.duration_s, 0.0) * 1000)
+        found = session.execute(select(last).join(arms, arms.c.id == samples.c.arm).where(arms.c.run == key)).scalar()
+        ended = max(row.started_at + row.paused_ms, round(found or 0))
+    return int(row.paused_ms) + max(0, now_ms - int(ended))
 
 
 def _suite(session: DatabaseSession, header: RunResult) -> dict[str, object]:

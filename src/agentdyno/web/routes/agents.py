@@ -95,6 +95,7 @@ def _summary(name: str, rows: list[AgentRow], registered: list[RegisteredAgent])
         last_attempt_at=_newest(row.last_attempt_at for row in rows),
         settings=newest.allowed if newest is not None else {},
         registered_versions=runnable,
+        identity=rows[0].identity if rows else "",
     )
 
 

@@ -193,6 +193,11 @@ function Body({ page }: { page: AgentPage }): ReactElement {
   return (
     <>
       {agent.description && <p>{agent.description}</p>}
+      {agent.identity !== "" && !agent.identity.startsWith("name:") && (
+        <p className="muted">
+          From <code>{agent.identity}</code>
+        </p>
+      )}
       <p>
         {!agent.registered && <span className="badge">not registered here</span>} {agent.paid === true && <span className="badge">costs money</span>}
       </p>

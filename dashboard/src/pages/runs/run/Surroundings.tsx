@@ -44,7 +44,7 @@ export function Warnings({ run }: { run: RunResult }): ReactElement | null {
 
 /** What one wants to know of a run before its figures. */
 export function RunFacts({ run }: { run: RunResult }): ReactElement {
-  const took = run.finished_at === null ? null : (run.finished_at - run.started_at) / 1000;
+  const took = run.finished_at === null ? null : (run.finished_at - run.started_at - (run.paused_ms ?? 0)) / 1000;
   const samples = run.arms.reduce((sum, arm) => sum + arm.samples_total, 0);
   return (
     <Facts

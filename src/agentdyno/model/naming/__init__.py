@@ -1,0 +1,1 @@
+"""What agents are called: by where they come from, and in as few words as tell them apart."""
