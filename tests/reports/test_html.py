@@ -10,7 +10,8 @@ from agentdyno.model import Verdict
 from agentdyno.reports.html_page import MOST_CHARTED, render_html
 
 from ..given_results import SCRIPT, Factory
-from .suites import comprehensive, report
+from .suites import comprehensive
+from .suites import report as of_suites
 
 VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
 
@@ -161,7 +162,7 @@ def test_an_axis_is_logarithmic_above_a_range_of_twenty(values: tuple[float, ...
 
 
 def test_paper_is_light_and_a_table_of_many_columns_is_set_close() -> None:
-    text = render_html(report(comprehensive()))
+    text = render_html(of_suites(comprehensive()))
     assert "@media screen and (prefers-color-scheme: dark)" in text
     assert "@media (prefers-color-scheme: dark)" not in text
     assert '<table class="dense">' in text
