@@ -14,7 +14,7 @@ from .asking import Project
 from .golden import check
 
 
-@pytest.mark.parametrize("kind", ["spec", "suite", "load", "workspace"])
+@pytest.mark.parametrize("kind", ["spec", "suite", "load", "commands", "workspace"])
 def test_the_schema_of_a_file_is_what_it_was(kind: str, project: Project) -> None:
     check(f"schema/{kind}.json", project.text("schema", kind))
 

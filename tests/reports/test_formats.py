@@ -228,7 +228,7 @@ def test_many_samples_are_thinned_evenly_and_the_file_says_so(make: Factory, tmp
     assert "cprofile" in back.arms[-1].samples[-1].details
     warning = back.warnings[-1]
     assert warning.code == "samples-thinned"
-    assert "20" in warning.message
+    assert warning.message == "this file holds 180 of 354 samples, evenly spaced."
     assert back.arms[0].metrics == rich.arms[0].metrics
 
 
@@ -237,6 +237,16 @@ def test_thinning_twice_leaves_one_warning(make: Factory, tmp_path: Path) -> Non
     twice = decode_result(write_result(once, tmp_path / "b.json", cap=10).read_text("utf-8"), "b")
     assert [warning.code for warning in twice.warnings] == ["samples-thinned"]
     assert twice.arms[0].samples_total == 40
+
+
+def test_a_result_that_came_with_some_of_its_samples_says_how_many_its_file_holds(
+    make: Factory, tmp_path: Path
+) -> None:
+    sweep = make.sweep()
+    arms = tuple(replace(arm, samples=arm.samples[:10]) for arm in sweep.arms)
+    path = write_result(replace(sweep, arms=arms), tmp_path / "a.json")
+    (warning,) = decode_result(path.read_text("utf-8"), "a").warnings
+    assert warning.message == f"this file holds {10 * len(arms)} of {40 * len(arms)} samples, evenly spaced."
 
 
 def test_a_failed_write_leaves_the_old_file(make: Factory, tmp_path: Path) -> None:

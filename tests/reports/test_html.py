@@ -10,6 +10,8 @@ from agentdyno.model import Verdict
 from agentdyno.reports.html_page import MOST_CHARTED, render_html
 
 from ..given_results import SCRIPT, Factory
+from .suites import comprehensive
+from .suites import report as of_suites
 
 VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
 
@@ -157,3 +159,10 @@ def test_parameters_that_vary_together_are_one_line(make: Factory) -> None:
 )
 def test_an_axis_is_logarithmic_above_a_range_of_twenty(values: tuple[float, ...], log: bool) -> None:
     assert wants_log(values) is log
+
+
+def test_paper_is_light_and_a_table_of_many_columns_is_set_close() -> None:
+    text = render_html(of_suites(comprehensive()))
+    assert "@media screen and (prefers-color-scheme: dark)" in text
+    assert "@media (prefers-color-scheme: dark)" not in text
+    assert '<table class="dense">' in text

@@ -177,6 +177,22 @@ def test_junit_has_a_test_case_per_agent_and_case() -> None:
     assert error.get("type") == "error.exception"
 
 
+def test_junit_says_which_tools_were_called_and_why_that_is_wrong() -> None:
+    judged = {
+        "scorer": "tool_calls",
+        "weight": 1.0,
+        "values": {"tool_calls": 0.0},
+        "explanation": "search was not called",
+        "details": {"calls": ["lookup(q=rain)"]},
+    }
+    answer = sample("a", 0.0, output={"text": "wet", "id": 7}, details={"scoring": [judged]})
+    run = close_suite(suite_result(suite_of(benchmark(Case("a", "?", "dry"))), arm("x@1", "facts", [answer])))
+    failure = ElementTree.fromstring(render_junit(report(run)).encode()).find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "want dry, got lookup(q=rain)"
+    assert "why: search was not called" in (failure.text or "")
+
+
 def test_json_carries_the_standings() -> None:
     document = json.loads(render_json(with_standings(report(RUN))))
     agents = document["findings"]["standings"][0]["agents"]

@@ -45,6 +45,11 @@ def test_other_calls_are_left_alone() -> None:
     assert disturbed(elsewhere, Stopped()) is elsewhere
 
 
+def test_a_command_no_longer_than_its_shell_is_not_taken_for_a_disturbed_one() -> None:
+    short = sample(90.0, 0.0)
+    assert disturbed(short, Stopped()) is short
+
+
 def test_they_are_counted_for_the_warning() -> None:
     claims = Claims.of([sample(1.0, 1.0), disturbed(sample(99.0, 21.0), Stopped())])
     seen = claims.disturbed

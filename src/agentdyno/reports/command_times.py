@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from io import StringIO
 from statistics import fmean, median, stdev
 
-from agentdyno.model import ArmResult, RunResult
+from agentdyno.model import ArmResult, RunResult, Sample
 from agentdyno.show.wording import one_line
 
 _FIGURES = ("mean", "stddev", "median", "user", "system", "min", "max")
@@ -83,12 +83,16 @@ def _rows(result: RunResult) -> list[_Row]:
 
 
 def _times(arm: ArmResult) -> list[float]:
-    return [sample.readings["duration_s"] for sample in arm.samples if sample.usable]
+    return [sample.readings["duration_s"] for sample in _timed(arm)]
+
+
+def _timed(arm: ArmResult) -> list[Sample]:
+    """A run in which the bench stood still has no time of its own."""
+    return [sample for sample in arm.samples if sample.usable and "duration_s" in sample.readings]
 
 
 def _row(arm: ArmResult) -> _Row:
-    times, metrics = _times(arm), arm.metrics
-    usable = [sample for sample in arm.samples if sample.usable]
+    times, metrics, usable = _times(arm), arm.metrics, _timed(arm)
     memory = [sample.readings.get("peak_rss_bytes") for sample in usable]
     parameters = arm.params.get("parameters")
     return _Row(

@@ -39,25 +39,30 @@ def write_result(result: RunResult, path: Path, cap: int = SAMPLE_CAP) -> Path:
 
 
 def thinned(result: RunResult, cap: int = SAMPLE_CAP) -> RunResult:
-    """The result with at most ``cap`` samples per arm, evenly spaced; totals and metrics stay as they were."""
-    over = [arm for arm in result.arms if len(arm.samples) > cap]
-    if not over:
+    """The result with at most ``cap`` samples per arm, evenly spaced, and a warning that says how many are kept where
+    that is not all; totals and metrics stay as they were. A suite's result may have come with fewer already."""
+    arms = tuple(_thin(arm, cap) for arm in result.arms)
+    held, taken = (sum(map(of, arms)) for of in (_held, _taken))
+    if held == taken:
         return result
-    from agentdyno.show.wording import count  # few results are so long
-
-    total = sum(max(arm.samples_total, len(arm.samples)) for arm in over)
     warning = RunWarning(
         THINNED,
-        f"{count(len(over), 'arm')} of {len(result.arms)} took more than {cap:,} samples ({total:,} together); "
-        f"this file holds {cap:,} of each, evenly spaced.",
+        f"this file holds {held:,} of {taken:,} samples, evenly spaced.",
         "The figures come from all samples, and the store keeps every one of them.",
     )
     kept = tuple(item for item in result.warnings if item.code != THINNED)
-    return replace(result, arms=tuple(_thin(arm, cap) for arm in result.arms), warnings=(*kept, warning))
+    return replace(result, arms=arms, warnings=(*kept, warning))
+
+
+def _held(arm: ArmResult) -> int:
+    return len(arm.samples)
+
+
+def _taken(arm: ArmResult) -> int:
+    return max(arm.samples_total, len(arm.samples))
 
 
 def _thin(arm: ArmResult, cap: int) -> ArmResult:
-    total = max(arm.samples_total, len(arm.samples))
     if len(arm.samples) <= cap:
         return arm
     # The few instrumented samples carry the profiles; thinning them away would empty whole sections.
@@ -68,7 +73,7 @@ def _thin(arm: ArmResult, cap: int) -> ArmResult:
     samples: tuple[Sample, ...] = tuple(
         sample for i, sample in enumerate(arm.samples) if i in keep or (spared and sample.phase is Phase.INSTRUMENTED)
     )
-    return replace(arm, samples=samples, samples_total=total)
+    return replace(arm, samples=samples, samples_total=_taken(arm))
 
 
 def _evenly(indices: list[int], number: int) -> list[int]:

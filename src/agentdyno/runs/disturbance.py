@@ -12,7 +12,7 @@ from agentdyno.workers.pauses import PauseWatch
 from agentdyno.workers.reference import READING
 
 _OF_TIME = ("s", "/s")
-_KEPT = frozenset({"cpu_s", "server.cpu_s"})
+_KEPT = frozenset({"cpu_s", "user_s", "system_s", "server.cpu_s"})
 """CPU time stands still with whoever uses it."""
 
 
@@ -32,7 +32,7 @@ def disturbed(sample: Sample, pauses: PauseWatch) -> Sample:
     began_s = sample.started_at_ms / 1000
     lasted_s = duration_s * sample.inner_loops
     paused_s = pauses.seconds_between(began_s, began_s + lasted_s)
-    if paused_s < PAUSED_SHARE * lasted_s:
+    if not paused_s or paused_s < PAUSED_SHARE * lasted_s:  # a command no longer than its shell lasted 0 s
         stopped_s = pauses.stopped_between(began_s, began_s + lasted_s)
         if stopped_s < max(STOPPED_S, PAUSED_SHARE * lasted_s):
             return sample

@@ -50,7 +50,8 @@ def number_axis(
     exact: bool = False,
     whole: bool = False,
 ) -> None:
-    """Plain numbers on an axis. ``exact`` puts the ticks on the values themselves where they are few."""
+    """Plain numbers on an axis. ``exact`` puts the ticks on the values themselves where they are few; where all are
+    one value, that is the only tick."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -58,8 +59,8 @@ def number_axis(
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         axis.set_minor_formatter(NullFormatter())
     few = exact and 1 < len(values) <= 8
-    if few:
-        axis.set_ticks(list(values))
+    if (constant := is_constant(values)) or few:
+        axis.set_ticks([values[0]] if constant else list(values))
         axis.set_minor_locator(NullLocator())
     elif log:
         decades_only = max(values) / min(values) > 300
@@ -67,6 +68,11 @@ def number_axis(
     else:
         axis.set_major_locator(MaxNLocator(nbins=5, integer=whole))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}" if abs(value) < 1e9 else f"{value:.3g}"))
+
+
+def is_constant(values: Sequence[float]) -> bool:
+    """Whether there is but one value, but for rounding: ticks around it would suggest a spread."""
+    return bool(values) and max(values) - min(values) <= 1e-9 * max(map(abs, values))
 
 
 def box(axes: Axes, values: Sequence[float], y: float, height: float) -> None:

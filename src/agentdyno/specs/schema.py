@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-SchemaKind = Literal["spec", "suite", "load", "workspace"]
+SchemaKind = Literal["spec", "suite", "load", "commands", "workspace"]
 
 
 def json_schema(kind: SchemaKind = "spec") -> dict[str, object]:
-    """JSON Schema (draft 2020-12) of a spec file, a suite file, a load file or ``dyno.yaml``."""
+    """JSON Schema (draft 2020-12) of a spec file, a suite file, a load file, a file of commands or ``dyno.yaml``."""
     schema: dict[str, Any] = _model(kind).model_json_schema(mode="validation")
     for table in [schema, *schema.get("$defs", {}).values()]:
         for row in table.get("properties", {}).values():
@@ -39,6 +39,10 @@ def _model(kind: SchemaKind) -> type[BaseModel]:
         from agentdyno.specs.load.format import LoadFile
 
         return LoadFile
+    if kind == "commands":
+        from agentdyno.specs.commands.format import CommandsFile
+
+        return CommandsFile
     from agentdyno.specs.workspace.format import WorkspaceFile
 
     return WorkspaceFile

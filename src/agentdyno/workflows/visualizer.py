@@ -80,7 +80,7 @@ class BenchmarkVisualizer:
         self._names(axes, labelled)
         axes.set_title(title if every else f"{title}: unknown", fontsize=9, color=INK, loc="left")
         if every:
-            number_axis(axes, "x", every, log=False)
+            number_axis(axes, "x", [0.0, *every], log=False)
         axes.set_xlim(left=0)
 
     def _execution_time(self) -> Figure:

@@ -104,10 +104,11 @@ class Remarks:
             known.bad += 1
         elif len(self.failed) < self.most_remembered:
             status = "not judged" if sample.status is Status.OK and score is None else sample.status.value
-            self.failed[sample.case_id] = Remark(status, shorten(answer_text(sample)), _why(sample))
+            self.failed[sample.case_id] = Remark(status, shorten(answer_text(sample)), why_text(sample))
 
 
-def _why(sample: Sample) -> str:
+def why_text(sample: Sample) -> str:
+    """Why it did not pass, in the scorer's words or the failure's; "" where nobody says."""
     if sample.failure is not None:
         return shorten(sample.failure.message)
     told = [str(item["explanation"]) for _, item in scoring_items(sample.details) if item.get("explanation")]

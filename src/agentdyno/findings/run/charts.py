@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentdyno.findings.run.charts_points import ArmValues, Sweep, sweep_title, thin, wants_log
 from agentdyno.findings.run.tables_profiles import ProfileSeries
-from agentdyno.show.axes import ACCENT, GRID, INK, LINES, MUTED, box, legend, number_axis, strip, style
+from agentdyno.show.axes import ACCENT, GRID, INK, LINES, MUTED, box, is_constant, legend, number_axis, strip, style
 from agentdyno.show.wording import axis_scale, label, one_line
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _histogram(upper: Axes, lower: Axes, data: ArmValues) -> None:
     scale, unit = axis_scale(data.unit, _typical(data.values))
     values = numpy.asarray(data.values) / scale
     low, high = float(values.min()), float(values.max())
-    if high - low <= 1e-9 * max(abs(high), 1e-300):
+    if is_constant(data.values):
         pad = abs(high) * 0.05 or 1.0
         low, high = low - pad, high + pad
     bins = min(40, max(5, math.isqrt(len(values)) * 2))
@@ -213,7 +213,7 @@ def _histogram(upper: Axes, lower: Axes, data: ArmValues) -> None:
     lower.set_ylim(-0.5, 1.2)
     style(lower, grid="")
     lower.set_yticks([])
-    number_axis(lower, "x", [low, high], log=False)
+    number_axis(lower, "x", list(values), log=False)
     lower.set_xlabel(_named(label(data.metric), unit, False))
 
 

@@ -71,7 +71,7 @@ def agent_chart(standing: SuiteStanding, name: str) -> Figure:
         axes.set_xticks([0, 25, 50, 75, 100])
     else:
         log = wants_log(sorted(ends))
-        number_axis(axes, "x", ends, log=log)
+        number_axis(axes, "x", ends if log else [0.0, *ends], log=log)
         if not log:
             axes.set_xlim(0, 1.06 * max(ends) or 1)
     axes.set_xlabel(f"{name} ({unit})")
