@@ -176,3 +176,30 @@ def test_who_waited_for_an_answer_that_failed_makes_it() -> None:
         with pytest.raises(SpecError):
             failed.result(20)
     assert cache.get(1, "board", lambda: 6) == 5
+
+
+def test_who_asks_waits_no_longer_than_is_wished_for_an_answer_that_is_made_in_the_background() -> None:
+    make = Slow()
+    with ThreadPoolExecutor(1) as thread:
+        cache: Answers[int] = Answers(background=lambda work: void(thread.submit(work)))
+        assert cache.find(1, "board", lambda: 7, patience_s=0.0) == (7, True), "there is none from before"
+        assert cache.find(2, "board", make, patience_s=0.0) == (7, False)
+        assert make.begun.wait(20)
+        assert cache.find(3, "board", make, patience_s=0.0) == (7, False), "one is made at a time"
+        make.go_on.set()
+        assert cache.find(3, "board", make, patience_s=20.0) == (1, True), "that of the state before is not enough"
+        assert cache.find(3, "board", make, patience_s=0.0) == (1, True)
+    assert make.made == [0, 1]
+
+
+def test_an_answer_that_cannot_be_made_in_the_background_is_told_to_who_waits_for_it() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        cache: Answers[int] = Answers(background=lambda work: void(thread.submit(work)))
+        cache.get(1, "board", lambda: 7)
+        with pytest.raises(ZeroDivisionError):
+            cache.find(2, "board", lambda: 1 // 0, patience_s=20.0)
+        assert cache.find(2, "board", lambda: 8, patience_s=20.0) == (8, True)
+
+
+def void(_: object) -> None:
+    """Nothing of it."""

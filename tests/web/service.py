@@ -47,7 +47,7 @@ class Bench:
         (folder / "agent.py").write_text(AGENT)
         (folder / "sums.yaml").write_text(SUITE)
         _copy_store(folder / "dyno.db")
-        given = {"poll_s": 0.01, "static": folder / "static", **settings}
+        given = {"poll_s": 0.01, "patience_s": 60.0, "static": folder / "static", **settings}
         self.settings = ServiceSettings(self.url, folder, **given)
         self.app: FastAPI = create_app(self.settings, lambda: NOW)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import partial
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
@@ -25,14 +27,22 @@ class Answers(Generic[T]):
     A ``stamp`` says what an answer rests on: the generation of a store, the runs that were finished, a number of the
     clock. An answer is used as long as its question comes with the same stamp. A ``question`` is everything else that
     the answer depends on. Of those who ask the same at once one makes the answer and the others wait for it; with
-    ``serve_old`` they get the one from before instead, where there is one.
+    ``serve_old`` they get the one from before instead, where there is one. ``background`` has what it is given done
+    by a thread of its own: an answer that is out of date is made anew there, see ``find``.
     """
 
-    def __init__(self, most: int = 16, *, serve_old: bool = False) -> None:
+    def __init__(
+        self,
+        most: int = 16,
+        *,
+        serve_old: bool = False,
+        background: Callable[[Callable[[], object]], None] | None = None,
+    ) -> None:
         if most < 1:
             raise ValueError(f"most must be at least 1, got {most}")
         self._most = most
         self._serve_old = serve_old
+        self._background = background
         self._kept: OrderedDict[Hashable, tuple[Hashable, T]] = OrderedDict()
         self._making: dict[Hashable, _Making[T]] = {}
         self._lock = Lock()
@@ -59,6 +69,32 @@ class Answers(Generic[T]):
             making.ended.wait()
             if making.made:
                 return making.made[0]
+
+    def find(
+        self, stamp: Hashable, question: Hashable, make: Callable[[], T], *, patience_s: float
+    ) -> tuple[T, bool]:
+        """``get``, and whether the answer is of this stamp. ``make`` is called in whichever thread makes it.
+
+        One that is out of date is made anew in the background, and waited for ``patience_s`` seconds at most: whoever
+        asks gets the one from before after that.
+        """
+        until = time.monotonic() + patience_s
+        while True:
+            with self._lock:
+                kept = self._kept.get(question)
+                if kept is None or kept[0] == stamp or self._background is None:
+                    break
+                self._kept.move_to_end(question)
+                making = self._making.get(question)
+                starts = making is None
+                making = making or self._making.setdefault(question, _Making(stamp))
+            if starts:
+                self._background(partial(self._make, question, making, make))
+            if not making.ended.wait(max(0.0, until - time.monotonic())):
+                return kept[1], False
+            if not making.made:
+                break  # the caller is told why
+        return self.get(stamp, question, make), True
 
     def _make(self, question: Hashable, making: _Making[T], make: Callable[[], T]) -> T:
         try:

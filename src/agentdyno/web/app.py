@@ -17,6 +17,7 @@ from agentdyno.web import problems, routes
 from agentdyno.web.limits import BodyLimits, RequestRateLimit
 from agentdyno.web.metrics import Metrics, Observed
 from agentdyno.web.problems import StrictJson
+from agentdyno.web.routes.changes import warm_up
 from agentdyno.web.schema import install_schema
 from agentdyno.web.security import Gate, LastResort, SecurityHeaders
 from agentdyno.web.settings import ServiceSettings
@@ -39,6 +40,8 @@ def create_app(settings: ServiceSettings, clock: Callable[[], int] | None = None
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         services.open()
+        if settings.warm_up:
+            services.in_background(partial(warm_up, services))
         watch.start()
         with told_of_shutdown(watch.stop):
             yield

@@ -42,14 +42,23 @@ def answer(value: object, *, status: int = 200, headers: Mapping[str, str] | Non
     return Response(encode(value), status, dict(headers or {}), JSON)
 
 
-def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callable[[], object]) -> Response:
+class OldResponse(Response):
+    """An answer from before the last change of an execution; the new one is being made."""
+
+
+def kept_answer(
+    services: Services, question: tuple[Hashable, ...], make: Callable[[], object], *, patience_s: float | None = None
+) -> Response:
     """An answer that follows from the executions in the store alone: made once as long as these do not change.
 
-    Where time alone changes it too, ``make`` gives a ``Lasting``.
+    Where time alone changes it too, ``make`` gives a ``Lasting``. It is called in any thread, so it asks ``services``
+    for its store. Whoever asks waits ``patience_s`` seconds for a new answer at most (that of the settings, unless
+    given) where there is an old one.
     """
     cache = _kept.get(services)
     if cache is None:
-        cache = _kept.setdefault(services, Answers(MOST_KEPT))
+        cache = _kept.setdefault(services, Answers(MOST_KEPT, background=services.in_background))
+    patience = services.settings.patience_s if patience_s is None else patience_s
     long: list[bytes] = []
 
     def made() -> Lasting:
@@ -63,13 +72,13 @@ def kept_answer(services: Services, question: tuple[Hashable, ...], make: Callab
 
     generation = services.store.boards.generation()
     try:
-        found = cache.get(generation, question, made)
+        found, current = cache.find(generation, question, made, patience_s=patience)
         if found.until_ms < services.now_ms():
             cache.forget(question)
-            found = cache.get(generation, question, made)
+            found, current = cache.get(generation, question, made), True
     except _TooLong:
         return Response(long[0], media_type=JSON)
-    return Response(found.value, media_type=JSON)
+    return (Response if current else OldResponse)(found.value, media_type=JSON)
 
 
 class _TooLong(Exception):
@@ -89,7 +98,8 @@ def tagged(request: Request, tag: str, make: Callable[[], object]) -> Response:
         return Response(status_code=304, headers=headers)
     made = make()
     response = made if isinstance(made, Response) else answer(made)
-    response.headers.update(headers)
+    # A tag is of the state of now, and so it may not stand on an answer from before.
+    response.headers.update({"Cache-Control": "no-store"} if isinstance(response, OldResponse) else headers)
     return response
 
 

@@ -22,7 +22,9 @@ class ServiceSettings:
     ``max_body_bytes`` (files to import ``max_import_bytes``, and ``import_limits`` unpacked) and take
     ``body_timeout_s`` seconds to arrive, its header ``header_timeout_s``. A stream of a job looks for changes every
     ``poll_s`` seconds and shows that it lives every ``ping_s``. ``static`` is the folder of the built dashboard,
-    ``None``: the one of this package.
+    ``None``: the one of this package. An answer that is out of date is made anew in the background; whoever asks
+    waits ``patience_s`` seconds for it at most, and gets the one from before then. ``warm_up`` makes the answer
+    of the dashboard's first page at the start.
     """
 
     store_url: str
@@ -42,6 +44,8 @@ class ServiceSettings:
     poll_s: float = 0.5
     ping_s: float = 10.0
     static: Path | None = None
+    patience_s: float = 0.03
+    warm_up: bool = False
 
     @property
     def loopback(self) -> bool:

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
@@ -105,6 +106,7 @@ class Services:
         self._matrices: Answers[Matrix] = Answers(64)
         self._catalogues: Answers[Catalogue] = Answers(serve_old=True)
         self._workspaces: Answers[Workspace] = Answers(serve_old=True)
+        self._background: ThreadPoolExecutor | None = None
 
     def now_ms(self) -> int:
         """UTC milliseconds."""
@@ -146,6 +148,13 @@ class Services:
                 found.append(store.service.job(job_id))
         return explained(store, found, self.now_ms())
 
+    def in_background(self, work: Callable[[], object]) -> None:
+        """Has it done by a thread of its own, one after the other; what fails there is for who asks next to meet."""
+        if self._background is not None:
+            self._background.submit(work)
+        else:
+            work()
+
     def renew_stores(self) -> None:
         """Opens connections anew: to be called when the database failed."""
         self._stores.renew()
@@ -153,9 +162,13 @@ class Services:
     def open(self) -> None:
         """Takes back a ``close``."""
         self._stores.open()
+        self._background = ThreadPoolExecutor(1, "answers")
 
     def close(self) -> None:
         """Lets go of every store; whoever asks afterwards is told that the service shuts down."""
+        background, self._background = self._background, None
+        if background is not None:
+            background.shutdown(wait=True, cancel_futures=True)
         self._stores.close()
 
     def _load_catalogue(self) -> Catalogue:

@@ -71,7 +71,7 @@ def command(host: str, port: int, workers: int, lease_s: float, **options: Unpac
         )
     with closing(listen(host, port)) as listening:
         settings = ServiceSettings(
-            url, Path.cwd(), host, workers, tuple(options["cors"]), keyless_beside_keys=keyless
+            url, Path.cwd(), host, workers, tuple(options["cors"]), keyless_beside_keys=keyless, warm_up=True
         )
         server, token = server_for(settings)
         with WorkerPool(url, Path.cwd(), workers, round(lease_s * 1000)):

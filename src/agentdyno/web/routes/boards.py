@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -49,15 +50,15 @@ def leaderboard(
     every category that has results, ranks within it, each from the suite of it that was run last. Simulated results
     are not in it, and runs that were quick, limited or cut short only with `include_partial`.
     """
-    boards = services.boards
     if category == EACH and suite_id:
         message = "every category is of the suites that have it"
         errors = (FieldProblem("query.suite_id", message),)
         raise RefusedRequest(422, message, "Leave suite_id out, or name one category.", errors=errors)
     digest = _digest(services, suite_id)
-    tag = _tag(services, "leaderboard", category, metric, limit, days, digest, include_partial)
+    question = _question(services, "leaderboard", category, metric, limit, days, digest, include_partial)
 
     def make() -> LeaderboardAnswer:
+        boards = services.boards
         if category == EACH:
             own = boards.by_category(metric=metric, days=days, limit=limit, partial=include_partial)
             return leaderboard_answer(boards.together(own, metric=metric, days=days))
@@ -66,7 +67,7 @@ def leaderboard(
         )
         return leaderboard_answer(board)
 
-    return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
+    return tagged(request, _tag(services, question), lambda: kept_answer(services, question, make))
 
 
 @router.get("/api/matrix", response_model=Matrix, responses=NOT_MODIFIED)
@@ -79,14 +80,13 @@ def matrix(
     services: Given,
 ) -> Response:
     """Every agent × every dimension, from each agent's last success in each benchmark of a suite, as in the board."""
-    boards = services.boards
     digest = _digest(services, suite_id)
-    tag = _tag(services, "matrix", digest, category, include_partial)
+    question = _question(services, "matrix", digest, category, include_partial)
 
     def make() -> Matrix:
-        return boards.matrix(suite=digest, category=category, partial=include_partial)
+        return services.boards.matrix(suite=digest, category=category, partial=include_partial)
 
-    return tagged(request, tag, lambda: kept_answer(services, (tag,), make))
+    return tagged(request, _tag(services, question), lambda: kept_answer(services, question, make))
 
 
 @router.get("/api/coverage", response_model=Coverage)
@@ -117,7 +117,11 @@ def _digest(services: Services, suite_id: str | None) -> str | None:
     return services.boards.suite_digest(known)
 
 
-def _tag(services: Services, *question: object) -> str:
-    """The same while no execution changes, no weight does, and no day passes (UTC)."""
-    weights = sorted(services.workspace.weights.items())
-    return tag_of(services.store.boards.generation(), services.now_ms() // DAY_MS, weights, *question)
+def _question(services: Services, *asked: Hashable) -> tuple[Hashable, ...]:
+    """All that a board depends on besides the executions: weights and the day (UTC)."""
+    return services.now_ms() // DAY_MS, tuple(sorted(services.workspace.weights.items())), *asked
+
+
+def _tag(services: Services, question: tuple[Hashable, ...]) -> str:
+    """The same while no execution changes, and nothing of the question does."""
+    return tag_of(services.store.boards.generation(), *question)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
+from agentdyno.errors import DynoError
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.model.job import AuditEntry, Scope
 from agentdyno.store.answers import Answers
 from agentdyno.web.asked import StrictBodyRoute
 from agentdyno.web.auth import ServiceCaller, require
 from agentdyno.web.problems import RefusedRequest
-from agentdyno.web.replies import NOT_MODIFIED, answer, tag_of, tagged
+from agentdyno.web.replies import NOT_MODIFIED, answer, kept_answer, tag_of, tagged
 from agentdyno.web.schemas import AcknowledgeBody, AlertItems
 from agentdyno.web.state import Services, services
 
@@ -29,6 +32,8 @@ Reader = Annotated[ServiceCaller, Depends(require(Scope.READ))]
 Runner = Annotated[ServiceCaller, Depends(require(Scope.RUN))]
 AlertId = Annotated[str, Path(max_length=200)]
 HOUR_MS = 3_600_000
+PATIENCE_S = 0.5
+"""Seconds that changes are waited for: a run that has ended is to be on the page within two seconds."""
 
 _caches: WeakKeyDictionary[Services, tuple[Answers[Answer], ChangeMemo]] = WeakKeyDictionary()
 
@@ -36,12 +41,27 @@ _caches: WeakKeyDictionary[Services, tuple[Answers[Answer], ChangeMemo]] = WeakK
 @router.get("/api/changes", response_model=Changes, responses=NOT_MODIFIED)
 def changes(request: Request, given: Given, _: Reader) -> Response:
     """One row per agent and suite, worst first: the newest version against its baseline."""
-    store = given.store
-    newest = store.runs.newest_status()
-    baselines = store.boards.baselines(given.workspace.name)
-    seen = newest, baselines, given.workspace.gate.rules
-    tag = tag_of("changes", store.boards.generation(), given.now_ms() // HOUR_MS, *seen)
-    return tagged(request, tag, lambda: _changing(given).changes())
+    store, question = given.store, _question(given)
+    tag = tag_of(store.boards.generation(), store.runs.newest_status(), *question)
+    return tagged(request, tag, lambda: _kept_changes(given, question))
+
+
+def warm_up(given: Services) -> None:
+    """Makes the answer of the dashboard's first page, so that who opens it first does not wait for all of it."""
+    with suppress(DynoError):
+        _kept_changes(given, _question(given))
+
+
+def _question(given: Services) -> tuple[Hashable, ...]:
+    """All that changes depend on besides executions."""
+    workspace = given.workspace
+    baselines = tuple(given.store.boards.baselines(workspace.name))
+    return "changes", given.now_ms() // HOUR_MS, baselines, workspace.gate.rules
+
+
+def _kept_changes(given: Services, question: tuple[Hashable, ...]) -> Response:
+    patience_s = max(PATIENCE_S, given.settings.patience_s)
+    return kept_answer(given, question, lambda: _changing(given).changes(), patience_s=patience_s)
 
 
 @router.get("/api/alerts", response_model=AlertItems)

@@ -88,8 +88,7 @@ def run(
 ) -> Response:
     """A run without its samples, and what is concluded about it."""
     found = find_run(services, run_id)
-    store = services.store
-    header = store.runs.load(found, samples=False)
+    header = services.store.runs.load(found, samples=False)
     policy, banded = services.workspace.gate, bands or header.spec.bands is not None
 
     def make() -> RunView:
@@ -98,10 +97,10 @@ def run(
 
         sides = {arm.side for arm in header.arms}
         whole = header.suite is None and (banded or {Side.BASELINE, Side.CANDIDATE} <= sides)
-        seen = store.runs.load(found) if whole else header
+        seen = services.store.runs.load(found) if whole else header
         if banded:
             seen = replace(seen, spec=replace(seen.spec, bands=seen.spec.bands or {}))
-        findings = findings_for(seen, store, policy=policy)
+        findings = findings_for(seen, services.store, policy=policy)
         standings = findings.standings if isinstance(findings, SuiteFindings) else ()
         compared = next(iter(findings.comparisons), None)
         return RunView(header_of(header), next(iter(standings), None), compared, findings.bands)
