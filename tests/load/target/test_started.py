@@ -122,6 +122,20 @@ def test_a_limit_bites_in_every_process_and_in_those_that_come_later(stack: Exit
     assert all(worker.takes(100 * _MB) for worker in workers)
 
 
+def test_one_that_comes_later_is_limited_although_what_is_in_use_was_asked_before(
+    stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentdyno.load.target.started._NEWCOMERS_S", 0.7)
+    memory = StartedMemory(StartedProcesses())
+    stack.callback(memory.close)
+    started(stack)
+    assert memory.set(memory.in_use() + 40 * _MB) is not None
+    late = started(stack)
+    memory.in_use()  # gets to know the newcomer before those are looked for that have no limit yet
+    wait_until(lambda: psutil.Process(late.pid).rlimit(psutil.RLIMIT_DATA)[0] > 0)
+    assert not late.takes(200 * _MB)
+
+
 def test_nothing_that_is_started_cannot_be_limited() -> None:
     memory = StartedMemory(StartedProcesses())
     assert memory.in_use() == 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
-from msgspec import Meta, Raw, Struct, field
+from msgspec import Meta, Raw, Struct, ValidationError, field
 from msgspec.json import Decoder
 
 from agentdyno.wire.anthropic import ANTHROPIC
@@ -35,6 +35,9 @@ class Said(NamedTuple):
     entered: int | None = None
     left: int | None = None
     cached: int = 0
+
+
+NOTHING = Said([], False)
 
 
 class CachedTokens(Struct, gc=False):
@@ -74,6 +77,23 @@ class ChoiceEvent(Struct, Generic[C], gc=False):
     choices: list[C] | None = None
     usage: ChatUsage | None = None
     error: object = None
+    kind: str | None = field(default=None, name="object")
+
+
+class UsualChoice(Struct, gc=False):
+    """The only one of an answer, as nearly all of them are."""
+
+    delta: ChatDelta
+    index: Literal[0] | None = None
+    finish_reason: str | None = None
+
+
+class UsualEvent(Struct, gc=False):
+    """As ``ChoiceEvent``; where one would have to be looked at more closely, it is not of this type."""
+
+    choices: Annotated[list[UsualChoice], Meta(max_length=1)] = []
+    usage: ChatUsage | None = None
+    error: None = None
     kind: str | None = field(default=None, name="object")
 
 
@@ -162,6 +182,25 @@ def _choices_reader(has_content: Callable[[C], object]) -> Callable[[Sequence[Ch
     return read
 
 
+def read_usual(events: Sequence[UsualEvent]) -> Said | None:
+    content: Place = []
+    finished, usage = False, None
+    for place, event in enumerate(events):  # every step counts: it is done for each token that arrives
+        if event.kind == "error":
+            return None
+        if event.choices:
+            choice = event.choices[0]
+            delta = choice.delta
+            if delta.content or delta.reasoning_content or delta.tool_calls or delta.reasoning or delta.refusal:
+                content.append(place)
+            if choice.finish_reason:
+                finished = True
+        said = event.usage
+        if said is not None and (said.completion_tokens is not None or said.prompt_tokens is not None):
+            usage = said
+    return _chat_said(content, finished, usage)
+
+
 def read_messages(events: Sequence[MessageEvent]) -> Said | None:
     content: Place = []
     finished = counted = False
@@ -248,16 +287,31 @@ class EventShape(Generic[E]):
     sum_up: Callable[[Sequence[E]], Said | None]
     lines: bool = False
     mark: bytes = b""
+    usual: tuple[Decoder[list[Any]], Callable[[Sequence[Any]], Said | None]] | None = None
 
     def read(self, texts: Sequence[bytes]) -> Said | None:
         """What the events say, given the JSON of each; ``None`` or an exception where it is not certain."""
         # One call for all of them: it costs half of what one call for each does.
-        events = self.decoder.decode(b"[" + b",".join(texts) + b"]")
-        return self.sum_up(events) if len(events) == len(texts) else None
+        array, count = b"[" + b",".join(texts) + b"]", len(texts)
+        if self.usual is not None:
+            decoder, sum_up = self.usual
+            try:
+                events = decoder.decode(array)
+            except ValidationError:
+                pass
+            else:
+                return sum_up(events) if len(events) == count else None
+        found = self.decoder.decode(array)
+        return self.sum_up(found) if len(found) == count else None
 
 
 SHAPES: Mapping[str, EventShape[Any]] = {
-    OPENAI.name: EventShape(Decoder(list[ChoiceEvent[ChatChoice]]), _choices_reader(_chat_content), mark=b"[DONE]"),
+    OPENAI.name: EventShape(
+        Decoder(list[ChoiceEvent[ChatChoice]]),
+        _choices_reader(_chat_content),
+        mark=b"[DONE]",
+        usual=(Decoder(list[UsualEvent]), read_usual),
+    ),
     COMPLETIONS.name: EventShape(
         Decoder(list[ChoiceEvent[TextChoice]]), _choices_reader(_text_content), mark=b"[DONE]"
     ),

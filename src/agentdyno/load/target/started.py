@@ -55,6 +55,7 @@ class StartedMemory:
     def __init__(self, processes: StartedProcesses) -> None:
         self._processes = processes
         self._limits: dict[int, MemoryLimit] = {}
+        self._limited: set[int] = set()
         self._each: int | None = None
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -62,7 +63,8 @@ class StartedMemory:
 
     def in_use(self) -> int:
         """Resident bytes of all together."""
-        return sum(limit.in_use() for limit in self._all().values())
+        with self._lock:
+            return sum(limit.in_use() for limit in self._all().values())
 
     def set(self, limit_bytes: int | None) -> int | None:
         """Leaves them so many bytes together, or with ``None`` as many as they like. Returns what is in force;
@@ -73,10 +75,12 @@ class StartedMemory:
             total = sum(used.values())
             if limit_bytes is None or not total:
                 self._each = None
+                self._limited.clear()
                 for limit in limits.values():
                     limit.set(None)
                 return None
             self._each = limit_bytes // len(limits)
+            self._limited = set(limits)
             left = [limit.set(math.ceil(limit_bytes * used[pid] / total)) for pid, limit in limits.items()]
             self.how = next((limit.how for limit in limits.values() if limit.how), "")
         if None in left:
@@ -97,10 +101,11 @@ class StartedMemory:
     def _watch(self) -> None:
         while not self._ended.wait(_NEWCOMERS_S):
             with self._lock:
-                before = set(self._limits)
                 for pid, limit in self._all().items():
-                    if pid not in before and self._each is not None:
+                    # By what was limited, not by what was known: whoever asks what is in use gets to know them, too.
+                    if pid not in self._limited and self._each is not None:
                         limit.set(self._each)
+                        self._limited.add(pid)
 
     def _all(self) -> dict[int, MemoryLimit]:
         alive = {process.pid for process in self._processes.all(direct=True)}
