@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from benchmarks.changepoints_short import print_short
+from benchmarks.changepoints_short import NOISES_SHORT, print_short
 from benchmarks.changepoints_tool import (
     NOISES,
     TOLERANCE,
@@ -174,6 +174,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=4, help="of all series (default 4)")
     parser.add_argument("--only", choices=("short", "long"), help="the tables of short series, or those of long ones")
     parser.add_argument("--series", type=int, default=SHORT_SERIES, help="short ones of each kind (default 10000)")
+    parser.add_argument("--noise", choices=NOISES_SHORT, help="only the false alarms of short series in this noise")
     parser.add_argument("--quick", action="store_true", help="few short series: shows that it works")
     options = parser.parse_args()
     steps, quiet = ({100: 4, 1_000: 1}, {100: 10, 1_000: 2}) if options.quick else (STEP_SERIES, QUIET_SERIES)
@@ -181,9 +182,10 @@ def main() -> None:
     detectors, notes = load_detectors()
     for note in notes:
         print(note)
-    if options.only != "long":
-        print_short(detectors, options.seed, SHORT_SERIES_QUICK if options.quick else options.series)
-    if options.only == "short":
+    if options.only != "long" or options.noise:
+        series = SHORT_SERIES_QUICK if options.quick else options.series
+        print_short(detectors, options.seed, series, options.noise)
+    if options.only == "short" or options.noise:
         return
     print_steps(find_steps(detectors, steps, options.seed), list(detectors), list(steps))
     print_false_alarms(detectors, quiet, options.seed)

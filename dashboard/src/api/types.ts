@@ -30,9 +30,12 @@ export interface components {
          *     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
          *     known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
          *     of the suite measures, by its ``metrics_measured``. ``by_scorer`` has what each scorer says, in the order of the
-         *     rubrics; a scorer of several benchmarks is the mean over these.
+         *     rubrics; a scorer of several benchmarks is the mean over these. Of ``unanswered`` cases every try ended in an
+         *     error: they are no part of the accuracy, and ``accuracy_of_all`` is what it is where they count as wrong, ``None``
+         *     where there are none.
          */
         AgentStanding: {
+            accuracy_of_all?: number | null;
             agent: string;
             /** @default [] */
             by_scorer?: components["schemas"]["ScorerMean"][];
@@ -61,6 +64,8 @@ export interface components {
             };
             total_tokens: number | null;
             ttft_s: number | null;
+            /** @default 0 */
+            unanswered?: number;
             version: string;
         };
         /**
@@ -310,7 +315,10 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases. */
+        /**
+         * @description One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases, and
+         *     ``unanswered`` those of which every try ended in an error.
+         */
         ArmStanding: {
             agent: string;
             arm_id: string;
@@ -326,6 +334,8 @@ export interface components {
             };
             /** @default false */
             simulated: boolean;
+            /** @default 0 */
+            unanswered?: number;
         };
         /** @description A file of the run, by its path below the run's folder. */
         Artifact: {
@@ -875,11 +885,13 @@ export interface components {
         /**
          * @description Baseline against candidate.
          *
-         *     ``rows`` are the five dimensions and ``overall`` over the whole suite: accuracy is corrected together with the
-         *     error rate, the others with each other. ``benchmark_rows`` are the dimensions per benchmark, another family.
-         *     ``winner`` is an agent's label or ``None``, and ``why`` says why in either case: accuracy, reliability, cost and
-         *     time decide it. ``category_winners`` gives per category of benchmarks the agent
-         *     that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
+         *     ``rows`` are the five dimensions and ``overall`` over the whole suite, and the error rate where an execution ended
+         *     in an error: accuracy is corrected together with the error rate, the others with each other.
+         *     ``benchmark_rows`` are the dimensions per benchmark, another family. ``winner`` is an agent's label or ``None``,
+         *     and ``why`` says why in either case: accuracy, the error rate, reliability, cost and time decide it.
+         *     ``category_winners`` gives per category of benchmarks the agent that is better there. ``flips`` is the accuracy
+         *     case by case.
+         *     Recommendations cite the numbers they rest on.
          *     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
          *     ``steady_broken`` cases were seen to be right in every try of the baseline and wrong in every one of the
          *     candidate, ``steady_fixed`` ones the other way round.
@@ -1284,7 +1296,8 @@ export interface components {
          *
          *     The test and the verdict are those of the row of accuracy: ``p_value`` is uncorrected and below 0.05 exactly where
          *     the interval leaves zero, ``adjusted_p`` is corrected over ``family`` rows and decides. ``more_cases`` would
-         *     decide what is inconclusive; ``reason`` says why the verdict is what it is.
+         *     decide what is inconclusive; ``reason`` says why the verdict is what it is. ``error_rates`` are those of both,
+         *     with the verdict of their own row; ``None`` where no execution ended in an error.
          */
         HeadToHead: {
             adjusted_p: number | null;
@@ -1302,6 +1315,11 @@ export interface components {
             clusters: number;
             detectable: number | null;
             difference: number | null;
+            error_rates?: [
+                number,
+                number
+            ] | null;
+            error_verdict?: components["schemas"]["Verdict"] | null;
             /** @default 0 */
             family: number;
             /** @default [] */

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from agentdyno.findings.standing.model import AgentStanding, ArmStanding
+from agentdyno.findings.standing.model import AgentStanding, ArmStanding, HeadToHead
 from agentdyno.model import AgentUse, ArmResult, Entry, Environment, RunResult, Sample, Spec, Suite
 from agentdyno.model.codec import left_out
 from agentdyno.web.asked import BODIES
@@ -74,7 +74,19 @@ def _document(app: FastAPI) -> dict[str, Any]:
 
 _SOMETIMES = {
     kind.__name__: dict(left_out(kind))
-    for kind in (AgentStanding, AgentUse, ArmResult, ArmStanding, Entry, Environment, RunResult, Sample, Spec, Suite)
+    for kind in (
+        AgentStanding,
+        AgentUse,
+        ArmResult,
+        ArmStanding,
+        Entry,
+        Environment,
+        HeadToHead,
+        RunResult,
+        Sample,
+        Spec,
+        Suite,
+    )
 }
 """Fields that an answer has only where they differ from their default."""
 

@@ -183,3 +183,18 @@ def test_records_without_quarantined_cases_stay_as_they_are() -> None:
     assert NamedCases().without_quarantined(found) is found
     held = NamedCases(quarantined={keys("c0")[0]: Quarantine("c0", "r", TODAY)})
     assert held.without_quarantined(found) == replace(found, cases=found.cases[1:])
+
+
+def test_a_least_accuracy_counts_cases_that_ended_in_an_error_as_wrong() -> None:
+    """Two right answers and two crashes: the accuracy of what was answered is 1, that of what was asked 0.5."""
+    fine = record([case(name) for name in "abcd"])
+    dying = record([case("a"), case("b"), case("c", passed=0, errors=5), case("d", passed=0, errors=5)])
+    (row,) = gate(fine, dying, minimum={"accuracy": 0.6}).policies
+    assert row.verdict is GateVerdict.BLOCK
+    told = "accuracy is 0.500, at least 0.6 is asked for; cases that ended in an error count as wrong: 2"
+    assert row.reason == told
+    (row,) = gate(fine, dying, minimum={"accuracy": 0.5}).policies
+    assert row.verdict is GateVerdict.PASS
+    nothing = record([case(name, passed=0, errors=5) for name in "abcd"])
+    (row,) = gate(fine, nothing, minimum={"accuracy": 0.5}).policies
+    assert (row.found, row.verdict) == ("0.000", GateVerdict.BLOCK)

@@ -95,8 +95,7 @@ def judge_change(
             remedy="Run both on one version of the suite.",
         )
     lasting = judged[RELIABILITY]
-    failing = bool(pairing.first.errors.any() or pairing.second.errors.any())
-    errors = [judged[ERROR_RATE]] if failing else []
+    errors = [judged[ERROR_RATE]] if pairing.had_errors else []
     rows = [judged[name] for name in METRICS]
     # What was not tried often enough to tell about reliability does not keep the rest undecided.
     counted = [row for row in rows if row.verdict not in _DECIDED or not restates_pass_rate(row)]

@@ -11,7 +11,7 @@ from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, PairedRow
 from agentdyno.findings.duel.words import decide_winner, recommend
 from agentdyno.findings.engine.judge import MeasureOptions
-from agentdyno.findings.engine.judgement import MeasuredPair, PairJudgement, judge_pairs, measure_pair
+from agentdyno.findings.engine.judgement import ERROR_RATE, MeasuredPair, PairJudgement, judge_pairs, measure_pair
 from agentdyno.findings.engine.one_model import WHAT_TO_DO, AskedModel, one_model
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
@@ -202,6 +202,7 @@ def _partial(pairing: Pairing) -> Iterator[RunWarning]:
 
 
 ROWS = (*DIMENSIONS, OVERALL)
+"""Of every head-to-head; the error rate joins them where an execution ended in an error."""
 
 
 def _paired(baseline: AgentRecord, candidate: AgentRecord) -> Pairing:
@@ -218,7 +219,7 @@ def conclude(judged: PairJudgement) -> Duel:
     """What the judgement of two agents comes down to."""
     pairing = judged.pairing
     labels = pairing.labels
-    rows = tuple(judged.rows[metric] for metric in ROWS)
+    rows = tuple(judged.rows[metric] for metric in (*ROWS, *([ERROR_RATE] if pairing.had_errors else [])))
     benchmark_rows = tuple(row for row in judged.parts.values() if row.metric in DIMENSIONS)
     winner, why = decide_winner(labels, rows)
     first, second = (float(side.errors.sum() / side.tries.sum()) for side in (pairing.first, pairing.second))

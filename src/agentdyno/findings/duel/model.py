@@ -77,11 +77,13 @@ class PairedRow:
 class Duel:
     """Baseline against candidate.
 
-    ``rows`` are the five dimensions and ``overall`` over the whole suite: accuracy is corrected together with the
-    error rate, the others with each other. ``benchmark_rows`` are the dimensions per benchmark, another family.
-    ``winner`` is an agent's label or ``None``, and ``why`` says why in either case: accuracy, reliability, cost and
-    time decide it. ``category_winners`` gives per category of benchmarks the agent
-    that is better there. ``flips`` is the accuracy case by case. Recommendations cite the numbers they rest on.
+    ``rows`` are the five dimensions and ``overall`` over the whole suite, and the error rate where an execution ended
+    in an error: accuracy is corrected together with the error rate, the others with each other.
+    ``benchmark_rows`` are the dimensions per benchmark, another family. ``winner`` is an agent's label or ``None``,
+    and ``why`` says why in either case: accuracy, the error rate, reliability, cost and time decide it.
+    ``category_winners`` gives per category of benchmarks the agent that is better there. ``flips`` is the accuracy
+    case by case.
+    Recommendations cite the numbers they rest on.
     ``baseline_runs`` and ``candidate_runs`` give by benchmark the id of the run that a side's answers are of.
     ``steady_broken`` cases were seen to be right in every try of the baseline and wrong in every one of the
     candidate, ``steady_fixed`` ones the other way round.

@@ -121,7 +121,7 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
 def _families(tested: Sequence[PairedRow]) -> str:
     """Over how many rows accuracy and the others were corrected: `` (accuracy over 2 rows, the others over 5)``."""
     critical = {row.family for row in tested if row.metric == "accuracy"}
-    others = {row.family for row in tested if row.metric != "accuracy"}
+    others = {row.family for row in tested if row.metric not in ("accuracy", "error_rate")}
     sizes = [max(found) for found in (critical, others) if found]
     if len(sizes) < 2:
         return f" over {count(sizes[0], 'row')}"
@@ -352,7 +352,8 @@ def _lead_text(duel: Duel) -> str:
     why = one_line(duel.why.removeprefix("no winner: "))
     same_agent = duel.baseline.rpartition("@")[0] == duel.candidate.rpartition("@")[0] != ""
     seen = broke_words(duel.steady_broken) if same_agent else ""
-    return f"{one_line(seen)}. {_capital(why)}" if seen else why
+    named = why.startswith((duel.baseline, duel.candidate))
+    return f"{one_line(seen)}. {why if named else _capital(why)}" if seen else why
 
 
 def _dumbbell(duel: Duel, number: int) -> Picture:

@@ -37,7 +37,7 @@ _UNRELIABLE_GAP = 0.15
 _MANY_ERRORS = 0.05
 _BLIND_BELOW = 0.10
 _DECIDED = (Verdict.BETTER, Verdict.WORSE)
-_HEADLINE = ("accuracy", "reliability", "cost", "speed")
+_HEADLINE = ("accuracy", "error_rate", "reliability", "cost", "speed")
 """What decides a winner. The overall score and resources are shown and do not: they count the pass rate again."""
 _FAMILIES = 2
 _SAME_PER_TRY = 0.03
@@ -86,9 +86,10 @@ def describe(row: PairedRow) -> str:
 def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[str | None, str]:
     """The winner's label and why, or ``None`` and why not.
 
-    Who is better in accuracy, reliability, cost or time and worse in none of them wins. What a success costs does not
-    count where an execution costs the same: it only tells the pass rate again. These rows are of two families, which
-    share the level between them: a winner takes half of it.
+    Who is better in accuracy, reliability, cost or time and worse in none of them wins. The error rate counts
+    where an execution ended in an error, for such a case has no score. What a success costs does not count where an
+    execution costs the same: it only tells the pass rate again. These rows are of two families, which share the level
+    between them: a winner takes half of it.
     """
     telling = [row for row in rows if row.metric in _HEADLINE and not restates_pass_rate(row)]
     sure = [row for row in telling if row.verdict in _DECIDED and _decides(row)]

@@ -19,8 +19,11 @@ if TYPE_CHECKING:  # every run picks a pair; few of them judge one
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+.]?[0-9a-z]*)?", re.IGNORECASE)
 
 
-def flips_of(pairing: Pairing, accuracy: PairedRow) -> HeadToHead:
-    """Case by case; test, interval and verdict are those of the row. Scores under different rubrics do not pair."""
+def flips_of(pairing: Pairing, accuracy: PairedRow, errors: PairedRow) -> HeadToHead:
+    """Case by case; test, interval and verdict are those of the row. Scores under different rubrics do not pair.
+
+    Cases that ended in an error have no score, so what became of them is told by the row of the error rate.
+    """
     first, second = pairing.first.score, pairing.second.score
     scored = np.flatnonzero(pairing.judged_alike & ~np.isnan(first) & ~np.isnan(second))
     thresholds = {name: pairing.baseline.benchmark(name).pass_threshold for name in pairing.benchmarks}
@@ -59,6 +62,8 @@ def flips_of(pairing: Pairing, accuracy: PairedRow) -> HeadToHead:
         family=accuracy.family,
         more_cases=accuracy.more_cases,
         reason=accuracy.reason,
+        error_rates=(errors.baseline or 0.0, errors.candidate or 0.0) if pairing.had_errors else None,
+        error_verdict=errors.verdict if pairing.had_errors else None,
     )
 
 

@@ -111,8 +111,12 @@ def judge_pairs(pairs: Sequence[MeasuredPair], policy: GatePolicy = DEFAULT_POLI
         for metric in rows:
             if _is_the_efficiency(metric, pair) and _family(metric, pair, policy) == _ALONE:
                 rows[metric] = replace(rows["efficiency"], metric=metric)
-        made.append(PairJudgement(pair.pairing, rows, parts, flips_of(pair.pairing, rows["accuracy"]), pair.rows))
+        made.append(PairJudgement(pair.pairing, rows, parts, _flips(pair, rows), pair.rows))
     return tuple(made)
+
+
+def _flips(pair: MeasuredPair, rows: Mapping[str, PairedRow]) -> HeadToHead:
+    return flips_of(pair.pairing, rows["accuracy"], rows[ERROR_RATE])
 
 
 def _suite_metrics(policy: GatePolicy) -> tuple[str, ...]:

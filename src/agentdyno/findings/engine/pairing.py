@@ -94,6 +94,11 @@ class Pairing:
         return f"{runs[0][:length]}:{first.agent}", f"{runs[1][:length]}:{second.agent}"
 
     @property
+    def had_errors(self) -> bool:
+        """Whether an execution of either agent ended in an error."""
+        return bool(self.first.errors.any() or self.second.errors.any())
+
+    @property
     def same_machine(self) -> bool:
         return self.baseline.machine_id == self.candidate.machine_id != ""
 

@@ -49,6 +49,11 @@ class CaseTally:
             self.total += score
             self.best = max(self.best, score)
 
+    @property
+    def unanswered(self) -> bool:
+        """Whether there is no answer to judge, because every try ended in an error."""
+        return not self.scored and self.errors == self.tries > 0
+
     def score(self, rubric: Rubric) -> float | None:
         """The executions of the case as one score; ``None`` where none was scored, or fewer than k.
 

@@ -173,6 +173,10 @@ def _minima(seen: SeenCases) -> Iterator[PolicyRow]:
         assert alone is not None
         row = measure(alone, metric).row
         value = row.candidate if row.candidate_score is None else row.candidate_score
+        unanswered = _unanswered(seen.candidate) if metric == "accuracy" else 0
+        if unanswered:
+            # What is asked for is asked of every case: one that ended in an error is not right.
+            value = (value or 0.0) * row.cases / (row.cases + unanswered)
         rule, asked = f"minimum {metric}", f"at least {least:g}"
         if value is None:
             reason = f"{metric} is not known: {row.reason or 'too few tries'}"
@@ -180,4 +184,11 @@ def _minima(seen: SeenCases) -> Iterator[PolicyRow]:
             continue
         met = value >= least - _TINY
         reason = f"{metric} is {value:.3f}" + (f", at least {least:g} is asked for" if not met else "")
+        if unanswered:
+            reason += f"; cases that ended in an error count as wrong: {unanswered:,}"
         yield PolicyRow(rule, asked, f"{value:.3f}", GateVerdict.PASS if met else GateVerdict.BLOCK, reason)
+
+
+def _unanswered(record: AgentRecord) -> int:
+    """Cases of which every try ended in an error: they have no score."""
+    return sum(case.score is None and case.errors == case.tries > 0 for case in record.cases)

@@ -211,6 +211,7 @@ def _arm_standing(arm: ArmResult, figures: ArmFigures | None, draws: Mapping[str
         samples=counted.samples if counted else 0,
         simulated=_simulated(arm),
         by_scorer=means_by_scorer(figures) if figures is not None else (),
+        unanswered=0 if figures is None else sum(tally.unanswered for tally in figures.tallies.values()),
     )
 
 
@@ -266,7 +267,21 @@ def _agent_standing(
             dimension for dimension in DIMENSIONS if not any(is_measured(arm.scores, dimension) for arm in arms)
         ),
         by_scorer=joined_means([item.by_scorer for item in own]),
+        unanswered=sum(item.unanswered for item in own),
+        accuracy_of_all=_accuracy_of_all(own),
     )
+
+
+def _accuracy_of_all(own: Sequence[ArmStanding]) -> float | None:
+    """The mean over benchmarks where a case that was not answered is a wrong one; ``None`` where all were."""
+    if not any(item.unanswered for item in own):
+        return None
+    counted = [
+        (item.scores["accuracy"].value or 0.0) * item.scored / (item.scored + item.unanswered)
+        for item in own
+        if item.scored + item.unanswered
+    ]
+    return math.fsum(counted) / len(counted)
 
 
 def _jointly(arms: Sequence[ArmResult], scores: Mapping[str, float | None]) -> dict[str, ScoreEstimate] | None:

@@ -39,7 +39,8 @@ class ScorerMean:
 
 @dataclass(frozen=True, slots=True)
 class ArmStanding:
-    """One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases."""
+    """One agent in one benchmark. ``scores`` has the five dimensions and ``overall``; ``scored`` counts cases, and
+    ``unanswered`` those of which every try ended in an error."""
 
     arm_id: str
     benchmark: str
@@ -51,6 +52,7 @@ class ArmStanding:
     samples: int
     simulated: bool = False
     by_scorer: tuple[ScorerMean, ...] = field(default=(), metadata=LEFT_OUT)
+    unanswered: int = field(default=0, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ class AgentStanding:
     dimensions that are unknown in at least one benchmark; ``overall`` is then partial. ``known_cost_usd`` is what is
     known of the cost where ``cost_usd``, the whole of it, is not. ``not_measured`` are dimensions that no benchmark
     of the suite measures, by its ``metrics_measured``. ``by_scorer`` has what each scorer says, in the order of the
-    rubrics; a scorer of several benchmarks is the mean over these.
+    rubrics; a scorer of several benchmarks is the mean over these. Of ``unanswered`` cases every try ended in an
+    error: they are no part of the accuracy, and ``accuracy_of_all`` is what it is where they count as wrong, ``None``
+    where there are none.
     """
 
     agent: str
@@ -86,6 +90,8 @@ class AgentStanding:
     simulated: bool = False
     not_measured: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
     by_scorer: tuple[ScorerMean, ...] = field(default=(), metadata=LEFT_OUT)
+    unanswered: int = field(default=0, metadata=LEFT_OUT)
+    accuracy_of_all: float | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def partial(self) -> bool:
@@ -141,7 +147,8 @@ class HeadToHead:
 
     The test and the verdict are those of the row of accuracy: ``p_value`` is uncorrected and below 0.05 exactly where
     the interval leaves zero, ``adjusted_p`` is corrected over ``family`` rows and decides. ``more_cases`` would
-    decide what is inconclusive; ``reason`` says why the verdict is what it is.
+    decide what is inconclusive; ``reason`` says why the verdict is what it is. ``error_rates`` are those of both,
+    with the verdict of their own row; ``None`` where no execution ended in an error.
     """
 
     baseline: str
@@ -166,6 +173,8 @@ class HeadToHead:
     family: int = 0
     more_cases: int | None = None
     reason: str = ""
+    error_rates: tuple[float, float] | None = field(default=None, metadata=LEFT_OUT)
+    error_verdict: Verdict | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

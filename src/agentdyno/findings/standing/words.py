@@ -9,6 +9,7 @@ from agentdyno.model.findings import Verdict
 
 _ROUNDING = 1e-9
 _MOST_TIED = 3
+_DECIDED = (Verdict.BETTER, Verdict.WORSE)
 
 
 def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str]) -> str:
@@ -25,16 +26,28 @@ def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str]) -> str:
 
 
 def pair_sentence(found: HeadToHead, labels: Mapping[str, str]) -> str:
-    """Which of two agents is more accurate, or that it is not decided, and what would decide it."""
+    """Which of two agents is more accurate, or that it is not decided, and what would decide it.
+
+    Where accuracy does not decide and the error rate does, the error rate is the verdict: what an agent did not
+    answer is no part of its accuracy.
+    """
     first, second = (labels.get(agent, agent) for agent in (found.baseline, found.candidate))
+    failing = found.error_verdict in _DECIDED
+    verdict = found.error_verdict if failing and found.verdict not in _DECIDED else found.verdict
     told = {
         Verdict.BETTER: f"{second} is better than {first}",
         Verdict.WORSE: f"{second} is worse than {first}",
         Verdict.SAME: f"{first} and {second} are equally accurate",
-    }.get(found.verdict, f"not decided between {first} and {second}")
-    text = f"{told}: accuracy {_hundred(found.baseline_mean)} → {_hundred(found.candidate_mean)} on "
-    text += "1 case" if found.cases == 1 else f"{found.cases:,} cases"
-    if found.verdict is Verdict.INCONCLUSIVE and found.more_cases is not None:
+    }.get(verdict or found.verdict, f"not decided between {first} and {second}")
+    accuracy = f"accuracy {_hundred(found.baseline_mean)} → {_hundred(found.candidate_mean)} on "
+    accuracy += f"{found.cases:,} of " if found.unpaired else ""
+    accuracy += "1 case" if found.cases + found.unpaired == 1 else f"{found.cases + found.unpaired:,} cases"
+    told_first = [accuracy]
+    if failing and found.error_rates is not None:
+        before, now = found.error_rates
+        told_first.append(f"{100 * before:.0f} → {100 * now:.0f} % of executions ended in an error")
+    text = f"{told}: {'; '.join(told_first[:: 1 if found.verdict in _DECIDED else -1])}"
+    if verdict is Verdict.INCONCLUSIVE and found.more_cases is not None:
         text += f"; about {found.more_cases:,} more would decide"
     return f"{text}."
 
@@ -47,6 +60,8 @@ def _alone(agent: AgentStanding, label: str) -> str:
         if accuracy.interval is not None:
             text += f" ({100 * accuracy.interval[0]:.0f}–{100 * accuracy.interval[1]:.0f})"
         text += " of 100"
+        if agent.unanswered:
+            text += f" in the {agent.scored:,} of {agent.cases:,} cases that it answered"
     return f"{text}."
 
 
@@ -72,11 +87,16 @@ def _hundred(value: float | None) -> str:
 
 
 def too_small(agent: AgentStanding, least: float) -> str:
-    """What is wrong with an agent whose accuracy is below ``least`` (``fail_under``), or not known; "" for others."""
-    accuracy = agent.scores["accuracy"].value
+    """What is wrong with an agent whose accuracy is below ``least`` (``fail_under``), or not known; "" for others.
+
+    What is asked for is asked of every case: one that the agent did not answer is not right.
+    """
+    accuracy = agent.scores["accuracy"].value if agent.accuracy_of_all is None else agent.accuracy_of_all
     if accuracy is not None and accuracy >= least - _ROUNDING:
         return ""
     found = "not known" if accuracy is None else f"{accuracy:.3f}"
+    if agent.unanswered:
+        found += f" where the {agent.unanswered:,} of {agent.cases:,} cases that ended in an error count as wrong"
     return f"The accuracy of {agent.agent} is {found}, at least {least:g} is asked for (fail_under)."
 
 
