@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from agentdyno.stats.distributions import fair_coin_cdf, t_quantile
-from agentdyno.stats.student import own_t_quantile
+from agentdyno.stats.distributions import fair_coin_cdf, own_t_quantile, t_quantile
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30, 999, 5_000, 5_001, 40_000])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +23,7 @@ from agentdyno.specs import agent_use, resolve_agents
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
     from agentdyno.runner.bench.job import Launch
+    from agentdyno.servers.local_model import LocalModel
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
@@ -188,3 +190,29 @@ def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
     declared = getattr(target, "version", None)
     version = AgentVersion(str(declared) if declared else digest(source, 12))
     return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)
+
+
+@dataclass(slots=True)
+class LocalServer:
+    """The bundled model, started for the first who wants it, and ended with ``stack``."""
+
+    workers: int
+    stack: ExitStack
+    say: Callable[[str], None]
+    _model: LocalModel | None = None
+
+    @property
+    def url(self) -> str:
+        return self._started().url
+
+    def cpu_s(self) -> float:
+        """CPU seconds that it has used so far."""
+        return self._started().cpu_s()
+
+    def _started(self) -> LocalModel:
+        if self._model is None:
+            from agentdyno.servers.local_model import LocalModel
+
+            self.say("Starting the local model ...")
+            self._model = self.stack.enter_context(LocalModel(parallel=max(1, self.workers)))
+        return self._model
