@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import socket
 import subprocess
 from email.message import Message
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -122,12 +124,16 @@ def test_of_preloaded_libraries_only_the_file_names_are_kept() -> None:
 
 
 class _Installed:
-    def __init__(self, name: str | None, version: str | None) -> None:
+    def __init__(self, name: str | None, version: str | None, text: str | None = None) -> None:
+        self.text = text
         self.metadata = Message()
         if name:
             self.metadata["Name"] = name
         if version:
             self.metadata["Version"] = version
+
+    def read_text(self, _file: str) -> str | None:
+        return self.text
 
 
 def test_packages_are_sorted_and_normalised_and_broken_ones_are_passed_over() -> None:
@@ -140,6 +146,21 @@ def test_packages_are_sorted_and_normalised_and_broken_ones_are_passed_over() ->
         object(),
     ]
     assert list(installed_packages(found).items()) == [("my-package", "1.0"), ("zope-interface", "6.0")]
+
+
+def test_the_head_of_a_packages_file_says_its_name_and_version_and_what_follows_it_does_not() -> None:
+    told = "Metadata-Version: 2.1\nName: Told\nVersion: 1.0 \nSummary: Name: x\n\nName: another\nVersion: 9\n"
+    half = "Metadata-Version: 2.1\nVersion: 3\n\nName: below\n"
+    found: list[Any] = [_Installed("parsed", "0", told), _Installed("whole", "2", half), _Installed("old-egg", "4")]
+    assert installed_packages(found) == {"old-egg": "4", "told": "1.0", "whole": "2"}
+
+
+def test_every_package_is_listed_as_the_standard_library_reads_it() -> None:
+    parsed = {
+        re.sub(r"[-_.]+", "-", item.metadata["Name"]).lower(): item.metadata["Version"]
+        for item in reversed([*metadata.distributions()])
+    }
+    assert installed_packages(metadata.distributions()) == dict(sorted(parsed.items()))
 
 
 def test_the_packages_of_this_interpreter_are_listed() -> None:

@@ -14,7 +14,7 @@ from agentdyno.agents.references import PROGRAMS, Located, locate
 from agentdyno.errors import DynoError
 from agentdyno.model.identity import digest
 from agentdyno.model.suite import AgentUse
-from agentdyno.registry.lookup import find_source
+from agentdyno.registry.local import find_source
 
 LENGTH = 12
 """Hexadecimal digits of a content hash."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agentdyno.model.metric import CensoredValue, Direction, Metric, Provenance, known_metric
     from agentdyno.model.parameter import ExperimentInfo, Parameter
     from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
-    from agentdyno.model.progress import Progress
     from agentdyno.model.result import (
         ArmResult,
         Artifact,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
         RunWarning,
         Vcs,
     )
-    from agentdyno.model.sample import Failure, FailureKind, Sample, Status
+    from agentdyno.model.sample import Failure, FailureKind, Progress, Sample, Status
     from agentdyno.model.spec import (
         Affinity,
         AutoStop,
@@ -112,7 +111,6 @@ _HOMES = {
         "ExperimentInfo",
         "Parameter",
     ),
-    "agentdyno.model.progress": ("Progress",),
     "agentdyno.model.plan": ("Arm", "Phase", "Plan", "Side", "Trial"),
     "agentdyno.model.result": (
         "ArmResult",
@@ -128,6 +126,7 @@ _HOMES = {
     "agentdyno.model.sample": (
         "Failure",
         "FailureKind",
+        "Progress",
         "Sample",
         "Status",
     ),

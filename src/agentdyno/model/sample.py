@@ -165,3 +165,25 @@ def problem_code(item: Mapping[str, object]) -> str:
 def raised_reasons(details: Mapping[str, object]) -> list[str]:
     """Why scorers raised on the answer, one sentence each."""
     return [str(item.get("explanation", "")) for _, item in scoring_items(details) if problem_code(item) == RAISED]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, for a callback between samples: ``done`` of ``planned`` trials (which may shrink when a stop
+    rule fires); times in seconds.
+
+    ``pass_rate`` (``None`` without agents), ``tokens`` and ``cost_usd`` are those of the agents so far. ``sample`` is
+    the one that was just recorded; ``None`` at the start, and where a trial ended without another.
+    """
+
+    run_id: str
+    done: int
+    planned: int
+    errors: int
+    elapsed_s: float
+    remaining_s: float | None
+    doing: str = ""
+    pass_rate: float | None = None
+    tokens: int = 0
+    cost_usd: float = 0.0
+    sample: Sample | None = None

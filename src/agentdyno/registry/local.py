@@ -9,9 +9,10 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from agentdyno.errors import DynoError, PluginError, nearest
 from agentdyno.registry.names import registered
@@ -154,3 +155,36 @@ def _load_failure(error: BaseException, where: str) -> PluginError:
 
 def _written_in(value: object, module: ModuleType) -> bool:
     return (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__ == module.__name__
+
+
+def find_source(module: str) -> Path | None:
+    """The file of a module, found without importing it or its parent packages; ``None`` when there is none or it is
+    not Python source."""
+    folders: list[str] | None = None
+    *parents, last = module.split(".")
+    for part in parents:
+        spec = _find_spec(part, folders)
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        folders = list(spec.submodule_search_locations)
+    spec = _find_spec(last, folders)
+    return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _find_spec(part: str, folders: list[str] | None) -> ModuleSpec | None:
+    """One part of a dotted name. A full name would ask for the parent module, which is not loaded."""
+    try:
+        spec = PathFinder.find_spec(part, folders)
+    except (ImportError, ValueError):
+        return None
+    if spec is not None or folders is not None:
+        return spec
+    for finder in sys.meta_path:  # editable installs may come with a finder of their own
+        find = getattr(finder, "find_spec", None)
+        try:
+            found = cast(ModuleSpec | None, find(part, None)) if find is not None else None
+        except (ImportError, ValueError, AttributeError, KeyError, OSError):
+            found = None
+        if found is not None:
+            return found
+    return None

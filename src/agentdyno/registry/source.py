@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from agentdyno.contracts import Experiment
 from agentdyno.model.parameter import ExperimentInfo, Parameter, merge_param_schema, parse_annotation
 from agentdyno.registry.describe import first_line, make_parameter, signature_of
-from agentdyno.registry.lookup import find_source
+from agentdyno.registry.local import find_source
 
 _DEEPEST = 12
 """Steps along imports and base classes before the search is given up."""

@@ -46,6 +46,7 @@ VARIABLES = (
 file names in ``LD_PRELOAD``."""
 
 _HARMLESS = re.compile(r"[A-Za-z0-9_.,:+-]{0,32}")
+_NAME_OR_VERSION = re.compile(r"^(Name|Version): *(\S[^\n]*?) *$", re.MULTILINE)
 _GIT_TIMEOUT_S = 5.0
 _GIT_PLACE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")
 
@@ -93,13 +94,22 @@ def installed_packages(distributions: Iterable[metadata.Distribution]) -> dict[s
     found: dict[str, str] = {}
     for distribution in distributions:
         try:
-            fields = distribution.metadata
-            name, version = fields["Name"], fields["Version"]
+            name, version = _name_and_version(distribution)
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             continue  # a folder that a broken uninstall left behind
         if name and version:
             found.setdefault(re.sub(r"[-_.]+", "-", str(name)).lower(), str(version))
     return dict(sorted(found.items()))
+
+
+def _name_and_version(distribution: metadata.Distribution) -> tuple[str | None, str | None]:
+    """Read from the head of the file: parsing all of it for every installed package takes longer than a short run."""
+    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
+    found = dict(_NAME_OR_VERSION.findall(head))
+    if len(found) == 2:
+        return found["Name"], found["Version"]
+    fields = distribution.metadata
+    return fields["Name"], fields["Version"]
 
 
 def capture_vcs(directory: Path) -> Vcs | None:

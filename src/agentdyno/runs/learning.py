@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agentdyno.findings.figures.normalised import NORMALISED
-from agentdyno.findings.record.judge_spread import RunFigure, steadiest_way, subject_of
 from agentdyno.model import Arm, RunResult
 from agentdyno.runs.host_state import keep_ways, read_state
 from agentdyno.runs.normalising import WAYS
-from agentdyno.store import Store
-from agentdyno.store.rows import RepeatRow
+
+if TYPE_CHECKING:
+    from agentdyno.findings.record.judge_spread import RunFigure
+    from agentdyno.store import Store
+    from agentdyno.store.rows import RepeatRow
 
 
 def known_ways(arms: Iterable[Arm]) -> dict[str, str]:
@@ -29,6 +32,8 @@ def learn_ways(store: Store, result: RunResult) -> None:
     subjects = {_subject(arm.agent, arm.experiment, arm.params) for arm in normalised} - known.keys()
     if not subjects:
         return
+    from agentdyno.findings.record.judge_spread import steadiest_way
+
     figures = figures_of(store.runs.repeated(result.environment.host_id))
     found = {
         subject: steadiest_way([figure for figure in figures if figure.subject == subject], WAYS)
@@ -42,6 +47,8 @@ def learn_ways(store: Store, result: RunResult) -> None:
 def figures_of(rows: Sequence[RepeatRow]) -> list[RunFigure]:
     """Stored arms as figures of their subjects. Runs of another size, or in which another side took turns, are not
     repeats of the same thing."""
+    from agentdyno.findings.record.judge_spread import RunFigure
+
     return [
         RunFigure(
             _subject(row.agent, row.experiment, row.params),
@@ -55,6 +62,8 @@ def figures_of(rows: Sequence[RepeatRow]) -> list[RunFigure]:
 
 
 def _subject(agent: str | None, experiment: str, params: Mapping[str, object]) -> str:
+    from agentdyno.findings.record.judge_spread import subject_of  # nothing is learned of most runs
+
     if agent:
         return subject_of("agent", agent.rpartition("@")[0] or agent, {})
     return subject_of("experiment", experiment, params)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,7 +26,11 @@ from agentdyno.specs import agent_use, resolve_agents
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
     from agentdyno.runner.bench.job import Launch
+<<<<<<< HEAD
     from agentdyno.store import Store
+=======
+    from agentdyno.servers.local_model import LocalModel
+>>>>>>> x-house
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
@@ -204,6 +209,7 @@ def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
         source = where
     declared = getattr(target, "version", None)
     version = AgentVersion(str(declared) if declared else digest(source, 12))
+<<<<<<< HEAD
     use = AgentUse(str(name), IN_PROCESS + where, version.version, identity=_identity_here(subject, str(name), where))
     return Entrant(use, version, target)
 
@@ -219,3 +225,32 @@ def _identity_here(subject: Any, name: str, where: str) -> str:
     except TypeError:
         file = None
     return file_identity(Path(file), where.partition(":")[2], Path.cwd()) if file and Path(file).is_file() else where
+=======
+    return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)
+
+
+@dataclass(slots=True)
+class LocalServer:
+    """The bundled model, started for the first who wants it, and ended with ``stack``."""
+
+    workers: int
+    stack: ExitStack
+    say: Callable[[str], None]
+    _model: LocalModel | None = None
+
+    @property
+    def url(self) -> str:
+        return self._started().url
+
+    def cpu_s(self) -> float:
+        """CPU seconds that it has used so far."""
+        return self._started().cpu_s()
+
+    def _started(self) -> LocalModel:
+        if self._model is None:
+            from agentdyno.servers.local_model import LocalModel
+
+            self.say("Starting the local model ...")
+            self._model = self.stack.enter_context(LocalModel(parallel=max(1, self.workers)))
+        return self._model
+>>>>>>> x-house

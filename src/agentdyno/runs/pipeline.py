@@ -20,6 +20,7 @@ from agentdyno.model.form import CUT_SHORT, GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
 from agentdyno.reports import write_result
 from agentdyno.runner.executor import ElasticExecutor, Executor, Facts
+from agentdyno.runner.rules.stopping import CommonRules, given_up_warnings
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
 from agentdyno.runs.disturbance import disturbed
@@ -31,8 +32,11 @@ from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording, keep_copy
+<<<<<<< HEAD
 from agentdyno.runs.rules import CommonRules, given_up_warnings
 from agentdyno.store import Store
+=======
+>>>>>>> x-house
 
 log = logging.getLogger("agentdyno.run")
 W = TypeVar("W")

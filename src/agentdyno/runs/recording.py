@@ -19,7 +19,7 @@ from agentdyno.model import Progress, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.sample import ELSEWHERE, disturbance_of
 from agentdyno.runner.executor import TrialStep
-from agentdyno.runner.rules.budgets import spent_usd
+from agentdyno.runner.rules.stopping import spent_usd
 from agentdyno.runner.schedule import Schedule
 from agentdyno.runs.place import now_ms
 from agentdyno.store import Store

@@ -8,13 +8,11 @@ from importlib import import_module
 from agentdyno.settings.setting import (
     ALERTS,
     BANDS,
-    CHECK,
     COMMANDS,
     LOAD,
     LOAD_COMMAND,
     PROMPT_WORDS,
     SERVE,
-    SUITE_CHOICE,
     WORKER,
     Setting,
 )
@@ -30,7 +28,7 @@ _HOMES: dict[str, frozenset[str] | None] = {
     "bands": BANDS,
     "commands": COMMANDS,
     "imports": frozenset(),
-    "alerts": ALERTS | CHECK | SUITE_CHOICE,
+    "alerts": ALERTS,
 }
 """Where settings are defined, and the only scopes that those of a module have, where that can spare loading it."""
 

@@ -1,8 +1,8 @@
-"""Settings of outgoing alerts: those of one place under ``alerts:`` of ``dyno.yaml``, and the option that sends."""
+"""Settings of outgoing alerts: those of one place under ``alerts:`` of ``dyno.yaml``."""
 
 from __future__ import annotations
 
-from agentdyno.settings.setting import ALERTS, CHECK, SUITE_CHOICE, Setting
+from agentdyno.settings.setting import ALERTS, Setting
 
 ALERT_URL = Setting(
     "alert_url",
@@ -116,12 +116,3 @@ ALERT_TIMEOUT = Setting(
 )
 MOST_CHANNELS = 20
 """Places under ``alerts:``."""
-SEND_ALERTS = Setting(
-    "send_alerts",
-    ("boolean",),
-    default=False,
-    option="--alert",
-    description="Send new alerts to the places under `alerts:` of dyno.yaml",
-    help="Suites: send new alerts to the places under `alerts:` of dyno.yaml.",
-    scopes=SUITE_CHOICE | CHECK,
-)

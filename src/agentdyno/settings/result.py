@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentdyno.settings.run import EVERY_CHOICE
 from agentdyno.settings.setting import (
+    COMMANDS,
     LOAD_COMMAND,
     LOAD_FILE,
     RESUME,
@@ -47,8 +48,12 @@ TAGS = Setting(
     example=["baseline"],
     description="Words to find the run by",
     help="A tag for the result.",
-    worded={"suite": Wording(example=["nightly"]), "load file": Wording(example=["nightly"])},
-    scopes=SPEC | SUITE | LOAD_FILE,
+    worded={
+        "suite": Wording(example=["nightly"]),
+        "load file": Wording(example=["nightly"]),
+        "commands": Wording(example=["nightly"], help="Words to find the run by."),
+    },
+    scopes=SPEC | SUITE | LOAD_FILE | COMMANDS,
 )
 NOTES = Setting(
     "notes",
@@ -59,8 +64,11 @@ NOTES = Setting(
     example="first try",
     description="Free text kept with the run",
     help="A note for the result.",
-    worded={"load file": Wording(example="first")},
-    scopes=SPEC | SUITE | LOAD_FILE,
+    worded={
+        "load file": Wording(example="first"),
+        "commands": Wording(help="Free text kept with the run."),
+    },
+    scopes=SPEC | SUITE | LOAD_FILE | COMMANDS,
 )
 OUTPUT_DIR = Setting(
     "output_dir",

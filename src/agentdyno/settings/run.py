@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentdyno.settings.setting import (
     AUTO,
     CHECK,
+    COMMANDS,
     DATASET,
     ITERATIONS,
     JOB,
@@ -184,8 +185,9 @@ SEED = Setting(
         "suite": Wording("Seed of the order and of the cases"),
         "load file": Wording("Seed of the schedule and the prompts", help="Seed of the schedule and the prompts."),
         "dataset": Wording("Seed of a generator"),
+        "commands": Wording("Seed of the order", help="Seed of the order."),
     },
-    scopes=SPEC | SUITE | LOAD_FILE | DATASET,
+    scopes=SPEC | SUITE | LOAD_FILE | DATASET | COMMANDS,
 )
 ISOLATION = Setting(
     "isolation",
@@ -207,7 +209,13 @@ ORDER = Setting(
     example="interleaved",
     description="Arms in randomised blocks, or one after the other",
     help="How arms take turns.",
-    scopes=SPEC,
+    worded={
+        "commands": Wording(
+            "Commands take turns in random order, or run one after the other",
+            help="Commands take turns in random order, or run one after the other.",
+        )
+    },
+    scopes=SPEC | COMMANDS,
 )
 PROCESSES = Setting(
     "processes",

@@ -230,3 +230,12 @@ UNTIL_DECIDED = Setting(
     help="Suites: stop as soon as the two sides are told apart.",
     scopes=SUITE_CHOICE,
 )
+SEND_ALERTS = Setting(
+    "send_alerts",
+    ("boolean",),
+    default=False,
+    option="--alert",
+    description="Send new alerts to the places under `alerts:` of dyno.yaml",
+    help="Suites: send new alerts to the places under `alerts:` of dyno.yaml.",
+    scopes=SUITE_CHOICE | CHECK,
+)

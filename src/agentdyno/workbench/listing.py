@@ -10,7 +10,7 @@ from agentdyno.errors import SpecError, nearest
 from agentdyno.model.parameter import ExperimentInfo
 from agentdyno.registry import registered
 from agentdyno.registry.installed import installed, package_to_install
-from agentdyno.registry.lookup import find_source
+from agentdyno.registry.local import find_source
 from agentdyno.registry.project import project_objects
 from agentdyno.registry.source import describe_file, describe_source
 

@@ -32,8 +32,7 @@ from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
 from agentdyno.runs.closing import refuse_misjudged, run_status
 from agentdyno.runs.kind import Say
-from agentdyno.runs.lineup import Maker
-from agentdyno.runs.local_server import LocalServer
+from agentdyno.runs.lineup import LocalServer, Maker
 from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.runs.suite.closing import close_run
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports

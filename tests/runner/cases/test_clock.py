@@ -16,7 +16,7 @@ from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.contracts import CASE_CLOCK, Agent, CaseFailed
 from agentdyno.model.case import Case
 from agentdyno.model.suite import AgentUse
-from agentdyno.runner.cases.clock import CaseClock
+from agentdyno.runner.cases.call import CaseClock
 
 HOSTED = "import os\n\ndef answer(text):\n    return os._exit(3) if text == 'die' else text\n"
 PROGRAM = """

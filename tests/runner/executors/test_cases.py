@@ -31,8 +31,7 @@ from agentdyno.model.suite import Constraints
 from agentdyno.runner.cases.call import CaseJob, CaseJudgement, Conduct, Priced
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runner.executors.cases import CaseExecutor
-from agentdyno.runner.rules.budgets import spent_usd
-from agentdyno.runner.rules.stopping import FatalFailure
+from agentdyno.runner.rules.stopping import FatalFailure, spent_usd
 from agentdyno.runner.schedule import Schedule
 from agentdyno.workers.pauses import PauseWatch
 from tests.runner.building import next_sample

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.recording.redirects import Redirect, redirected
+from agentdyno.agents.recording.redirects import FULL, Redirect, redirected
 from agentdyno.contracts import CASE_LEFT, CaseFailed
 from agentdyno.errors import DynoError, RunError
 from agentdyno.model.case import Response
@@ -20,8 +20,6 @@ from agentdyno.sandbox.process import cause_of_death
 if TYPE_CHECKING:
     from agentdyno.servers.proxy.own_cost import OwnCost
     from agentdyno.servers.proxy.recorder import RecordingProxy
-
-OFF, AUTO, COUNTS, FULL = "off", "auto", "counts", "full"
 
 
 @dataclass(slots=True)

@@ -38,6 +38,8 @@ VARIABLES = (
     ModelVariable("OLLAMA_HOST", "ollama", "http://127.0.0.1:11434"),
     ModelVariable("OLLAMA_API_BASE", "ollama-base"),
 )
+OFF, AUTO, COUNTS, FULL = "off", "auto", "counts", "full"
+"""What is kept of an agent's model calls."""
 _OLLAMA_PORT = 11434
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 

@@ -28,9 +28,8 @@ from agentdyno.cli.shared import (
     store_url,
     workspace_here,
 )
-from agentdyno.settings.alerts import SEND_ALERTS
 from agentdyno.settings.setting import CHECK
-from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST
+from agentdyno.settings.suite import AGENTS, EPOCHS, MAX_COST, SEND_ALERTS
 
 if TYPE_CHECKING:
     from agentdyno.findings.gate.model import GateReport

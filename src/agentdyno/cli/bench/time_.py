@@ -13,6 +13,12 @@ from agentdyno.cli.shared import json_option, open_store, print_json, print_tabl
 _EXPORTS = ("json", "csv", "markdown")
 
 
+_ORDER = (
+    "warmup runs min_runs max_runs names setup prepare cleanup shell ignore_failure input output timeout_s order "
+    "seed tags notes"
+)
+
+
 @click.command(
     epilog="\b\nExamples:\n"
     "  dyno time 'sort words.txt' 'sort --parallel=1 words.txt'\n"
@@ -22,7 +28,7 @@ _EXPORTS = ("json", "csv", "markdown")
     "  dyno time -N ./old ./new --export-json timings.json --gate"
 )
 @click.argument("commands", nargs=-1, required=True, metavar="COMMAND...")
-@settings_options(SCOPES_OF_COMMANDS["time"])
+@settings_options(SCOPES_OF_COMMANDS["time"], order=_ORDER)
 @click.option("-N", "no_shell", is_flag=True, help="Start the programs themselves: --shell none.")
 @click.option("--show-output", is_flag=True, help="Show what commands print: --output inherit.")
 @click.option(

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentdyno.findings.figures.claims import Claims
-from agentdyno.findings.figures.recorded import RecordedCalls
 from agentdyno.model import Sample, Status
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import ErrorClass
@@ -23,6 +22,56 @@ FINAL_STATE = "final_state"
 """The scorer that judges the files that a workflow left."""
 SHORT = 400
 """Characters kept of an answer or a message."""
+PROXY_CALLS = "proxy.calls"
+FAULTS = (
+    "proxy.truncated",
+    "proxy.no_finish_reason",
+    "proxy.broken",
+    "proxy.token_limit",
+    "proxy.rate_limited",
+    "proxy.retries",
+)
+"""Readings that tell of something that an agent, or its framework, may have hidden."""
+WAITED = "proxy.waited_s"
+
+
+@dataclass(slots=True)
+class CallFault:
+    """How often something was seen, in how many executions of which cases, the first one named."""
+
+    times: int = 0
+    executions: int = 0
+    case_id: str = ""
+    answered: int = 0
+
+
+@dataclass(slots=True)
+class RecordedCalls:
+    """What the recording proxy saw of an arm's executions, counted as they pass by.
+
+    ``faults`` by the name of their reading; ``waited_s`` is what agents waited before another try, in all.
+    """
+
+    calls: int = 0
+    unknown: int = 0
+    waited_s: float = 0.0
+    faults: dict[str, CallFault] = field(default_factory=dict)
+
+    def add(self, sample: Sample) -> None:
+        readings = sample.readings
+        if PROXY_CALLS not in readings:
+            return
+        self.calls += round(readings[PROXY_CALLS])
+        self.unknown += round(readings.get("proxy.unknown", 0.0))
+        self.waited_s += readings.get(WAITED, 0.0)
+        for name in FAULTS:
+            times = round(readings.get(name, 0.0))
+            if not times:
+                continue
+            fault = self.faults.setdefault(name, CallFault(case_id=sample.case_id))
+            fault.times += times
+            fault.executions += 1
+            fault.answered += sample.usable
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentdyno.findings.figures.recorded import CallFault, RecordedCalls
+from agentdyno.findings.figures.traces import CallFault, RecordedCalls
 from agentdyno.model import ArmResult, RunWarning
 from agentdyno.model.metric import format_value
 

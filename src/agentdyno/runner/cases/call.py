@@ -6,7 +6,8 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +19,6 @@ from agentdyno.model.identity import digest
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import DISTURBED, Failure, FailureKind, Status
 from agentdyno.model.suite import Constraints, slug
-from agentdyno.runner.cases.clock import CaseClock
 from agentdyno.runner.cases.credible import credible
 from agentdyno.runner.cases.throttle import CpuShare, Throttle, wait_before
 from agentdyno.settings.judging import PASS_THRESHOLD
@@ -103,6 +103,39 @@ def folder_name(trial: Trial) -> str:
     """Where files of one try of a case are kept, the same for every attempt at it."""
     case = f"{slug(trial.case_id)[:60]}-{digest(trial.case_id, 6)}"  # ids may differ in what a slug leaves out
     return f"{trial.arm_id}/{case}-{trial.iteration + 1}"
+
+
+class CaseClock:
+    """The clock of one attempt at a case, which stands still while the bench restarts what the agent runs in.
+
+    Starts at once, with the clock ``now_ns``. ``deadline`` is the time limit of the attempt.
+    """
+
+    def __init__(self, deadline: asyncio.Timeout, now_ns: Callable[[], int]) -> None:
+        self._deadline = deadline
+        self._now_ns = now_ns
+        self._ours_ns = 0
+        self._started_ns = now_ns()
+
+    def seconds(self) -> float:
+        """The time so far that is the agent's."""
+        return max(0, self._now_ns() - self._started_ns - self._ours_ns) / 1e9
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Neither the time nor the limit goes on inside. Not to be entered twice at the same time."""
+        began_ns, when = self._now_ns(), self._deadline.when()
+        self._limit(None)
+        try:
+            yield
+        finally:
+            passed_ns = self._now_ns() - began_ns
+            self._ours_ns += passed_ns
+            self._limit(None if when is None else when + passed_ns / 1e9)
+
+    def _limit(self, when: float | None) -> None:
+        if not self._deadline.expired():  # then it is over, and cannot be moved
+            self._deadline.reschedule(when)
 
 
 async def _attempt(

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.model.metric import reported_name
 from agentdyno.model.plan import Plan, Trial
 from agentdyno.model.sample import Sample
+from agentdyno.runner.rules.stopping import spent_usd
 
 
 @dataclass(slots=True)
@@ -73,13 +73,3 @@ def token_limit(most: int) -> SpendingLimit:
         lambda sample: sample.readings.get("total_tokens", 0.0),
         lambda spent, most: f"the next call could pass the limit of {most:,.0f} tokens; {spent:,.0f} are used",
     )
-
-
-def spent_usd(sample: Sample) -> float:
-    """What a sample cost, its judge included; what is unknown counts as nothing here and is warned of elsewhere.
-
-    What the agent itself says it cost is good enough here: the dearer of the two figures counts.
-    """
-    judge = sample.details.get("judge_cost_usd")
-    own = max(sample.readings.get(name, 0.0) for name in ("cost_usd", reported_name("cost_usd")))
-    return own + (judge if isinstance(judge, (int, float)) else 0.0)

@@ -6,9 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from agentdyno.contracts import StopRule
+from agentdyno.model.metric import reported_name
 from agentdyno.model.plan import Phase, Plan, Trial
+from agentdyno.model.result import RunWarning
 from agentdyno.model.sample import Sample, Status
-from agentdyno.model.spec import AutoStop
+from agentdyno.model.spec import AutoStop, Spec
 from agentdyno.runner.executor import Facts
 
 MIN_SAMPLES_TO_GIVE_UP = 3
@@ -138,3 +141,47 @@ class TimeGiven:
 
     def stop(self, _plan: Plan) -> str | None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class CommonRules:
+    """What ends a run of any kind, or one arm of it."""
+
+    failing: FailureRate
+    rules: tuple[StopRule, ...]
+
+    @classmethod
+    def of(cls, spec: Spec, facts: Facts, clock: Callable[[], float]) -> CommonRules:
+        """An arm that is given up comes first: what rules behind it count as begun is begun."""
+        failing = FailureRate(spec.max_failure_rate)
+        rules: list[StopRule] = [FatalFailure(facts), failing]
+        if spec.time_budget_s is not None:
+            rules.append(TimeBudget(spec.time_budget_s, clock))
+        return cls(failing, tuple(rules))
+
+    def given_up(self, plan: Plan) -> list[str]:
+        """The arms that failed too often."""
+        return [arm.arm_id for arm in plan.arms if self.failing.given_up(arm.arm_id)]
+
+
+def given_up_warnings(arm_ids: list[str], tried: str) -> list[RunWarning]:
+    """One for each arm that was given up; ``tried`` is what its trials are called."""
+    return [
+        RunWarning(
+            "given-up",
+            f"given up: too many of its {tried} failed (max_failure_rate)",
+            "Mend it and run again, or raise max_failure_rate.",
+            arm_id,
+        )
+        for arm_id in arm_ids
+    ]
+
+
+def spent_usd(sample: Sample) -> float:
+    """What a sample cost, its judge included; what is unknown counts as nothing here and is warned of elsewhere.
+
+    What the agent itself says it cost is good enough here: the dearer of the two figures counts.
+    """
+    judge = sample.details.get("judge_cost_usd")
+    own = max(sample.readings.get(name, 0.0) for name in ("cost_usd", reported_name("cost_usd")))
+    return own + (judge if isinstance(judge, (int, float)) else 0.0)

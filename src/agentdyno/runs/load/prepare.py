@@ -31,9 +31,8 @@ from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.model.load import Arrivals, Dialect, LoadSpec, Stage
 from agentdyno.runs.kind import Say
-from agentdyno.runs.lineup import Maker
+from agentdyno.runs.lineup import LocalServer, Maker
 from agentdyno.runs.load.target import Subject, find_subject
-from agentdyno.runs.local_server import LocalServer
 from agentdyno.specs.load.build import LoadedLoad
 
 ALL = "all"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.scorer_tallies import BrokenScorer, broken_scorers
@@ -19,7 +20,9 @@ from agentdyno.model.sample import RAISED, SCORER_BROKEN, problem_code, scoring_
 from agentdyno.runner.cases.loops import LoopThread
 from agentdyno.runs.kind import Say
 from agentdyno.runs.suite.marking import Marking, stored_answer
-from agentdyno.store import Store
+
+if TYPE_CHECKING:
+    from agentdyno.store import Store
 
 TOLD_AFTER = 5
 """Answers on all of which a scorer has raised before that is told while the run goes on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.suite_figures import ArmBefore, close_suite
@@ -11,7 +12,9 @@ from agentdyno.model import ArmResult, RunResult, Sample, Suite
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import form_of
 from agentdyno.runs.suite.broken import Baselines, broken_warnings
-from agentdyno.store import Store
+
+if TYPE_CHECKING:
+    from agentdyno.store import Store
 
 KEPT_SAMPLES = 2_000
 """Samples in the result at hand, of all arms together; of more, evenly spaced ones. The store keeps them all."""

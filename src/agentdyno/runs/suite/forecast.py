@@ -1,16 +1,18 @@
-"""Before a suite spends anything: how many calls, how many dollars, how small a drop it can see."""
+"""Before a suite spends anything: how many calls, how many dollars, how small a drop it can see; and what an answer
+costs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentdyno.agents.references import scheme_of
 from agentdyno.errors import SpecError
-from agentdyno.model import Arm, Benchmark, Case, Plan, Suite
+from agentdyno.model import Arm, Benchmark, Case, Plan, Response, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
+from agentdyno.runner.cases.call import Priced
 from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Entrant
 
@@ -108,3 +110,15 @@ def check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
             where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
             remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
         )
+
+
+def pricing_of(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:
+    """CPU time is a price only where all of the work was done here."""
+    hint = entrant.use.config.get("base_url")
+    provider = str(hint) if isinstance(hint, str) else None
+
+    def price(response: Response, cpu_s: float | None) -> Priced:
+        cost = prices.cost(response, provider_hint=provider, cpu_s=cpu_s if metered else None)
+        return Priced(cost.usd, cost.source, cost.reported_usd)
+
+    return price

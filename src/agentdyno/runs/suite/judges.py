@@ -9,8 +9,7 @@ from pathlib import Path
 from agentdyno.contracts import Agent
 from agentdyno.model import AgentUse, Case, Response, Suite, Workspace
 from agentdyno.registry.local import load_import
-from agentdyno.runs.lineup import Maker, find_judge
-from agentdyno.runs.local_server import LocalServer
+from agentdyno.runs.lineup import LocalServer, Maker, find_judge
 
 
 @dataclass(slots=True)

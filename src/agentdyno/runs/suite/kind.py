@@ -87,19 +87,22 @@ class SuiteKind:
     @contextmanager
     def prepare(self, request: RunRequest, tools: Tools) -> Iterator[Prepared[PreparedSuite]]:
         from agentdyno.runs.suite.broken import EarlyWarning
+        from agentdyno.runs.suite.closing import Collected
         from agentdyno.runs.suite.prepare import preparing
 
         early = EarlyWarning(tools.say)
         with preparing(request, tools) as ready:
+            benchmarks = {arm.arm_id: arm.benchmark or "" for arm in ready.plan.arms}
+            collected = Collected(ready.suite, benchmarks, len(ready.plan.trials))
 
             def take(sample: Sample) -> None:
-                ready.collected.add(sample)
+                collected.add(sample)
                 early.add(sample)
 
             yield Prepared(
                 request=replace(request, spec=ready.settings),
                 plan=ready.plan,
-                work=ready,
+                work=replace(ready, collected=collected),
                 parts=HeaderParts(
                     suite=ready.suite,
                     targets=ready.targets,
@@ -138,17 +141,20 @@ class SuiteKind:
         tools: Tools,
         given_up: Callable[[str], bool],
     ) -> list[StopRule]:
-        from agentdyno.runner.rules.budgets import cost_limit, token_limit
-        from agentdyno.runner.rules.stopping import TimeBudget
-
         work, limits, facts = prepared.work, prepared.work.suite.constraints, executor.facts
         rules: list[StopRule] = []
         dollars = [value for value in (tools.choices.max_cost_usd, limits.cost_limit_usd) if value is not None]
         if dollars:
+            from agentdyno.runner.rules.budgets import cost_limit
+
             rules.append(cost_limit(min(dollars), work.expected.usd_per_call, lambda: facts.extra_usd))
         if limits.token_limit is not None:
+            from agentdyno.runner.rules.budgets import token_limit
+
             rules.append(token_limit(limits.token_limit))
         if limits.time_limit_s is not None:
+            from agentdyno.runner.rules.stopping import TimeBudget
+
             rules.append(TimeBudget(limits.time_limit_s, tools.clock))
         if prepared.spec.until_decided:
             from agentdyno.runner.rules.deciding import UntilDecided

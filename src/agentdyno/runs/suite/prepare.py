@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdyno.agents.recording.recording import RunRecording
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.agents.references import model_reference
 from agentdyno.contracts import Agent
@@ -19,7 +18,6 @@ from agentdyno.model import (
     Benchmark,
     Plan,
     Price,
-    Response,
     RunWarning,
     Side,
     Spec,
@@ -31,25 +29,33 @@ from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
 from agentdyno.pricing import PriceBook
-from agentdyno.runner.cases.call import CaseJob, Conduct, Priced
+from agentdyno.runner.cases.call import CaseJob, Conduct
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
+<<<<<<< HEAD
 from agentdyno.runs.lineup import Entrant, Maker, Named, line_up, told_apart
 from agentdyno.runs.local_server import LocalServer
 from agentdyno.runs.suite.broken import Baselines
 from agentdyno.runs.suite.closing import Collected
 from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price
+=======
+from agentdyno.runs.lineup import Entrant, LocalServer, Maker, Named, line_up
+from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price, pricing_of
+>>>>>>> x-house
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
 from agentdyno.specs import LoadedSuite, plan_suite
-from agentdyno.store import Store
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
 
 if TYPE_CHECKING:
+    from agentdyno.model.record import AgentRecord
     from agentdyno.runner.farm.driver import Farm
     from agentdyno.runs.cluster.order import WorkOrder
+    from agentdyno.runs.suite.broken import Baselines
+    from agentdyno.runs.suite.closing import Collected
     from agentdyno.runs.suite.tracing import TracingPass
+    from agentdyno.store import Store
 
 KIND = "suite"
 
@@ -78,7 +84,8 @@ def suite_request(loaded: LoadedSuite, *, against: str | None = None, until_deci
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """A suite that is ready to run. ``judges`` are agents that scorers ask; ``collected`` is filled while it runs."""
+    """A suite that is ready to run. ``judges`` are agents that scorers ask; ``collected`` is filled while it runs,
+    and is not there where a single question is asked."""
 
     suite: Suite
     settings: Spec
@@ -91,11 +98,11 @@ class PreparedSuite:
     targets: Mapping[str, Mapping[str, tuple[float, float]]]
     expected: Expected
     workspace: Workspace
-    collected: Collected
+    collected: Collected | None = None
     warnings: tuple[RunWarning, ...] = ()
     baselines: Baselines | None = None
     form: RunForm | None = None
-    recording: SuiteRecording = field(default_factory=lambda: SuiteRecording(RunRecording()))
+    recording: SuiteRecording = field(default_factory=SuiteRecording)
     traced: Mapping[str, CaseJob] = field(default_factory=dict)
     tracing: TracingPass | None = None
     share: Callable[[WorkOrder], Farm] | None = None
@@ -136,8 +143,9 @@ class PreparedSuite:
         for arm_id, entrant in self.entrants.items():
             seen = self.conduct.redact(dict(told.get(arm_id, {})))
             mine: dict[str, object] = dict(seen) if isinstance(seen, Mapping) else {}
-            if entrant.label in self.recording.by_agent and self.recording.run.cost is not None:
-                mine["recording_cost"] = asdict(self.recording.run.cost)
+            recorded = self.recording.run if entrant.label in self.recording.by_agent else None
+            if recorded is not None and recorded.cost is not None:
+                mine["recording_cost"] = asdict(recorded.cost)
             if entrant.version.commit is not None:
                 mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
             asked = model_reference(entrant.use.uses)
@@ -164,8 +172,8 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
     with ExitStack() as stack:
         local = LocalServer(suite.concurrency, stack, say)
         maker, meter = Maker(suite.concurrency, tools.environ), None
-        recording = suite_recording(RunRecording(say), entrants, suite, tools.environ, choices.compared_with)
-        stack.callback(recording.run.close)
+        recording = suite_recording(say, entrants, suite, tools.environ, choices.compared_with)
+        stack.callback(recording.close)
         form = None if body.form is None else replace(body.form, proxied=recording.wanted)
         if any(entrant.wants_local_model for entrant in entrants):
             maker, meter = replace(maker, local_url=local.url), CpuShare(local.cpu_s)
@@ -199,15 +207,24 @@ def preparing(request: RunRequest, tools: Tools) -> Iterator[PreparedSuite]:
             targets=_targets(suite, tools.store, body.form),
             expected=expected,
             workspace=workspace,
-            collected=Collected(suite, {arm.arm_id: arm.benchmark or "" for arm in plan.arms}, len(plan.trials)),
             warnings=(*warnings, *(_changed_version(suite, tools, body.form) if suite.version else ())),
-            baselines=Baselines(choices.compared_with, markings, suite) if choices.compared_with else None,
+            baselines=_baselines(choices.compared_with, markings, suite),
             form=form,
             recording=recording,
             traced=traced,
             tracing=tracing,
             share=choices.share,
         )
+
+
+def _baselines(
+    compared_with: tuple[AgentRecord, ...], markings: Mapping[str, Marking], suite: Suite
+) -> Baselines | None:
+    if not compared_with:
+        return None
+    from agentdyno.runs.suite.broken import Baselines
+
+    return Baselines(compared_with, markings, suite)
 
 
 def _by_id(plan: Plan, suite: Suite, entrants: Mapping[str, Entrant]) -> dict[str, tuple[Arm, Benchmark, Entrant]]:
@@ -278,7 +295,7 @@ def _case_jobs(
             agent,
             {case.id: case for case in benchmark.cases},
             markings[benchmark.benchmark_id],
-            _pricing(prices, entrant, metered=not agent.paid),
+            pricing_of(prices, entrant, metered=not agent.paid),
             benchmark.constraints,
             benchmark.rubric.pass_threshold,
             warmups.get(arm_id, 0),
@@ -357,18 +374,6 @@ def _of_suite(agents: Sequence[Named], suite: Suite) -> tuple[Named, ...]:
         own = [use for use in suite.agents if use.name == item or use.name.startswith(f"{item} ")]
         found += own or [item]
     return tuple(found)
-
-
-def _pricing(prices: PriceBook, entrant: Entrant, *, metered: bool) -> Callable[[Response, float | None], Priced]:
-    """CPU time is a price only where all of the work was done here."""
-    hint = entrant.use.config.get("base_url")
-    provider = str(hint) if isinstance(hint, str) else None
-
-    def price(response: Response, cpu_s: float | None) -> Priced:
-        cost = prices.cost(response, provider_hint=provider, cpu_s=cpu_s if metered else None)
-        return Priced(cost.usd, cost.source, cost.reported_usd)
-
-    return price
 
 
 def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[str, dict[str, tuple[float, float]]]:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from agentdyno.agents.recording.recording import AUTO, COUNTS, OFF, AgentRecording, RunRecording
-from agentdyno.agents.recording.redirects import find_redirects
+from agentdyno.agents.recording.redirects import AUTO, COUNTS, OFF, find_redirects
 from agentdyno.agents.references import PROGRAMS, locate
 from agentdyno.model import AgentUse, RunWarning, Suite
 from agentdyno.model.record import AgentRecord
+from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import Entrant
+
+if TYPE_CHECKING:
+    from agentdyno.agents.recording.recording import AgentRecording, RunRecording
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecording:
-    """``by_agent`` has the recorded agents, by label."""
+    """``by_agent`` has the recorded agents, by label; ``run`` is what they share, where there are some."""
 
-    run: RunRecording
+    run: RunRecording | None = None
     by_agent: Mapping[str, AgentRecording] = field(default_factory=dict)
 
     @property
@@ -26,14 +30,19 @@ class SuiteRecording:
 
     def warnings(self) -> tuple[RunWarning, ...]:
         """What became of it, for the result."""
-        if not self.run.problem:
+        if self.run is None or not self.run.problem:
             return ()
         text = f"model calls were not recorded: {self.run.problem}"
         return (RunWarning("not-recorded", text, "`--record off` says that they need not be."),)
 
+    def close(self) -> None:
+        """Ends the proxy, where there is one."""
+        if self.run is not None:
+            self.run.close()
+
 
 def suite_recording(
-    run: RunRecording,
+    say: Say,
     entrants: Sequence[Entrant],
     suite: Suite,
     environ: Mapping[str, str],
@@ -44,7 +53,7 @@ def suite_recording(
     Where nobody says what to record, a run that is to be held against others is recorded as they were: the times of
     the two are to be compared.
     """
-    found = {}
+    run, found = None, {}
     for entrant in entrants:
         mode = entrant.use.record or suite.record
         if mode == AUTO and _held_against_unrecorded(entrant, compared_with):
@@ -55,6 +64,9 @@ def suite_recording(
         asked = mode != AUTO
         redirects = find_redirects(seen, entrant.use.env, asked=asked)
         if redirects:
+            from agentdyno.agents.recording.recording import RunRecording  # most agents name no model's address
+
+            run = run or RunRecording(say)
             found[entrant.label] = run.of(redirects, COUNTS if mode == AUTO else mode, asked=asked)
     return SuiteRecording(run, found)
 

@@ -14,12 +14,12 @@ from agentdyno.model.spec import AutoStop, Entry, Iterations, Limits, Order, Spe
 from agentdyno.settings.commands import (
     COMMAND_INPUT,
     COMMAND_OUTPUT,
-    COMMANDS_SEED,
     MAX_RUNS,
     MIN_RUNS,
     SHELL,
     WARMUP_RUNS,
 )
+from agentdyno.settings.run import SEED
 from agentdyno.specs.changes import COMMAND_LINE
 from agentdyno.specs.commands.scan import combinations, filled, refuse_unused
 from agentdyno.specs.files.problems import FileProblem, got, spec_error
@@ -108,7 +108,7 @@ def parse_commands(document: Mapping[str, object], *, source: str = COMMAND_LINE
         entries=entries,
         tags=tuple(settled.get("tags", ())),
         notes=settled.get("notes", ""),
-        seed=settled.get("seed", COMMANDS_SEED.default),
+        seed=settled.get("seed", SEED.default),
         order=_order(settled, entries),
         max_failure_rate=1.0,
         limits=Limits(timeout_s=settled.get("timeout_s")),

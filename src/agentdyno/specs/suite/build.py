@@ -26,7 +26,6 @@ from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 from agentdyno.specs.dataset.load import DataPlace, load_cases
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
 from agentdyno.specs.layers import Document
-from agentdyno.specs.suite.select import Selection, choose_benchmarks, select_cases
 from agentdyno.specs.workspace.agents import agent_uses
 
 _MIB = 1024 * 1024
@@ -51,18 +50,16 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
     rows = _benchmark_rows(document, name, place.source)
     choice: Mapping[str, Any] = document.get("choice", {})
     ids = [row["benchmark_id"] for row in rows]
-    chosen = choose_benchmarks(choice.get("benchmarks", ()), ids, place.source)
+    chosen = _chosen(choice, ids, place.source)
     benchmarks = [_benchmark(rows[i], document, inline.get(i), place) for i in chosen]
     problems = [
         problem for i, item in zip(chosen, benchmarks, strict=True) for problem in _epochs(rows[i], item, document)
     ]
     if problems:
         raise spec_error(place.source, problems)
-    cases = choice.get("cases", {})
-    selection = Selection((), tuple(cases.get("ids", ())), cases.get("where", {}), choice.get("limit"))
     return Suite(
         name=name,
-        benchmarks=select_cases(benchmarks, selection, place.source),
+        benchmarks=_with_cases(choice, benchmarks, place.source),
         suite_id=document.get("suite_id", ""),
         category=Category(document.get("category", Category.COMPREHENSIVE)),
         description=document.get("description", ""),
@@ -85,6 +82,26 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
         fail_under=document.get("fail_under"),
         record=document.get("record", RECORD.default),
     )
+
+
+def _chosen(choice: Mapping[str, Any], ids: Sequence[str], source: str) -> list[int]:
+    """Positions of the benchmarks that are wanted."""
+    if not choice.get("benchmarks"):
+        return [*range(len(ids))]
+    from agentdyno.specs.suite.select import choose_benchmarks
+
+    return choose_benchmarks(choice["benchmarks"], ids, source)
+
+
+def _with_cases(choice: Mapping[str, Any], benchmarks: Sequence[Benchmark], source: str) -> tuple[Benchmark, ...]:
+    """The benchmarks with the cases that are wanted."""
+    cases = choice.get("cases", {})
+    if not cases and choice.get("limit") is None and all(item.cases for item in benchmarks):
+        return tuple(benchmarks)
+    from agentdyno.specs.suite.select import Selection, select_cases
+
+    selection = Selection((), tuple(cases.get("ids", ())), cases.get("where", {}), choice.get("limit"))
+    return select_cases(benchmarks, selection, source)
 
 
 def constraints(row: Mapping[str, Any]) -> Constraints:

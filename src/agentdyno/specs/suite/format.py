@@ -16,7 +16,7 @@ from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import check_version, refuse
 from agentdyno.specs.forms import FileModel, Line, Text, form
 from agentdyno.specs.suite.rubric import DIMENSIONS, METRICS, MeasuredField, RubricField, RubricModel, ScorersField
-from agentdyno.specs.workspace.agents import AgentField
+from agentdyno.specs.workspace.agent_format import AgentField
 
 CATEGORIES = Literal["speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"]
 TEST_TYPES = Literal["synthetic", "real_world", "stress", "edge_case"]

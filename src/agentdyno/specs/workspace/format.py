@@ -11,7 +11,7 @@ from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import refuse
 from agentdyno.specs.forms import FileModel, Line
 from agentdyno.specs.suite.format import spell_ids
-from agentdyno.specs.workspace.agents import DeclaredField
+from agentdyno.specs.workspace.agent_format import DeclaredField
 from agentdyno.specs.workspace.alerts import CHANNEL_NAME, AlertsField
 from agentdyno.specs.workspace.gate import GateField, GateModel, WeightsModel
 

@@ -26,7 +26,7 @@ def hosts_of(session: DatabaseSession, run_ids: Sequence[str]) -> dict[str, str]
     return {id_text(run_id): found or "" for run_id, found in session.execute(wanted)}
 
 
-def repeated_arms(session: DatabaseSession, host_id: str, *, limit: int = 600) -> list[RepeatRow]:
+def repeated_arms(session: DatabaseSession, host_id: str, *, limit: int) -> list[RepeatRow]:
     """Arms of runs that were made on this host to their planned end, newest first; none of an unknown host."""
     if not host_id:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
@@ -15,10 +16,13 @@ from agentdyno.store.boards.naming import labels_with
 from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs import listing, pages, queries, repeats, writes
+from agentdyno.store.runs import listing, pages, queries, writes
 from agentdyno.store.runs import samples as sample_rows
 from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
+
+if TYPE_CHECKING:
+    from agentdyno.store.rows import RepeatRow
 
 _REPEATED = f"samples.phase = '{Phase.WARMUP}' OR NOT samples.ended"
 _REPLACEABLE = {
@@ -60,8 +64,6 @@ class RunRepository(Repository):
     unfinished = in_snapshot(queries.unfinished)
     newest = in_snapshot(listing.newest_runs)
     newest_status = directly(listing.newest_status)
-    hosts = in_snapshot(repeats.hosts_of)
-    repeated = in_snapshot(repeats.repeated_arms)
     whole_before = in_snapshot(runs_before)
     targets = in_snapshot(known_targets)
     first_targets = in_snapshot(first_targets)
@@ -79,6 +81,18 @@ class RunRepository(Repository):
     update_scores = durably(sample_rows.update_scores)
     save_calibration = durably(keep_calibration)
     latest_calibration = directly(last_calibration)
+
+    def hosts(self, run_ids: Sequence[str]) -> dict[str, str]:
+        """The host of each run, "" where it was not recorded; runs that the store does not hold are left out."""
+        from agentdyno.store.runs.repeats import hosts_of  # only what compares runs asks
+
+        return in_snapshot(hosts_of)(self, run_ids)
+
+    def repeated(self, host_id: str, *, limit: int = 600) -> list[RepeatRow]:
+        """Arms of runs that were made on this host to their planned end, newest first; none of an unknown host."""
+        from agentdyno.store.runs.repeats import repeated_arms
+
+        return in_snapshot(repeated_arms)(self, host_id, limit=limit)
 
     def begin(self, header: RunResult, arms: Sequence[Arm], planned: Mapping[str, int]) -> None:
         """Records a run and its arms before anything runs; ``planned`` gives each arm's samples by arm id.
