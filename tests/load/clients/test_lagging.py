@@ -17,14 +17,14 @@ from ..stress_runs import arm_of, result_of
 EACH = 100
 
 
-def window(lags_s: list[float], latency_s: float = 0.05, **parts: ClientPart) -> Window:
+def window(lags_s: list[float], parts: dict[str, ClientPart] | None = None) -> Window:
     """Every client sends 100 requests, each so late as its entry says, and the target answers alike to all."""
     clients = {}
     for number, lag in enumerate(lags_s):
         own = histogram(np.full(EACH, round(lag * 1e9), np.int64))
         clients[f"client {number} (host{number})"] = ClientPart(EACH, EACH, 0, own, cpu=0.1)
-    clients |= parts
-    latencies = np.repeat([round((latency_s + lag) * 1e9) for lag in lags_s], EACH).astype(np.int64)
+    clients |= parts or {}
+    latencies = np.repeat([round((0.05 + lag) * 1e9) for lag in lags_s], EACH).astype(np.int64)
     asked = EACH * len(lags_s)
     return Window(
         0,
@@ -67,12 +67,12 @@ def test_lateness_that_an_objective_leaves_room_for_is_no_reason() -> None:
 
 
 def test_one_that_used_up_its_core_in_a_closed_loop_is_named() -> None:
-    busy = window([0.0, 0.0], **{"client 7 (slow)": ClientPart(EACH, EACH, cpu=0.97)})
+    busy = window([0.0, 0.0], {"client 7 (slow)": ClientPart(EACH, EACH, cpu=0.97)})
     assert client_limited([busy], closed=True).startswith("client 7 (slow): it used 97% of a core")
 
 
 def test_one_that_did_not_send_what_it_was_asked_is_named() -> None:
-    lazy = window([0.0, 0.0], **{"client 3 (x)": ClientPart(EACH, 50, 50, histogram(np.full(50, 1000, np.int64)))})
+    lazy = window([0.0, 0.0], {"client 3 (x)": ClientPart(EACH, 50, 50, histogram(np.full(50, 1000, np.int64)))})
     assert client_limited([lazy]).startswith("client 3 (x): it sent 50.0% of what was asked")
 
 

@@ -29,7 +29,7 @@ from ...waiting import wait_until
 from .nodes import TwoNodes
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))
-KILLS = 200 if SOAK else 10
+KILLS = int(os.environ.get("DYNO_KILLS") or (200 if SOAK else 10))
 AGENTS = """
 import os, time
 from beside import mark

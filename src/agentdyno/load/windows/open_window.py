@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.findings.figures.histograms import from_counts
-from agentdyno.load.windows.parts import ClientCounts
 from agentdyno.load.windows.records import (
     OUTCOME_CODES,
     OUTCOMES,
@@ -24,6 +24,9 @@ from agentdyno.load.windows.records import (
 from agentdyno.model.load import Outcome, TokenSource, Window
 from agentdyno.stats.histogram import LogCounts
 
+if TYPE_CHECKING:
+    from agentdyno.load.windows.parts import ClientCounts
+
 LATE_NS = 1_000_000
 """A request that was sent later than this after its time is late."""
 _OK = OUTCOME_CODES[Outcome.OK]
@@ -37,7 +40,7 @@ class OpenWindow:
 
     def __init__(self, limits_ns: Mapping[str, float] | None, clients: Mapping[int, str] | None = None) -> None:
         self._limits_ns = limits_ns
-        self._clients = ClientCounts(clients) if clients else None
+        self._clients = _counts_of(clients) if clients else None
         self._times = {name: LogCounts() for name in _HISTOGRAMS}
         self._outcomes = np.zeros(len(OUTCOMES), dtype=np.int64)
         self._source = -1
@@ -153,6 +156,13 @@ class OpenWindow:
                 if name in ("ttft", "queued_ttft"):  # an answer without content never had a first token
                     met &= times[name] >= 0
             self.slo_met += int(met.sum())
+
+
+def _counts_of(clients: Mapping[int, str]) -> ClientCounts:
+    """Loaded where there are such clients only."""
+    from agentdyno.load.windows.parts import ClientCounts
+
+    return ClientCounts(clients)
 
 
 def request_times(records: Records) -> dict[str, NDArray[np.int64]]:
