@@ -150,6 +150,7 @@ class Row:
     status: RunStatus | str = RunStatus.COMPLETE
     started_at: int = 1_772_374_000_000
     finished_at: int | None = 1_772_374_072_000
+    paused_ms: int = 0
     arms: int = 2
     samples: int = 20
     form: str = ""

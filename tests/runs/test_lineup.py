@@ -8,7 +8,7 @@ import pytest
 
 from agentdyno.errors import DynoError, SpecError
 from agentdyno.model import AgentUse, Workspace
-from agentdyno.runs.lineup import IN_PROCESS, Maker, find_agent, find_judge, line_up
+from agentdyno.runs.lineup import IN_PROCESS, Maker, find_agent, find_judge, line_up, told_apart
 from agentdyno.specs import load_workspace
 
 WORKSPACE = """
@@ -87,3 +87,43 @@ def test_the_address_of_the_local_model_is_put_in_and_not_recorded(workspace: Wo
     assert entrant.use.config["base_url"] == "local"
     assert agent.paid is False
     assert agent.name == "here"
+
+
+class Named:
+    name = "oracle"
+
+    def run(self, case: object) -> object:
+        return case
+
+
+def test_names_of_the_project_and_of_objects_are_identities_and_all_else_is_where_it_comes_from(
+    workspace: Workspace,
+) -> None:
+    folder = Path(workspace.base_dir)
+    entrants = line_up(["mine", "agent.py@answer", "cmd:cat", inside, Named(), "swept"], workspace, folder)
+    assert [entrant.use.identity for entrant in entrants] == [
+        "name:mine",
+        "agent.py@answer",
+        "cmd:cat",
+        f"{__name__}:inside",
+        "name:oracle",
+        "name:swept temperature=0",
+        "name:swept temperature=1",
+    ]
+
+
+def test_an_agent_that_is_lined_up_again_keeps_the_identity_it_began_with(workspace: Workspace) -> None:
+    folder = Path(workspace.base_dir)
+    (first,) = line_up(["agent.py@answer"], workspace, folder)
+    (folder / "dyno.yaml").unlink()
+    (again,) = line_up([first.use], Workspace(), folder / "below")
+    assert (again.use.identity, again.label) == ("agent.py@answer", first.label)
+
+
+def test_agents_of_one_run_are_told_apart_without_a_store(workspace: Workspace) -> None:
+    folder = Path(workspace.base_dir)
+    (folder / "second.py").write_text("def answer(text): return 'x'\n")
+    entrants = line_up(["agent.py@answer", "second.py@answer", "mine"], workspace, folder)
+    uses = told_apart(entrants, None)
+    assert [use.label or use.name for use in uses] == ["agent.answer", "second.answer", "mine"]
+    assert [use.at_version for use in uses] == [entrant.version.version for entrant in entrants]

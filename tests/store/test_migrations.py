@@ -291,6 +291,20 @@ def test_a_store_of_the_seventh_revision_keeps_its_rows_and_gets_two_indexes(sto
         assert [(row.run_id, row.accuracy) for row in store.boards.executions()] == [(FIRST_ID, 0.5)]
 
 
+def test_agents_of_the_eleventh_revision_are_called_as_before(store_url: str) -> None:
+    engine = at_revision(store_url, "0003")
+    for statements in (CREATE_0001, CREATE_0002, CREATE_0003):
+        fill(engine, statements)
+    at_revision(store_url, "0011")
+    assert Store.migrate(store_url) == ("0011", HEAD)
+    with Store.open(store_url, must_exist=True) as store:
+        (row,) = store.boards.agents()
+        assert (row.name, row.called, row.identity) == ("quick", "quick", "name:quick")
+        assert [point.run_id for point in store.boards.series("quick")] == [FIRST_ID]
+        assert [kept.agent for kept in store.boards.baselines()] == ["quick"]
+        assert store.runs.load(FIRST_ID).paused_ms == 0
+
+
 def test_a_store_that_is_taken_back_to_the_fifth_revision_keeps_one_sample_of_each_trial(store_url: str) -> None:
     with Store.open(migrated(store_url)) as store:
         run = begin(store)

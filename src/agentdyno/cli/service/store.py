@@ -32,9 +32,9 @@ def migrate(store: str | None, as_json: bool) -> None:
     )
     if before is not None and before < IDENTITIES_SINCE:
         say(
-            f"Since {IDENTITIES_SINCE} agents are told apart by where they come from: file and function, command line, "
-            "model and endpoint. Old results keep their names, and join an agent when it runs again from the same "
-            "place. Names that you gave in dyno.yaml stay as they are."
+            f"Since {IDENTITIES_SINCE} agents are told apart by where they come from: file and function, "
+            "command line, model and endpoint. Old results keep their names, and join an agent when it runs again "
+            "from the same place. Names that you gave in dyno.yaml stay as they are."
         )
 
 

@@ -17,6 +17,7 @@ from agentdyno.findings.change.words import quiet_text
 from agentdyno.findings.history.ask import Histories
 from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
+from agentdyno.model.naming.labels import GIVEN
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
@@ -123,7 +124,7 @@ class Changing:
         made = []
         for item in report.regressions:
             runs = watch.runs if item.detector is Detector.VERSION else _runs_at(item, series)
-            made.append(Alert(alert_id(pair.name, pair.suite_id, item), pair.name, pair.suite_id, item, *runs))
+            made.append(Alert(alert_id(pair.key, pair.suite_id, item), pair.name, pair.suite_id, item, *runs))
         return made
 
     def _pairs(self) -> list[Pair]:
@@ -141,11 +142,12 @@ class Changing:
             if row.success_at is not None:
                 own = succeeded.setdefault(key, {})
                 own[row.agent_version] = max(row.success_at, own.get(row.agent_version, 0))
+        keys = {row.name: row.identity.removeprefix(GIVEN) for row in self._store.boards.agents()}
         made = []
         for name, of in sorted(active):
             versions = succeeded.get((name, of), {})
             in_time = tuple(sorted(versions, key=lambda version: -versions[version]))
-            made.append(Pair(name, of, newest[of].name, newest[of].benchmarks, in_time))
+            made.append(Pair(name, of, newest[of].name, newest[of].benchmarks, in_time, keys[name]))
         return made
 
     def _question(self, kind: str, baselines: Sequence[BaselineRow]) -> tuple[int, tuple[object, ...]]:

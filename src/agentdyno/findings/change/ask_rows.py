@@ -45,13 +45,17 @@ _RUNS = 2 * SPARK_POINTS
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An agent, whatever its version, in a suite, whatever its version; ``versions`` that succeeded, newest first."""
+    """An agent, whatever its version, in a suite, whatever its version; ``versions`` that succeeded, newest first.
+
+    ``name`` is its label, which changes when others of its name come; ``key`` stays.
+    """
 
     name: str
     suite_id: str
     suite_name: str
     benchmarks: int
     versions: tuple[str, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
