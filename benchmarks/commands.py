@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,28 +111,33 @@ def hyperfine_ratio(folder: Path) -> float:
     return means[1] / means[0]
 
 
-def ours_differs(runs: int, seed: int, store: Store, folder: Path) -> bool:
-    """Whether any metric is called better or worse."""
+def ours_differs(runs: int, seed: int, store: Store, folder: Path) -> list[str]:
+    """The metrics that are called better or worse."""
     kind = CommandsKind()
     asked = {"commands": [SUBJECT, SUBJECT], "runs": runs, "shell": "none", "seed": seed}
     with kind.prepare(kind.read(Source(document=asked), {}), Tools()) as prepared:
         result = start(kind, prepared, Tools(store, folder))
     comparison = findings_for(result, store).comparisons[0]
-    told = {row.verdict for arm in comparison.arms for row in arm.metrics}
-    return bool(told & {Verdict.BETTER, Verdict.WORSE})
+    rows = [row for arm in comparison.arms for row in arm.metrics]
+    return [row.metric.name for row in rows if row.verdict in (Verdict.BETTER, Verdict.WORSE)]
 
 
-def false_alarms(repeats: int, runs: int, folder: Path) -> None:
+def false_alarms(repeats: int, runs: int, seed: int, folder: Path) -> None:
     program = tools()[1].command[0]
     ours = theirs = misled = 0
+    by_metric: Counter[str] = Counter()
     with Store.open(str(folder / "dyno.db")) as store, loaded(7):
         for repeat in range(repeats):
-            ours += ours_differs(runs, repeat, store, folder)
+            told = ours_differs(runs, seed + repeat, store, folder)
+            ours += bool(told)
+            by_metric.update(told)
             theirs += hyperfine_differs(runs, folder, program)
             misled += hyperfine_ratio(folder) >= 1 + COUNTS / 100
     print(f"\ntwo identical commands beside a bursty process ({repeats} times, {runs} runs each)")
     print(f"  dyno time calls them different      {ours:4} = {ours / repeats:6.1%}   goal at most 1 %: ", end="")
     print("reached" if ours / repeats <= 0.01 else "MISSED")
+    if by_metric:
+        print(f"    in {', '.join(f'{name} {times}' for name, times in by_metric.most_common())}")
     print(f"  hyperfine's ratio is {COUNTS:g} % or more    {misled:4} = {misled / repeats:6.1%}")
     print(f"  ... and beyond the ± beside it      {theirs:4} = {theirs / repeats:6.1%}")
 
@@ -140,6 +146,9 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="does it still work?")
     parser.add_argument("--repeats", type=int, default=400, help="pairs of identical commands")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the first pair: parts of a long measurement go on with it"
+    )
     parser.add_argument("--only", choices=("overhead", "alarms"))
     asked = parser.parse_args(arguments)
     print(machine())
@@ -148,7 +157,7 @@ def main(arguments: Sequence[str]) -> None:
         if asked.only != "alarms":
             overhead(1 if asked.quick else 10, 100 if asked.quick else 500, folder)
         if asked.only != "overhead":
-            false_alarms(5 if asked.quick else asked.repeats, 15, folder)
+            false_alarms(5 if asked.quick else asked.repeats, 15, asked.seed, folder)
 
 
 if __name__ == "__main__":
