@@ -44,14 +44,11 @@ def regressions(
     request: Request,
     services: Given,
 ) -> Response:
-    """What became worse: against a baseline, over time, and in patterns of small signs.
-
-    The project's own thresholds (`thresholds` of dyno.yaml) hold where the request gives none.
-    """
+    """What became worse: against a baseline, over time, and in patterns of small signs."""
     store, workspace, policy = services.store, services.workspace.name, services.workspace.gate
 
     with about("query.thresholds"):
-        # The default stands in the description of the API, and so cannot say whether one was given.
+        # Those of dyno.yaml hold where none is given; the parameter's default cannot say whether one was.
         general = [str(threshold)] if "threshold" in request.query_params else []
         limits = thresholds_from([*general, *(thresholds or ())], "thresholds", services.workspace.thresholds)
 
