@@ -44,7 +44,8 @@ class Workspace:
 
     ``suites`` are paths of suite files below ``base_dir``, ``imports`` those of Python files that register the
     project's experiments. ``weights`` of dimensions replace the default ones of
-    overall scores; a dimension that it does not name keeps its own. ``alerts`` are places by name.
+    overall scores; a dimension that it does not name keeps its own. ``alerts`` are places by name. ``thresholds`` are
+    by metric the changes that count as regressions, "" for all others.
     """
 
     name: str = "default"
@@ -57,6 +58,7 @@ class Workspace:
     gate: GatePolicy = field(default_factory=GatePolicy)
     weights: Mapping[str, float] = field(default_factory=dict)
     alerts: Mapping[str, AlertChannel] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     store: str | None = None
     base_dir: str = "."
     source: str = ""

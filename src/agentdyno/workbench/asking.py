@@ -17,7 +17,7 @@ from agentdyno.findings.cost.judge import cost_report
 from agentdyno.findings.cost.model import CostReport
 from agentdyno.findings.duel.ask import compare_agents as compared
 from agentdyno.findings.duel.model import AllAgainstAll, Duel
-from agentdyno.findings.history.ask import THRESHOLD, Histories
+from agentdyno.findings.history.ask import Histories
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import RegressionReport
 from agentdyno.findings.profile.ask import ProfileQuestion, Profiles
@@ -107,17 +107,19 @@ def regressions(
     agent: str,
     *,
     baseline: str | None = None,
-    threshold: Mapping[str, float] | float = THRESHOLD,
+    threshold: Mapping[str, float] | float | None = None,
     suite: str | None = None,
     workspace: str = "default",
     store: Where = None,
 ) -> RegressionReport:
     """What became worse: against a baseline, over time, and in patterns of small signs.
 
-    ``threshold`` is one number, or one by metric: ``{"": 0.1, "accuracy": 0.05}``.
+    ``threshold`` is one number, or one by metric: ``{"": 0.1, "accuracy": 0.05}``; without it the
+    project's, else 0.1.
     """
+    here = load_workspace(Path.cwd())
     with _opened(store) as opened:
-        asked = Histories(opened, workspace=workspace, policy=load_workspace(Path.cwd()).gate)
+        asked = Histories(opened, workspace=workspace, policy=here.gate, thresholds=here.thresholds)
         return asked.regressions(agent, baseline=baseline, threshold=threshold, suite=suite)
 
 

@@ -9,7 +9,8 @@ import pytest
 from agentdyno.errors import SpecError
 from agentdyno.findings.engine.severity import ANY_METRIC, threshold_of
 from agentdyno.findings.history.ask import Histories
-from agentdyno.findings.history.judge_thresholds import known_thresholds, thresholds_from
+from agentdyno.findings.history.judge_thresholds import known_thresholds, project_thresholds, thresholds_from
+from agentdyno.specs.workspace.load import read_workspace
 from agentdyno.store import Store
 from tests.suites import Room
 from tests.web.routes.asking import client_of, fields
@@ -31,6 +32,39 @@ def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(SpecError) as caught:
         thresholds_from([text])
     assert caught.value.remedy
+
+
+def test_the_project_says_it_for_good_and_a_question_goes_first() -> None:
+    project = project_thresholds({"all": 0.2, "accuracy": 0.05})
+    assert thresholds_from([], project=project) == {ANY_METRIC: 0.2, "accuracy": 0.05}
+    assert thresholds_from(["accuracy=0.5"], project=project) == {ANY_METRIC: 0.2, "accuracy": 0.5}
+    assert thresholds_from(["0.3"], project=project) == {ANY_METRIC: 0.3}
+    assert known_thresholds(None, project_thresholds({"speed": 1})) == {ANY_METRIC: 0.1, "speed": 1.0}
+
+
+def test_dyno_yaml_has_thresholds_that_history_uses(tmp_path: Path) -> None:
+    room = Room(tmp_path, Store.open(tmp_path / "dyno.db"))
+    run(room, Answerer("a", "1.0"), count=24)
+    run(room, Answerer("a", "1.1", wrong=ids(0, 10)), count=24)
+    file = tmp_path / "dyno.yaml"
+    file.write_text("thresholds: {accuracy: 0.5, reliability: 0.5}\n")
+    workspace = read_workspace(file)
+    report = Histories(room.store, thresholds=workspace.thresholds).regressions("a")
+    assert not {"accuracy", "reliability"} & {item.metric for item in report.regressions}
+    client = client_of(room)
+    path = "/benchmarks/agents/a/regressions"
+    told = client.ok(path)
+    assert "accuracy" not in [item["metric"] for item in told["regressions"]]
+    assert "accuracy" in [item["metric"] for item in client.ok(path, threshold=0.1)["regressions"]]
+    client.app.state.services.close()
+    room.store.close()
+
+
+def test_a_threshold_of_dyno_yaml_that_is_none_is_refused_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "dyno.yaml").write_text("thresholds: {acuracy: 0.5}\n")
+    with pytest.raises(SpecError, match=r"dyno\.yaml: thresholds: .*acuracy") as caught:
+        read_workspace(tmp_path / "dyno.yaml")
+    assert "accuracy" in (caught.value.remedy or "")
 
 
 def test_a_drop_within_its_own_threshold_is_no_regression(tmp_path: Path) -> None:

@@ -29,9 +29,8 @@ from agentdyno.settings.judging import INCLUDE_PARTIAL
     "thresholds",
     metavar="X|METRIC=X",
     multiple=True,
-    default=("0.1",),
-    show_default=True,
-    help="With --regressions: a change that counts, in parts of the value before; repeated for single metrics.",
+    help="With --regressions: a change that counts, in parts of the value before; repeated for single metrics.  "
+    "[default: thresholds of dyno.yaml, else 0.1]",
 )
 @setting_option(INCLUDE_PARTIAL)
 @click.option("--gate", is_flag=True, help="With --regressions: exit 1 when there are any.")
@@ -71,7 +70,7 @@ def command(
             series = asked.of(subject, metric, suite=suite, benchmark=benchmark, days=days, baseline=baseline)
             show(Conclusions(histories=(series,)), formats, output_dir, as_json=as_json, shown=series)
             return 0
-        given = thresholds_from(thresholds)
+        given = thresholds_from(thresholds, project=here.thresholds)
         report = asked.regressions(subject, baseline=baseline, threshold=given, suite=suite, days=days)
         histories: tuple[History, ...] = ()
         if metric is not None or formats:

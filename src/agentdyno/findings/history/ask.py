@@ -56,7 +56,8 @@ class _Within:
 class Histories:
     """Asks one store; with ``partial`` also about runs that were quick, limited or cut short.
 
-    ``policy`` is the project's: versions are compared by its families.
+    ``policy`` is the project's: versions are compared by its families. ``thresholds`` are, too: they say from which
+    change on a metric counts where a question does not.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class Histories:
         now_ms: int | None = None,
         partial: bool = False,
         policy: GatePolicy = DEFAULT_POLICY,
+        thresholds: Mapping[str, float] | None = None,
     ) -> None:
         self._store = store
+        self._thresholds = thresholds
         self._policy = policy
         self._partial = partial
         self._records = Records(store, whole=not partial)
@@ -108,15 +111,15 @@ class Histories:
         agent: str,
         *,
         baseline: str | None = None,
-        threshold: Mapping[str, float] | float = THRESHOLD,
+        threshold: Mapping[str, float] | float | None = None,
         suite: str | None = None,
         days: int | None = None,
     ) -> RegressionReport:
         """The newest version against the baseline, and every watched metric over time.
 
-        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others).
+        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); the project's without it.
         """
-        threshold = known_thresholds(threshold)
+        threshold = known_thresholds(threshold, self._thresholds)
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)

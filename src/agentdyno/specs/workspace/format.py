@@ -82,6 +82,11 @@ class WorkspaceFile(FileModel):
         description="Weights of the dimensions in the overall scores of boards",
         examples=[{"accuracy": 0.5, "cost": 0.3}],
     )
+    thresholds: dict[str, float] = Field(
+        default_factory=dict,
+        description="Changes that count as regressions, by metric, in parts of the value before; all for the others",
+        examples=[{"all": 0.1, "accuracy": 0.05}],
+    )
     alerts: dict[str, AlertsField] = Field(
         default_factory=dict,
         max_length=MOST_CHANNELS,

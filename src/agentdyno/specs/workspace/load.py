@@ -66,10 +66,19 @@ def read_workspace(path: Path) -> Workspace:
         gate=gate_policy(document.get("gate", {})),
         weights=_floats(document.get("weights", {})),
         alerts=alert_channels(document.get("alerts", {}), source),
+        thresholds=_thresholds(document.get("thresholds", {}), source),
         store=document.get("store"),
         base_dir=str(folder),
         source=source,
     )
+
+
+def _thresholds(given: Mapping[str, float], source: str) -> dict[str, float]:
+    if not given:
+        return {}
+    from agentdyno.findings.history.judge_thresholds import project_thresholds
+
+    return project_thresholds(given, f"{source}: thresholds")
 
 
 def resolve_agents(uses: Sequence[AgentUse], workspace: Workspace) -> tuple[AgentUse, ...]:

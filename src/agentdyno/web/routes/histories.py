@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from agentdyno.errors import SpecError
@@ -41,13 +41,16 @@ def regressions(
         list[str] | None, Query(max_length=20, description="For metrics of their own: `accuracy=0.05`, repeated.")
     ] = None,
     *,
+    request: Request,
     services: Given,
 ) -> Response:
     """What became worse: against a baseline, over time, and in patterns of small signs."""
     store, workspace, policy = services.store, services.workspace.name, services.workspace.gate
 
     with about("query.thresholds"):
-        limits = thresholds_from([str(threshold), *(thresholds or ())], "thresholds")
+        # Those of dyno.yaml hold where none is given; the parameter's default cannot say whether one was.
+        general = [str(threshold)] if "threshold" in request.query_params else []
+        limits = thresholds_from([*general, *(thresholds or ())], "thresholds", services.workspace.thresholds)
 
     def make() -> RegressionAnswer:
         agent = find_agent(services, agent_id)
