@@ -104,10 +104,11 @@ class Remarks:
             known.bad += 1
         elif len(self.failed) < self.most_remembered:
             status = "not judged" if sample.status is Status.OK and score is None else sample.status.value
-            self.failed[sample.case_id] = Remark(status, shorten(answer_text(sample)), _why(sample))
+            self.failed[sample.case_id] = Remark(status, shorten(answer_text(sample)), why_failed(sample))
 
 
-def _why(sample: Sample) -> str:
+def why_failed(sample: Sample) -> str:
+    """What the failure, or a scorer, says of an execution that was not right; "" where nothing does."""
     if sample.failure is not None:
         return shorten(sample.failure.message)
     told = [str(item["explanation"]) for _, item in scoring_items(sample.details) if item.get("explanation")]

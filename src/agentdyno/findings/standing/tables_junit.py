@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agentdyno.findings.figures.traces import as_text, shorten
+from agentdyno.findings.figures.traces import answer_text, as_text, shorten, why_failed
 from agentdyno.findings.standing.model import HeldCase
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, RunResult, Sample, Status
 from agentdyno.show.wording import count, one_line
@@ -71,9 +71,18 @@ def _outcome(arm: ArmResult, benchmark: Benchmark, case: Case | None, samples: l
         answered = tally.scored > 0 and bad.failure is None
         tag = "failure" if tally.scored else "error"
         kind = bad.status.value if bad.failure is None else f"{bad.status.value}.{bad.failure.kind.value}"
-        got = as_text(bad.output) if answered else bad.failure.message if bad.failure else "no score"
+        got = (
+            answer_text(bad) or as_text(bad.output)
+            if answered
+            else bad.failure.message
+            if bad.failure
+            else "no score"
+        )
         message = f"want {shorten(want, 120)}, got {shorten(got, 120)}" if want else f"got {shorten(got, 240)}"
         text = f"{summary}\nwant: {want[:_MOST_CHARACTERS]}\ngot: {got[:_MOST_CHARACTERS]}"
+        why = why_failed(bad) if answered and not want else ""
+        if why:  # what is asked for is said by no target, but by the scorer
+            message, text = f"{shorten(why, 120)} ({message})", f"{text}\nwhy: {why}"
         if bad.failure is not None and bad.failure.traceback:
             text += f"\n{bad.failure.traceback}"
     return CaseOutcome(
