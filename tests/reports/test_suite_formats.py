@@ -193,6 +193,18 @@ def test_junit_says_which_tools_were_called_and_why_that_is_wrong() -> None:
     assert "why: search was not called" in (failure.text or "")
 
 
+def test_junit_tells_what_became_of_a_workflow_and_what_its_check_found() -> None:
+    own = benchmark(Case("pages", "count the pages"))
+    output = {"outcome": "done", "reason": "", "steps": {"done": ["count"]}, "folder": "/somewhere", "commands": {}}
+    found = {"scorer": "final_state", "explanation": "top.txt is missing"}
+    taken = [sample("pages", 0.0, output=output, details={"scoring": [found]})]
+    run = close_suite(suite_result(suite_of(own), arm("x@1", "facts", taken)))
+    failure = ElementTree.fromstring(render_junit(report(run)).encode()).find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "top.txt is missing (got done: count)"
+    assert "/somewhere" not in (failure.text or "")
+
+
 def test_json_carries_the_standings() -> None:
     document = json.loads(render_json(with_standings(report(RUN))))
     agents = document["findings"]["standings"][0]["agents"]

@@ -26,11 +26,8 @@ from agentdyno.specs import agent_use, resolve_agents
 if TYPE_CHECKING:
     from agentdyno.agents.recording.recording import AgentRecording
     from agentdyno.runner.bench.job import Launch
-<<<<<<< HEAD
-    from agentdyno.store import Store
-=======
     from agentdyno.servers.local_model import LocalModel
->>>>>>> x-house
+    from agentdyno.store import Store
 
 LOCAL = "local"
 """The ``base_url`` of agents that want the bundled model; a server is started for them."""
@@ -209,7 +206,6 @@ def _of_this_process(target: Callable[..., Any] | AgentObject) -> Entrant:
         source = where
     declared = getattr(target, "version", None)
     version = AgentVersion(str(declared) if declared else digest(source, 12))
-<<<<<<< HEAD
     use = AgentUse(str(name), IN_PROCESS + where, version.version, identity=_identity_here(subject, str(name), where))
     return Entrant(use, version, target)
 
@@ -225,8 +221,6 @@ def _identity_here(subject: Any, name: str, where: str) -> str:
     except TypeError:
         file = None
     return file_identity(Path(file), where.partition(":")[2], Path.cwd()) if file and Path(file).is_file() else where
-=======
-    return Entrant(AgentUse(str(name), IN_PROCESS + where, version.version), version, target)
 
 
 @dataclass(slots=True)
@@ -253,4 +247,3 @@ class LocalServer:
             self.say("Starting the local model ...")
             self._model = self.stack.enter_context(LocalModel(parallel=max(1, self.workers)))
         return self._model
->>>>>>> x-house

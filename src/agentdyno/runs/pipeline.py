@@ -32,11 +32,7 @@ from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
 from agentdyno.runs.recording import Recording, keep_copy
-<<<<<<< HEAD
-from agentdyno.runs.rules import CommonRules, given_up_warnings
 from agentdyno.store import Store
-=======
->>>>>>> x-house
 
 log = logging.getLogger("agentdyno.run")
 W = TypeVar("W")

@@ -12,7 +12,7 @@ from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, Paire
 from agentdyno.findings.duel.words import decide_winner, recommend
 from agentdyno.findings.engine.judge import MeasureOptions
 from agentdyno.findings.engine.judgement import ERROR_RATE, MeasuredPair, PairJudgement, judge_pairs, measure_pair
-from agentdyno.findings.engine.one_model import WHAT_TO_DO, AskedModel, one_model
+from agentdyno.findings.engine.one_model import refuse_one_model
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.engine.steady import steady_breaks, steady_repairs
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
@@ -206,9 +206,7 @@ ROWS = (*DIMENSIONS, OVERALL)
 
 
 def _paired(baseline: AgentRecord, candidate: AgentRecord) -> Pairing:
-    same = one_model(AskedModel.of(baseline), AskedModel.of(candidate))
-    if same:
-        raise NotComparable(same, remedy=WHAT_TO_DO)
+    refuse_one_model(baseline, candidate)
     pairing = pair_records(baseline, candidate)
     if not pairing.keys:
         raise _nothing_common(pairing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agentdyno.errors import NotComparable
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import AgentRecord
 
@@ -40,6 +41,13 @@ def one_model(first: AskedModel, second: AskedModel) -> str:
     if not first.asked or _way(first) != _way(second):
         return ""
     return f"{first.name} and {second.name} are the same model: both answered as {_listed(first.answered)}"
+
+
+def refuse_one_model(baseline: AgentRecord, candidate: AgentRecord) -> None:
+    """Raises ``NotComparable`` where two agents turn out to be one model."""
+    same = one_model(AskedModel.of(baseline), AskedModel.of(candidate))
+    if same:
+        raise NotComparable(same, remedy=WHAT_TO_DO)
 
 
 def _way(model: AskedModel) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.judgement import judgement
+from agentdyno.findings.engine.one_model import refuse_one_model
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.traces import SCORER
 from agentdyno.findings.gate.judge_cases import SeenCases, gated_cases, judge_cases, quarantined_cases, tries_of
@@ -51,8 +52,10 @@ def judge_gate(
     """Every rule of the policy that is for agents, over the cases that both were asked in the same form.
 
     The rows are those of the engine's one judgement; tolerances, tiers and the stricter level come after it.
-    Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case.
+    Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case,
+    and where both turn out to be one model.
     """
+    refuse_one_model(baseline, candidate)
     known, asked = known or CaseKnowledge(), candidate
     baseline, candidate = (known.named.without_quarantined(record) for record in (baseline, candidate))
     pairing = pair_records(baseline, candidate)

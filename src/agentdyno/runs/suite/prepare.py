@@ -32,16 +32,8 @@ from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct
 from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
-<<<<<<< HEAD
-from agentdyno.runs.lineup import Entrant, Maker, Named, line_up, told_apart
-from agentdyno.runs.local_server import LocalServer
-from agentdyno.runs.suite.broken import Baselines
-from agentdyno.runs.suite.closing import Collected
-from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price
-=======
-from agentdyno.runs.lineup import Entrant, LocalServer, Maker, Named, line_up
+from agentdyno.runs.lineup import Entrant, LocalServer, Maker, Named, line_up, told_apart
 from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price, pricing_of
->>>>>>> x-house
 from agentdyno.runs.suite.judges import JudgingAgents, load_imports
 from agentdyno.runs.suite.marking import Marking, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
