@@ -11,7 +11,8 @@ class HistoryPoint:
 
     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
-    ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
+    ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known. ``low`` and
+    ``high`` are the ends of the 95 % interval of the value, ``None`` where its scatter is not known.
     """
 
     at: int
@@ -25,6 +26,8 @@ class HistoryPoint:
     form: str = ""
     scored: int = 0
     cases: int = 0
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
