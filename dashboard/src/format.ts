@@ -32,20 +32,31 @@ function dollars(size: number): string {
 
 const CENT = 0.01;
 const PER_THOUSAND = " per 1,000";
+const PER_MILLION = " per 1,000,000";
 
-/** What one task costs in US dollars: $0.0132, $1.20, $1,240; below a cent per 1,000 tasks: "$0.27 per 1,000". */
+/** What one task costs in US dollars: $0.0132, $1.20, $1,240; below a cent per 1,000 tasks or a million of them. */
 export function money(usd: Maybe): string {
   if (!known(usd)) return UNKNOWN;
   const sign = usd < 0 ? "−" : "";
   const size = Math.abs(usd);
-  return size > 0 && size < CENT ? `${sign}${dollars(1000 * size)}${PER_THOUSAND}` : `${sign}${dollars(size)}`;
+  if (size === 0 || size >= CENT) return `${sign}${dollars(size)}`;
+  return 1000 * size >= CENT ? `${sign}${dollars(1000 * size)}${PER_THOUSAND}` : `${sign}${dollars(1_000_000 * size)}${PER_MILLION}`;
 }
 
-/** Two costs of a task beside each other; "per 1,000" is said once. */
+/** Two costs of a task beside each other; "per 1,000" is said once where it is that of both. */
 export function moneyPair(before: Maybe, after: Maybe): [string, string] {
   const [first, second] = [money(before), money(after)];
-  const both = first.endsWith(PER_THOUSAND) && second.endsWith(PER_THOUSAND);
-  return [both ? first.slice(0, -PER_THOUSAND.length) : first, second];
+  const per = [PER_THOUSAND, PER_MILLION].find((words) => first.endsWith(words) && second.endsWith(words)) ?? "";
+  return [first.slice(0, first.length - per.length), second];
+}
+
+/** A cost of a task with the ends of its interval, all in the unit of the cost: "$0.27 [$0.20, $0.31] per 1,000". */
+export function moneyRange(usd: Maybe, range: readonly [Maybe, Maybe] | null | undefined): string {
+  const text = money(usd);
+  if (!known(usd) || !range || !known(range[0]) || !known(range[1])) return text;
+  const per = [PER_THOUSAND, PER_MILLION].find((words) => text.endsWith(words)) ?? "";
+  const factor = per === PER_MILLION ? 1_000_000 : per === PER_THOUSAND ? 1000 : 1;
+  return `${text.slice(0, text.length - per.length)} [${dollars(factor * range[0])}, ${dollars(factor * range[1])}]${per}`;
 }
 
 /** A sum that was spent, in US dollars; below a cent there is nothing to tell about it. */

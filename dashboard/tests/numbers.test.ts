@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PairedRow, Regression } from "../src/api/answers";
-import { UNKNOWN, age, asText, bytes, count, duration, money, moneySum, percent, plural, points, quantity, signed } from "../src/format";
+import { UNKNOWN, age, asText, bytes, count, duration, money, moneyRange, moneySum, percent, plural, points, quantity, signed } from "../src/format";
 import { csvText, fileName } from "../src/components/csv";
 import { readProgress, share } from "../src/shared/progress";
 import { levelOf, measured, sideValue } from "../src/shared/units";
@@ -30,7 +30,9 @@ test("durations take the unit in which they are short", () => {
 test("money and shares keep the digits that matter", () => {
   assert.equal(money(0.01324), "$0.0132");
   assert.equal(money(0.00027), "$0.27 per 1,000");
-  assert.equal(money(0.0000000715), "$0.0000715 per 1,000");
+  assert.equal(money(0.0000000715), "$0.0715 per 1,000,000");
+  assert.equal(moneyRange(0.00027, [0.0002, 0.012]), "$0.27 [$0.2, $12.00] per 1,000");
+  assert.equal(moneyRange(null, [0.1, 0.2]), "—");
   assert.equal(moneySum(0.00027), "< $0.01");
   assert.equal(moneySum(0), "$0.00");
   assert.equal(money(1.2), "$1.20");

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Alert, BreakingPoint, Changes, Duel, HistoryPoint, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, TrajectoryEvent } from "../src/api/answers";
+import type { Alert, BreakingPoint, Changes, Duel, HistoryPoint, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, SpendItem, TrajectoryEvent } from "../src/api/answers";
 import { groupsOf, wrongCases } from "../src/pages/alerts/groups";
+import { ticksOf } from "../src/pages/cases/case/ticks";
+import { daysOf, knownText, namesOf } from "../src/pages/cost/spending";
 import { axisFor, changeText, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
 import { versionBands } from "../src/pages/history/timeline";
@@ -155,4 +157,22 @@ test("of very many spans the longest are drawn, and an execution that took no ti
   const many = Array.from({ length: MOST_DRAWN + 50 }, (_, index) => span(index, 0, 0, index));
   assert.equal(bars({ wall_s: 500, spans: many } as SpanTree, "flame").length, MOST_DRAWN);
   assert.deepEqual(bars({ wall_s: 0, spans: [span(0, 0, 0, 0)] } as SpanTree, "flame").map((bar) => [bar.left, bar.width]), [[0, 0]]);
+});
+
+test("what was spent is added up by day and name, and says of how many executions it is known", () => {
+  const spent = (fields: Partial<SpendItem>): SpendItem => ({ day: 0, agent: "a", model: "", executions: 1, priced: 1, cost_usd: 1, counted: 0, tokens: null, ...fields });
+  const items = [spent({}), spent({ agent: "b", cost_usd: 3 }), spent({ day: 86_400_000, priced: 0, cost_usd: null }), spent({ day: 86_400_000, cost_usd: 2 })];
+  assert.deepEqual(namesOf(items, "agent", "dollars"), ["a", "b"]);
+  assert.deepEqual(namesOf(items, "model", "dollars"), ["no model named"]);
+  assert.deepEqual(namesOf(items, "agent", "tokens"), []);
+  const days = daysOf(items, "agent", "dollars");
+  assert.deepEqual(days.map(({ sums }) => [...sums]), [[["a", 1], ["b", 3]], [["a", 2]]]);
+  assert.deepEqual(days.map(knownText), ["all 2", "1 of 2"]);
+  const many = Array.from({ length: 12 }, (_, index) => spent({ agent: `agent-${index}`, cost_usd: 100 - index }));
+  assert.deepEqual(namesOf(many, "agent", "dollars").slice(-2), ["agent-6", "others"]);
+});
+
+test("a workflow's axis has three to eight round times", () => {
+  assert.deepEqual(ticksOf(0.554).map((at) => Math.round(1000 * at)), [0, 200, 400]);
+  for (const span of [1e-6, 0.03, 0.99, 7, 61, 4000]) assert.ok(ticksOf(span).length >= 3 && ticksOf(span).length <= 8, String(span));
 });

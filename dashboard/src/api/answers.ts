@@ -12,7 +12,7 @@ export type {
   AnswerMark, MarkItems, HeadToHead, History, HistoryChange, HistoryPoint, HistorySubjects, Job, JobPage, KeyItems, Matrix, MatrixEntry, MetricComparison, MetricNames,
   MetricSummary, Opportunity, OptimizationOpportunity, PairedRow, PerformanceProfile, ProfileComparison, ProfileReport, ProfiledSpan, RankedScore,
   Regression, RunBody, RunComparisons, RunCourse, RunEstimate, RunPlace, RunResult, RunRow, RunRowPage, RunSubject, RunVerdict, RunWarning,
-  SamplePage, SampleRow, ScenarioReport, ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, StaleAgent, StressItems, StressReport,
+  SamplePage, SampleRow, ScenarioReport, ScoreEstimate, ScorerTrouble, Session, Severity, SpanTree, SpendItem, SpendItems, StaleAgent, StressItems, StressReport,
   SuccessReport, SuiteItems, SuiteRun, SuiteStanding, TimePoint, Verdict,
 } from "./types";
 

@@ -49,6 +49,7 @@ function compare(a: Sortable, b: Sortable, sign: number): number {
 export function Table<R>(props: TableProps<R>): ReactElement {
   const { caption, columns, rows, rowKey, rowClass, sortParam = "sort", defaultSort = "", showCaption } = props;
   const { empty, expanded, compact } = props;
+  const [sorting, setSorting] = useState(false);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const table = useRef<HTMLTableElement>(null);
   const [sort, setSort] = useQueryParam(sortParam, defaultSort);
@@ -69,8 +70,13 @@ export function Table<R>(props: TableProps<R>): ReactElement {
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <>
+    {rows.length > 1 && columns.some((column) => column.value) && (
+      <button type="button" className="quiet sort-button" aria-expanded={sorting} onClick={() => setSorting(!sorting)}>
+        Sort<span className="visually-hidden"> {caption}</span>
+      </button>
+    )}
     <div className="table-wrap" role="region" aria-label={caption} tabIndex={0}>
-      <table ref={table} className={compact && "compact"}>
+      <table ref={table} className={[compact && "compact", sorting && "sorting"].filter(Boolean).join(" ") || undefined}>
         <caption className={showCaption ? undefined : "visually-hidden"}>{caption}</caption>
         <thead>
           <tr>

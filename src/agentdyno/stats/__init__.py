@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .betting import Capital, Decision, MeanSequence, precise_enough
     from .bootstrap import Statistic, bca, hierarchical
     from .effects import Estimate, cliffs_delta, cohens_d, hodges_lehmann_ratio, hodges_lehmann_shift, paired_ratio
-    from .intervals import Interval, clustered_mean_interval, median_interval, t_interval, wilson
+    from .intervals import Interval, clustered_mean_interval, median_interval, share_interval, t_interval, wilson
     from .outliers import OutlierClass, OutlierCount, classify, count_outliers, find_fences, without_outliers
     from .power import minimum_detectable_difference, minimum_detectable_ratio, required_n, samples_to_decide
     from .samples import Values
@@ -55,6 +55,7 @@ _NAMES = {
         "Interval",
         "clustered_mean_interval",
         "median_interval",
+        "share_interval",
         "t_interval",
         "wilson",
     ),
@@ -138,6 +139,7 @@ __all__ = [
     "quantile",
     "required_n",
     "samples_to_decide",
+    "share_interval",
     "sign_test",
     "t_interval",
     "theil_sen",

@@ -39,13 +39,19 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
     successes = require_count(successes, "successes")
     if successes > n:
         raise ValueError(f"successes must not exceed n, got {successes} of {n}")
+    return share_interval(successes / n, n, confidence)
+
+
+def share_interval(share: float, n: float, confidence: float = 0.95) -> Interval:
+    """Wilson's interval of a `share` (0..1) that is as certain as one of `n` > 0 trials, which may be a fraction."""
+    if not 0.0 <= share <= 1.0 or not n > 0:
+        raise ValueError(f"share must be 0..1 of more than 0 trials, got {share} of {n}")
     z = normal_quantile(0.5 + require_inside_unit(confidence, "confidence") / 2.0)
-    share = successes / n
     denominator = 1.0 + z * z / n
     centre = (share + z * z / (2.0 * n)) / denominator
     half = z * math.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n)) / denominator
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
+    low = 0.0 if share == 0.0 else max(0.0, centre - half)
+    high = 1.0 if share == 1.0 else min(1.0, centre + half)
     return Interval(low, high, confidence)
 
 

@@ -259,13 +259,15 @@ class AgentExecutionRow(NamedTuple):
 
 
 class ArmMetric(NamedTuple):
-    """The middle of ``n`` readings of one metric."""
+    """The middle of ``n`` readings of one metric; ``low`` and ``high`` are the ends of its 95 % interval."""
 
     median: float
     n: int
     unit: str
     direction: Direction
     provenance: Provenance
+    low: float | None = None
+    high: float | None = None
 
 
 class ArmSeriesRow(NamedTuple):
@@ -284,6 +286,23 @@ class ArmSeriesRow(NamedTuple):
     metrics: Mapping[str, ArmMetric]
     machine_id: str
     commit: str
+
+
+class SpendRow(NamedTuple):
+    """What one agent's executions with one model spent on a day, which begins at ``day`` (UTC milliseconds).
+
+    ``model`` is "" where no answer named one. ``cost_usd`` is of the ``priced`` ones of the ``executions``,
+    ``tokens`` of the ``counted`` ones.
+    """
+
+    day: int
+    agent: str
+    model: str
+    executions: int
+    priced: int
+    cost_usd: float
+    counted: int
+    tokens: int
 
 
 class RepeatRow(NamedTuple):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
+from scipy.stats import binomtest
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.history.judge_series import (
@@ -40,6 +41,7 @@ class Row:
     samples: int | None = 10
     cases: int | None = 10
     scored: int | None = 9
+    case_variance: float | None = None
 
 
 def values(rows: list[Row], metric: str, benchmark: str = "") -> list[float]:
@@ -190,3 +192,20 @@ def test_dollars_are_watched_where_the_score_stands_at_its_end() -> None:
 def test_a_score_without_its_quantity_is_watched_itself() -> None:
     rows = [Row(at=day, run_id=str(day), speed=1.0, duration_s=None) for day in range(3)]
     assert watched_points(rows, "speed")[0] == "speed"
+
+
+def test_a_share_of_cases_has_an_interval_that_stays_within_its_ends() -> None:
+    (known,) = points_from([Row(accuracy=0.5, scored=16, case_variance=0.125)], "accuracy")
+    # An error of sqrt(0.125 / 16) is that of 32 trials at one half.
+    assert (known.low, known.high) == pytest.approx(scipy_wilson(16, 32))
+    (all_right,) = points_from([Row(accuracy=1.0, scored=6, case_variance=0.0)], "accuracy")
+    assert (all_right.low, all_right.high) == pytest.approx(scipy_wilson(6, 6))
+    (rate,) = points_from([Row(passed=10, samples=20, cases=10)], "pass_rate")
+    assert (rate.low, rate.high) == pytest.approx(scipy_wilson(5, 10)), "tries of one case are one trial"
+    (seconds,) = points_from([Row()], "duration_s")
+    assert (seconds.low, seconds.high) == (None, None)
+
+
+def scipy_wilson(successes: int, trials: int) -> tuple[float, float]:
+    found = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    return found.low, found.high

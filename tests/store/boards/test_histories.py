@@ -218,7 +218,7 @@ def test_arms_of_experiments_come_oldest_first_with_their_medians(store: Store) 
     )
     assert (last.machine_id, last.commit, rows[0].commit, rows[0].side) == (ENVIRONMENT.machine_id, "abc", "", "")
     assert last.metrics == {
-        "duration_s": ArmMetric(1.0, 4, "s", Direction.LOWER, Provenance.MEASURED),
+        "duration_s": ArmMetric(1.0, 4, "s", Direction.LOWER, Provenance.MEASURED, 0.1, 0.3),
         "result.rows": ArmMetric(3.0, 1, "rows", Direction.HIGHER, Provenance.SIMULATED),
     }
 

@@ -16,6 +16,15 @@ def test_what_agents_cost_is_unknown_where_no_price_is(seeded: Seeded) -> None:
     assert sorted(rows) == [("steady@1.0", 12, 12, None), ("weak@1.0", 12, 6, None)]
 
 
+def test_what_was_spent_is_told_by_day_agent_and_model(seeded: Seeded) -> None:
+    found = seeded.client.ok("/api/spend", days=7)
+    assert found["days"] == 7
+    assert {"steady", "weak"} <= {item["agent"] for item in found["items"]}
+    unknown = next(item for item in found["items"] if item["agent"] == "weak")
+    assert (unknown["priced"], unknown["cost_usd"], unknown["model"]) == (0, None, "")
+    assert fields(seeded.client.problem("/api/spend", 422, days=0)) == ["query.days"]
+
+
 def test_without_names_all_agents_of_the_suite_are_in_it(seeded: Seeded) -> None:
     found = seeded.client.ok("/api/cost", suite_id="room")
     assert {row["agent"] for row in found["rows"]} == {

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { AgentItems, AgentRow } from "../../api/answers";
-import { CommandHint, Empty, Show, Table } from "../../components";
+import { CommandHint, Empty, Filters, Show, Table } from "../../components";
 import type { Column } from "../../components";
 import { age, dateTime, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -62,13 +62,14 @@ export default function Agents(): ReactElement {
         <h1>Agents</h1>
         <CommandHint command="dyno list agents" />
       </div>
-      <div className="fields" role="search" aria-label="Filter the agents">
+      <Filters label="Filter the agents">
         <SearchField label="Name" value={text} onChange={setText} />
-      </div>
+      </Filters>
       <Show of={agents}>
         {({ items }) => (
           <Table
             caption="Agents"
+            compact={["name", "success"]}
             columns={COLUMNS}
             rows={items.filter(holds)}
             rowKey={(row) => row.name}

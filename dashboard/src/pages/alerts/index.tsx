@@ -1,7 +1,7 @@
 import { useCallback, useState } from "react";
 import type { ReactElement } from "react";
 import type { Alert, AlertItems, ChangeRow, Changes, Severity } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, Tabs, shellWord } from "../../components";
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, useQueryParam } from "../../router";
@@ -86,7 +86,7 @@ export default function Page(): ReactElement {
           const suites = [...new Set(everything.map((alert) => alert.suite_id))].toSorted();
           return (
             <>
-              <div className="fields">
+              <Filters label="Filter the alerts">
                 <Select
                   label="Agent"
                   value={agent ? name : ""}
@@ -102,7 +102,7 @@ export default function Page(): ReactElement {
                   />{" "}
                   show acknowledged ones too
                 </label>
-              </div>
+              </Filters>
               {wanted.length === 0 ? (
                 <Empty title="Nothing is worse than it was." command={command}>
                   <p>

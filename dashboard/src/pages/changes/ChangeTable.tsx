@@ -37,7 +37,7 @@ function Verdict({ row }: { row: ChangeRow }): ReactElement {
     <div className="changes-verdict" title={row.summary}>
       <VerdictBadge verdict={row.verdict} /> {row.severity && <VerdictBadge verdict={row.severity} />}
       {row.since && <span className="muted"> since {row.since}</span>}
-      <p>
+      <p className="details-only">
         <Words row={row} />
       </p>
     </div>
@@ -166,6 +166,7 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
       columns={columns}
       rows={rows}
       rowKey={idOf}
+      compact={["agent", "verdict"]}
       rowClass={(row) => `changes-row changes-${row.verdict}`}
       expanded={(row) => (open === idOf(row) ? <Flips row={row} /> : null)}
     />

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { AgentItems, SuiteItems } from "../../api/answers";
-import { Select } from "../../components";
+import { Filters, Select } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { setQuery } from "../../router";
 
@@ -14,7 +14,8 @@ export function Choices({ agents, suite }: { agents: readonly string[]; suite: s
   const set = (next: readonly string[]): void =>
     setQuery({ agents: next.join(","), case: "", benchmark: "" }, { replace: false });
   return (
-    <div className="fields">
+    <>
+      <div className="fields">
       <ul className="compare-chosen" aria-label="Chosen agents, the first is the baseline">
         {agents.map((agent, index) => (
           <li key={agent}>
@@ -35,6 +36,8 @@ export function Choices({ agents, suite }: { agents: readonly string[]; suite: s
           Swap
         </button>
       )}
+      </div>
+      <Filters label="Choose agents and suite" open={agents.length < 2}>
       <Select
         label="Add an agent"
         value=""
@@ -50,6 +53,7 @@ export function Choices({ agents, suite }: { agents: readonly string[]; suite: s
         ]}
         onChange={(value) => setQuery({ suite: value })}
       />
-    </div>
+      </Filters>
+    </>
   );
 }

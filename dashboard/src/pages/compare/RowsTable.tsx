@@ -110,6 +110,7 @@ export function RowsTable({ caption, rows, sortParam, perBenchmark = false }: Ro
   return (
     <Table
       caption={caption}
+      compact={["metric", "change"]}
       columns={perBenchmark ? WITH_BENCHMARK : COLUMNS}
       rows={rows}
       rowKey={(row) => `${row.benchmark}/${row.metric}/${row.quantity}`}

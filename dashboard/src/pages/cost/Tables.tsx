@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, asText, count, duration, money, moneySum, number, percent, plural, points } from "../../format";
+import { UNKNOWN, asText, count, duration, money, moneyRange, moneySum, number, percent, plural, points } from "../../format";
 import { Link } from "../../router";
 
 function frontier(on: boolean | null, share: number | null): string {
@@ -12,8 +12,17 @@ function frontier(on: boolean | null, share: number | null): string {
 
 function perSuccess(row: CostRow): string {
   if (row.never_succeeded) return "never succeeded";
-  const range = row.cost_interval;
-  return `${money(row.cost_per_success_usd)}${range ? ` [${money(range[0])}, ${money(range[1])}]` : ""}`;
+  return moneyRange(row.cost_per_success_usd, row.cost_interval);
+}
+
+/** Of how many tasks tokens are known, where not of all of them. */
+function Tokens({ row }: { row: CostRow }): ReactElement {
+  if (row.total_tokens !== null || row.known_tokens === null) return <>{count(row.total_tokens)}</>;
+  return (
+    <span title={`Tokens of ${count(row.counted)} of ${count(row.tasks)} tasks are known`}>
+      {count(row.known_tokens)} <span className="muted">of {count(row.counted)}/{count(row.tasks)} tasks</span>
+    </span>
+  );
 }
 
 const AGENTS: readonly Column<CostRow>[] = [
@@ -61,8 +70,8 @@ const AGENTS: readonly Column<CostRow>[] = [
     key: "tokens",
     label: "Tokens",
     align: "right",
-    value: (row) => row.total_tokens,
-    render: (row) => count(row.total_tokens),
+    value: (row) => row.known_tokens,
+    render: (row) => <Tokens row={row} />,
   },
   {
     key: "value",
@@ -104,6 +113,7 @@ export function AgentCosts({
   return (
     <Table
       caption={perBenchmark ? "What each agent costs per benchmark" : "What each agent costs"}
+      compact={["agent", "accuracy"]}
       columns={perBenchmark ? PER_BENCHMARK : AGENTS}
       rows={rows}
       rowKey={(row) => `${row.benchmark}/${row.agent}`}

@@ -1,11 +1,12 @@
 import { useEffect, useId, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import type { CostReport, SuiteItems } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, Tabs, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, Tabs, shellWord } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery, useQueryParam } from "../../router";
 import { Warnings } from "../../shared/Warnings";
 import { CostEfficiencyScatter } from "./Scatter";
+import { Spending } from "./Spending";
 import { AgentCosts, Configurations, Opportunities } from "./Tables";
 import "./page.css";
 import type { Bought, Scale } from "./frontier";
@@ -81,7 +82,7 @@ export default function Page(): ReactElement {
         <h1>Cost{report.data?.suite && ` in ${report.data.suite}`}</h1>
         <CommandHint command={command.filter(Boolean).join(" ")} />
       </div>
-      <div className="fields">
+      <Filters label="Choose suite and axes">
         <Select
           label="Suite"
           value={suite}
@@ -115,7 +116,7 @@ export default function Page(): ReactElement {
             Only {agents.split(",").length} agents: show all
           </button>
         )}
-      </div>
+      </Filters>
       <Show of={report}>
         {(data) =>
           data.rows.length === 0 ? (
@@ -128,6 +129,7 @@ export default function Page(): ReactElement {
           )
         }
       </Show>
+      <Spending />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Coverage, StaleAgent } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, Table, shellWord } from "../../components";
 import type { Column } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -65,9 +65,9 @@ export default function CoveragePage(): ReactElement {
         <CommandHint command={`dyno board --stale --days ${shellWord(days)}`} />
       </div>
       <p className="muted">Agents, each in its newest version, that have not succeeded in a benchmark for a while.</p>
-      <div className="fields">
+      <Filters label="Choose the time">
         <Select label="Within" value={days} options={DAYS} onChange={setDays} />
-      </div>
+      </Filters>
       <Show of={coverage}>
         {(data) =>
           data.agents === 0 ? (
@@ -77,6 +77,7 @@ export default function CoveragePage(): ReactElement {
               <Figures coverage={data} />
               <Table
                 caption="Agents that are overdue"
+                compact={["agent", "days"]}
                 columns={COLUMNS}
                 rows={data.stale}
                 rowKey={(agent) => agent.agent}

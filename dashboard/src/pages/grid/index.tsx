@@ -61,20 +61,28 @@ function columnsOf(grid: CaseGrid): Column<GridRow>[] {
   ];
 }
 
-function Grid({ grid }: { grid: CaseGrid }): ReactElement {
+function CaseChoices({ grid }: { grid: CaseGrid }): ReactElement {
   const [text, setText] = useQueryParam("text");
   const [show, setShow] = useQueryParam("show");
   const [group, setGroup] = useQueryParam("group");
-  const columns = useMemo(() => columnsOf(grid), [grid]);
-  const rows = useMemo(() => filtered(grid.rows, { text, show, group }), [grid, text, show, group]);
   const groups = groupsOf(grid.rows);
   return (
     <>
-      <Filters label="Filter the cases">
-        <Select label="Show" value={show} options={SHOW} onChange={setShow} />
-        {groups.length > 0 && <Select label="Group" value={group} options={[["", "all"], ...groups]} onChange={setGroup} />}
-        <SearchField label="Text" value={text} placeholder="case, benchmark or input" onChange={setText} />
-      </Filters>
+      <Select label="Show" value={show} options={SHOW} onChange={setShow} />
+      {groups.length > 0 && <Select label="Group" value={group} options={[["", "all"], ...groups]} onChange={setGroup} />}
+      <SearchField label="Text" value={text} placeholder="case, benchmark or input" onChange={setText} />
+    </>
+  );
+}
+
+function Grid({ grid }: { grid: CaseGrid }): ReactElement {
+  const [text] = useQueryParam("text");
+  const [show] = useQueryParam("show");
+  const [group] = useQueryParam("group");
+  const columns = useMemo(() => columnsOf(grid), [grid]);
+  const rows = useMemo(() => filtered(grid.rows, { text, show, group }), [grid, text, show, group]);
+  return (
+    <>
       <p className="muted" role="status">
         {plural(rows.length, "case")} of {count(grid.rows.length)} in {grid.suite_name}. A cell is the share of tries that passed.
       </p>
@@ -106,10 +114,11 @@ export default function GridPage(): ReactElement {
         <h1>{agent ? `Cases by versions of ${agent}` : "Cases by agent"}</h1>
         {suite && <CommandHint command={`dyno compare ${agent ? `${shellWord(agent)}@OLD ${shellWord(agent)}@NEW` : "AGENT AGENT"} --suite ${shellWord(suite)}`} />}
       </div>
-      <div className="fields">
+      <Filters label="Filter the cases">
         <Select label="Suite" value={chosen} options={[["", "the last run"], ...known]} onChange={setSuite} />
         <Select label="Versions of" value={agent} options={[["", "all agents"], ...names]} onChange={setAgent} />
-      </div>
+        {grid.data && grid.data.rows.length > 0 && <CaseChoices grid={grid.data} />}
+      </Filters>
       <Show of={grid}>
         {(data) =>
           data.rows.length > 0 ? (

@@ -1,7 +1,7 @@
 import { useId } from "react";
 import type { ReactElement } from "react";
 import type { HistorySubjects, MetricNames, SuiteItems, SuitePage } from "../../api/answers";
-import { Select } from "../../components";
+import { Filters, Select } from "../../components";
 import { useResource } from "../../hooks/useResource";
 import { address, setQuery } from "../../router";
 import { DIMENSIONS } from "../../shared/dimensions";
@@ -67,7 +67,7 @@ export function Choices({ chosen, shownMetric, subjects }: ChoicesProps): ReactE
   const metrics = names.length > 0 ? names : ["overall", ...DIMENSIONS, "pass_rate", "duration_s"];
   const benchmarks = suite.data?.benchmarks ?? [];
   return (
-    <div className="fields">
+    <Filters label="Choose what is shown" open={!chosen.subject}>
       <Subject value={chosen.subject} subjects={subjects} />
       {chosen.subject && (
         <>
@@ -106,6 +106,6 @@ export function Choices({ chosen, shownMetric, subjects }: ChoicesProps): ReactE
           <Select label="Runs" value={chosen.partial} options={RUNS} onChange={(partial) => setQuery({ partial })} />
         </>
       )}
-    </div>
+    </Filters>
   );
 }

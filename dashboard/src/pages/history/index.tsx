@@ -11,7 +11,7 @@ import { casesText } from "../../shared/cases";
 import { ChangesTable } from "./Changes";
 import { Choices } from "./Choices";
 import type { Chosen } from "./Choices";
-import { changeText, direction, shown, standing, timelineOption } from "./timeline";
+import { changeText, direction, intervalText, shown, standing, timelineOption } from "./timeline";
 
 export const title = "History";
 
@@ -50,7 +50,7 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
     ) : (
       dateTime(point.at)
     ),
-    shown(point.value, history),
+    `${shown(point.value, history)}${intervalText(point, history)}`,
     casesText(point) || UNKNOWN,
     point.form || "whole",
     point.version || UNKNOWN,

@@ -37,7 +37,7 @@ function median(values: number[]): number {
 export function standing(history: History): string {
   const { now, drift, higher_is_better: higher } = history;
   if (!now) return "";
-  const ends = now.low === null || now.high === null ? "" : ` [${shown(now.low, history)}, ${shown(now.high, history)}]`;
+  const ends = now.low === null || now.high === null || now.low === now.high ? "" : ` [${shown(now.low, history)}, ${shown(now.high, history)}]`;
   const level = `Now ${shown(now.value, history)}${ends}${now.confirmed ? "" : ", provisional"}.`;
   if (!drift) return level;
   const up = drift.after > drift.before;
@@ -85,13 +85,18 @@ export function changeText(change: HistoryChange, history: History): string {
   return `${word}: ${shown(change.before, history)} → ${shown(change.after, history)}${size}`;
 }
 
+/** " [61.0, 100.0]", or nothing where the scatter of a run is not known. */
+export function intervalText({ low, high }: HistoryPoint, history: History): string {
+  return low === null || high === null ? "" : ` [${shown(low, history)}, ${shown(high, history)}]`;
+}
+
 interface Dot {
   value: [number, number];
   point: HistoryPoint;
 }
 
 function dotText(point: HistoryPoint, history: History): string {
-  const lines = [`${shown(point.value, history)}  ${history.metric}`, dateTime(point.at)];
+  const lines = [`${shown(point.value, history)}${intervalText(point, history)}  ${history.metric}`, dateTime(point.at)];
   if (point.version) lines.push(`version ${point.version}`);
   if (point.form) lines.push(`${point.form} run, not the whole suite`);
   if (point.commit) lines.push(`commit ${point.commit.slice(0, 12)}`);
@@ -116,6 +121,25 @@ function dots(history: History): object[] {
       .map((point): Dot => ({ value: [point.at, point.value], point })),
     tooltip: { formatter: (hit: { data: Dot }) => dotText(hit.data.point, history) },
   }));
+}
+
+/** A thin line up and down through each point whose scatter is known: its 95 % interval. */
+function whiskers(history: History, colours: Palette): object[] {
+  const data = history.points.flatMap(({ at, low, high }) => (low === null || high === null ? [] : [[at, low], [at, high], [at, null]]));
+  if (data.length === 0) return [];
+  return [
+    {
+      name: "95 % interval of a run",
+      type: "line",
+      symbol: "none",
+      silent: true,
+      z: 1,
+      data,
+      lineStyle: { color: colours.muted, width: 1.5 },
+      itemStyle: { color: colours.muted },
+      tooltip: { show: false },
+    },
+  ];
 }
 
 function steps(history: History, colours: Palette): object[] {
@@ -253,7 +277,7 @@ export function axisName(history: History): string {
 
 export function timelineOption(history: History, colours: Palette): ChartOption {
   const baseline = history.baseline;
-  const drawn = [...dots(history), ...steps(history, colours), ...marks(history, colours)];
+  const drawn = [...whiskers(history, colours), ...dots(history), ...steps(history, colours), ...marks(history, colours)];
   const series = [...bandsOf(history, colours), ...intervalAndChanges(history, colours), ...drawn];
   const legend = series.map((item) => (item as { name: string }).name).filter((name) => name !== "versions" && name !== "changes");
   if (baseline !== null) {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type { ReactElement } from "react";
 import type { Job, JobPage } from "../../api/answers";
-import { CommandHint, Empty, Pager, Select, Show, StatusBadge, Table } from "../../components";
+import { CommandHint, Empty, Filters, Pager, Select, Show, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { age, dateTime, duration } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -76,15 +76,16 @@ export default function Jobs(): ReactElement {
         <h1>Jobs</h1>
         <CommandHint command="dyno jobs list" />
       </div>
-      <div className="fields">
+      <Filters label="Filter the jobs">
         <Select label="Status" value={status} options={STATUSES} onChange={(value) => setQuery({ status: value, cursor: "" })} />
         <Link to="/start">Start a run</Link>
-      </div>
+      </Filters>
       <Show of={jobs}>
         {(page) => (
           <>
             <Table
               caption="Jobs, newest first"
+              compact={["agent", "status"]}
               columns={shape}
               rows={page.items}
               rowKey={(job) => job.job_id}

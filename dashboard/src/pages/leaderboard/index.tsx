@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { Leaderboard, LeaderboardEntry, SuiteItems } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, shellWord } from "../../components";
 import { dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
@@ -85,14 +85,14 @@ export default function LeaderboardPage(): ReactElement {
         <h1>Leaderboard</h1>
         <CommandHint command={["dyno board", ...options.filter(Boolean)].join(" ")} />
       </div>
-      <div className="fields">
+      <Filters label="Filter the leaderboard">
         <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
         <Select label="Ordered by" value={metric} options={METRICS} onChange={setMetric} />
         <Select label="Of the last" value={days} options={DAYS} onChange={setDays} />
         <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
         <Select label="Runs" value={partial} options={RUNS} onChange={setPartial} />
         <Select label="Rows" value={limit} options={LIMITS} onChange={setLimit} />
-      </div>
+      </Filters>
       <Show of={board}>
         {(data) =>
           data.entries.length === 0 ? (

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Matrix, MatrixEntry, RankedScore, SuiteItems } from "../../api/answers";
-import { CommandHint, Empty, Select, Show, Table, shellWord } from "../../components";
+import { CommandHint, Empty, Filters, Select, Show, Table, shellWord } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, percent, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -97,15 +97,16 @@ export default function MatrixPage(): ReactElement {
         <CommandHint command={["dyno board --matrix", ...options.filter(Boolean)].join(" ")} />
       </div>
       <p className="muted">Every agent in every dimension, from its last success in each benchmark; points of a hundred.</p>
-      <div className="fields">
+      <Filters label="Choose suite and category">
         <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
         <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
-      </div>
+      </Filters>
       <Show of={matrix}>
         {(data) => (
           <>
           <Table
             caption="Every agent in every dimension"
+            compact={["agent", "overall"]}
             columns={columnsOf(data)}
             rows={data.entries}
             rowKey={(entry) => entry.agent}

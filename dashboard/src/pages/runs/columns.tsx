@@ -53,6 +53,13 @@ function costOf(row: RunRow): number | null {
 
 const tookMs = (row: RunRow): number | null => (row.finished_at === null ? null : row.finished_at - row.started_at - row.paused_ms);
 
+/** The first subjects on one line, for a screen where they have no column. */
+function whoRan({ subjects }: RunRow): string {
+  const [first] = subjects;
+  if (!first) return "";
+  return subjects.length > 1 ? `${first.label} and ${subjects.length - 1} more` : first.label;
+}
+
 export function columnsOf(ticked: readonly string[], onTick: (runId: string) => void): readonly Column<RunRow>[] {
   return [
     {
@@ -76,6 +83,7 @@ export function columnsOf(ticked: readonly string[], onTick: (runId: string) => 
           <Link to={runAddress(row.run_id)} data-open title={row.name}>
             {row.name || shortId(row.run_id)}
           </Link>
+          <span className="runs-who">{whoRan(row)}</span>
           <span className="runs-below muted">
             <span title={dateTime(row.started_at)}>{age(row.started_at)}</span> · {shortId(row.run_id)}
             {row.commit && ` · ${row.commit.slice(0, 8)}`}

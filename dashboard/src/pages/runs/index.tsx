@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { RunRow, RunRowPage } from "../../api/answers";
-import { CommandHint, Empty, Pager, Select, Show, Table } from "../../components";
+import { CommandHint, Empty, Filters, Pager, Select, Show, Table } from "../../components";
 import { plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
@@ -66,7 +66,7 @@ export default function Runs(): ReactElement {
         <h1>Runs</h1>
         <CommandHint command="dyno list runs --limit 50" />
       </div>
-      <div className="fields" role="search" aria-label="Filter the runs">
+      <Filters label="Filter the runs">
         <SearchField
           label="Search"
           value={text}
@@ -75,12 +75,13 @@ export default function Runs(): ReactElement {
         />
         <Select label="Kind" value={kind} options={KINDS} onChange={(value) => filter({ kind: value })} />
         <Select label="Status" value={status} options={STATUSES} onChange={(value) => filter({ status: value })} />
-      </div>
+      </Filters>
       <Show of={runs}>
         {(page) => (
           <>
             <Table
               caption="Runs, newest first"
+              compact={["name", "status"]}
               columns={columns}
               rows={page.items}
               rowKey={(row) => row.run_id}

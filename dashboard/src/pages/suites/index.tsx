@@ -53,6 +53,7 @@ export default function Suites(): ReactElement {
         {({ items }) => (
           <Table
             caption="Suites"
+            compact={["name", "cases"]}
             columns={COLUMNS}
             rows={items}
             rowKey={(row) => row.suite_id}

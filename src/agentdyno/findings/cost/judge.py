@@ -117,6 +117,8 @@ def _row(item: Spending, basis: str, seed: int) -> CostRow:
         performance=f"{basis}: {why}" if why else basis,
         total_tokens=item.total_tokens,
         simulated=item.record.simulated,
+        known_tokens=item.known_tokens,
+        counted=item.counted,
     )
 
 

@@ -22,7 +22,8 @@ class Spending:
     """One agent in a suite or (``benchmark``) in one benchmark; money is US dollars, ``None`` is unknown.
 
     ``accuracy`` is the mean over benchmarks of the mean case score; ``speed`` is the mean of their speed scores,
-    ``None`` where one of them has none. ``duration_s`` is the median over cases.
+    ``None`` where one of them has none. ``duration_s`` is the median over cases. ``known_tokens`` are those of the
+    ``counted`` tasks, whose tokens are known.
     """
 
     record: AgentRecord
@@ -35,6 +36,8 @@ class Spending:
     speed: float | None
     duration_s: float | None
     total_tokens: float | None
+    known_tokens: float | None
+    counted: int
 
     @property
     def cost_per_task_usd(self) -> float | None:
@@ -49,6 +52,7 @@ def spending_of(record: AgentRecord, benchmark: str = "") -> Spending:
     """The sums of a record, over the cases that were tried."""
     cases = tuple(case for case in record.cases if case.tries and benchmark in ("", case.benchmark))
     durations = [value for case in cases if not math.isnan(value := known_use(case, "duration_s"))]
+    counted = tuple(case for case in cases if not math.isnan(known_use(case, "total_tokens")))
     return Spending(
         record=record,
         benchmark=benchmark,
@@ -60,6 +64,8 @@ def spending_of(record: AgentRecord, benchmark: str = "") -> Spending:
         speed=_speed(record, benchmark),
         duration_s=float(np.median(durations)) if durations else None,
         total_tokens=_total(cases, "total_tokens"),
+        known_tokens=_total(counted, "total_tokens"),
+        counted=sum(case.tries for case in counted),
     )
 
 

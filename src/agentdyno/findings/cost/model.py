@@ -15,7 +15,8 @@ class CostRow:
     ``cost_per_success_usd`` is ``None`` where the cost is not known and where the agent ``never_succeeded``.
     ``performance_per_dollar`` is accuracy × speed score (accuracy alone where speed has no score: ``performance``
     says which) per dollar and task. On each frontier: whether no other agent is both cheaper and better, and how
-    often that is so when the cases are drawn again; ``None`` where it cannot be said.
+    often that is so when the cases are drawn again; ``None`` where it cannot be said. ``total_tokens`` is ``None``
+    where those of a task are not known; ``known_tokens`` are those of the ``counted`` tasks, where they are.
     """
 
     agent: str
@@ -37,6 +38,8 @@ class CostRow:
     on_latency_frontier: bool | None = None
     latency_frontier_probability: float | None = None
     simulated: bool = False
+    known_tokens: float | None = None
+    counted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,32 @@ class Opportunity:
     evidence: tuple[str, ...]
     agent: str = ""
     savings_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpendItem:
+    """What one agent's executions with one model spent on a day (``day``: UTC milliseconds of its beginning).
+
+    ``model`` is "" where no answer named one. ``cost_usd`` is ``None`` where no execution has a known cost, else that
+    of the ``priced`` ones of the ``executions``; ``tokens`` likewise of the ``counted`` ones.
+    """
+
+    day: int
+    agent: str
+    model: str
+    executions: int
+    priced: int
+    cost_usd: float | None
+    counted: int
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpendItems:
+    """The last ``days`` days, the oldest first."""
+
+    days: int
+    items: tuple[SpendItem, ...]
 
 
 @dataclass(frozen=True, slots=True)

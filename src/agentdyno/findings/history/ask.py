@@ -319,6 +319,8 @@ def _experiment_history(name: str, metric: str, rows: Sequence[ArmSeriesRow]) ->
             n=row.metrics[metric].n,
             machine_id=row.machine_id,
             commit=row.commit,
+            low=row.metrics[metric].low,
+            high=row.metrics[metric].high,
         )
         for row in known
     ]

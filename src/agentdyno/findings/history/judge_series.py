@@ -14,6 +14,7 @@ from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, overall
 from agentdyno.findings.history.model import HistoryPoint
 from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import Direction, known_metric
+from agentdyno.stats import Interval, share_interval
 
 
 class Executed(Protocol):
@@ -69,6 +70,8 @@ class Executed(Protocol):
     def cases(self) -> int | None: ...
     @property
     def scored(self) -> int | None: ...
+    @property
+    def case_variance(self) -> float | None: ...
     @property
     def form(self) -> str: ...
 
@@ -154,7 +157,7 @@ def _suite_points(rows: Sequence[Executed], metric: SeriesMetric) -> list[Histor
             taken = [own[name] for name in names]
             value = metric.value(taken)
             if value is not None:
-                points.append(_point(taken, value))
+                points.append(_point(taken, value, _interval(metric.name, taken, value)))
     return points
 
 
@@ -186,7 +189,8 @@ def _usual(runs: Sequence[Mapping[str, Executed]]) -> set[str]:
     return {name for name, count in counts.items() if 2 * count > len(runs)}
 
 
-def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
+def _point(rows: Sequence[Executed], value: float, interval: Interval | None) -> HistoryPoint:
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
     if len(rows) == 1:  # most suites have one benchmark, and a history thousands of points
         (row,) = rows
         return HistoryPoint(
@@ -201,6 +205,9 @@ def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
             form="" if row.form in WHOLE else row.form,
             scored=row.scored or 0,
             cases=row.cases or 0,
+            proxied=row.proxied,
+            low=low,
+            high=high,
         )
     newest = max(rows, key=lambda row: row.at)
     machines, commits = {row.machine_id for row in rows}, {row.commit for row in rows}
@@ -217,7 +224,25 @@ def _point(rows: Sequence[Executed], value: float) -> HistoryPoint:
         scored=sum(row.scored or 0 for row in rows),
         cases=sum(row.cases or 0 for row in rows),
         proxied=any(row.proxied for row in rows),
+        low=low,
+        high=high,
     )
+
+
+def _interval(metric: str, rows: Sequence[Executed], value: float) -> Interval | None:
+    """Of a share of cases: the 95 % interval of Wilson, which stays within 0 and 1.
+
+    An accuracy counts as many trials as scatter like its cases do; a rate one trial per case, because tries of one
+    case are alike. Nothing of other metrics: how they scatter within a run is not kept.
+    """
+    cases = sum((row.scored if metric == "accuracy" else row.cases) or 0 for row in rows)
+    if metric not in ("accuracy", "pass_rate", "failure_rate") or cases <= 0 or not 0.0 <= value <= 1.0:
+        return None
+    trials = float(cases)
+    if metric == "accuracy" and all(row.scored and row.case_variance is not None for row in rows):
+        error = math.fsum((row.case_variance or 0.0) / (row.scored or 1) for row in rows) / len(rows) ** 2
+        trials = value * (1.0 - value) / error if error > 0.0 and 0.0 < value < 1.0 else trials
+    return share_interval(value, trials)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -15,6 +15,7 @@ from agentdyno.model import RunStatus
 from agentdyno.model.case import CaseKey
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
+from agentdyno.model.result import form_of
 from agentdyno.store import Store
 
 
@@ -37,25 +38,30 @@ class RunVerdict:
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents."""
+    """The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents.
+
+    ``form`` says what a suite's run turned out to be (``full``, ``quick``, ``limited``…), "" for other kinds.
+    """
 
     run_id: str
     previous_run_id: str | None
     next_run_id: str | None
     verdicts: tuple[RunVerdict, ...] = ()
+    form: str = ""
 
 
 def place_of(store: Store, run_id: str, policy: GatePolicy, workspace: str = "default") -> RunPlace:
     """Of a run by its full id. A run that goes on has no verdicts yet."""
     before, after = store.runs.neighbours(run_id)
     header = store.runs.load(run_id, samples=False)
+    form = "" if header.suite is None else form_of(header).value
     if header.suite is None or header.status is RunStatus.RUNNING:
-        return RunPlace(run_id, before, after)
+        return RunPlace(run_id, before, after, form=form)
     suite_id, verdicts = header.suite.suite_id, []
     for record in Records(store).of_run(run_id):
         if any(case.scored for case in record.cases):
             verdicts.append(_verdict(store, record, suite_id, policy, workspace))
-    return RunPlace(run_id, before, after, tuple(verdicts))
+    return RunPlace(run_id, before, after, tuple(verdicts), form)
 
 
 def _verdict(store: Store, record: AgentRecord, suite_id: str, policy: GatePolicy, workspace: str) -> RunVerdict:

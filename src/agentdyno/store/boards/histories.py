@@ -218,6 +218,7 @@ def _arm_metric(plain: Mapping[str, Any]) -> ArmMetric:
         plain["unit"],
         Direction(plain["direction"]),
         Provenance(plain["provenance"]),
+        *(plain.get("ci") or ()),
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import delete, select
 from agentdyno.model import Suite
 from agentdyno.store.boards import histories, imports, leaderboards, matrix, pages, queries, summaries
 from agentdyno.store.boards.schema import baselines
+from agentdyno.store.boards.spending import list_spending
 from agentdyno.store.boards.targets import list_targets, move_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
@@ -61,6 +62,7 @@ class BoardRepository(Repository):
     baselines = directly(list_baselines)
     targets = in_snapshot(list_targets)
     move_targets = durably(move_targets)
+    spending = in_snapshot(list_spending)
     form_counts = directly(leaderboards.form_counts)
     set_baseline = durably(replace_baseline)
     clear_baseline = durably(delete_baseline)

@@ -62,8 +62,11 @@ def agent(agent_id: Annotated[str, Path(max_length=LONGEST_NAME)], services: Giv
 def _newest_scores(services: Services, name: str, results: list[Execution]) -> list[MatrixEntry]:
     """Of each version those in the suite that it was run with last; suites are not averaged."""
     found: dict[str, MatrixEntry] = {}
-    for digest in dict.fromkeys(item.suite for item in results):
-        for entry in services.boards.matrix(suite=digest).entries:
+    boards = services.boards
+    # A limited run has a suite of its own, by its digest: what counts is in the whole one of the same id.
+    ids = {row.digest: row.suite_id for row in services.store.boards.suites()}
+    for suite_id in dict.fromkeys(ids.get(item.suite, item.suite) for item in results):
+        for entry in boards.matrix(suite=boards.suite_digest(suite_id)).entries:
             if entry.name == name:
                 found.setdefault(entry.version, entry)
     return list(found.values())

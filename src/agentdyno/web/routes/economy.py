@@ -10,15 +10,16 @@ from starlette.responses import Response
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.findings.cost.judge import cost_report
-from agentdyno.findings.cost.model import CostReport
+from agentdyno.findings.cost.model import CostReport, SpendItem, SpendItems
 from agentdyno.findings.record.ask import Records
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.model import known_metric
 from agentdyno.model.job import Scope
 from agentdyno.model.record import AgentRecord
+from agentdyno.store.rows import SpendRow
 from agentdyno.web.auth import require
 from agentdyno.web.lookups import find_agents, find_stored_suite
-from agentdyno.web.replies import about, kept_answer
+from agentdyno.web.replies import DAY_MS, about, kept_answer
 from agentdyno.web.schemas import ReliabilityItems, Spread, SpreadItems
 from agentdyno.web.state import Services, services
 
@@ -55,6 +56,23 @@ def cost(
         return cost_report(records, volume=volume) if records else CostReport(suite_id or "", volume, ())
 
     return kept_answer(services, ("cost", suite_id, agent_ids, volume), make)
+
+
+@router.get("/api/spend", response_model=SpendItems)
+def spend(days: Annotated[int, Query(ge=1, le=366)] = 30, *, services: Given) -> Response:
+    """What was spent on each of the last `days` days (UTC), by agent and by the model that answered."""
+    today = services.now_ms() // DAY_MS
+
+    def make() -> SpendItems:
+        rows = services.store.boards.spending((today - days + 1) * DAY_MS)
+        return SpendItems(days, tuple(_spent(row) for row in rows))
+
+    return kept_answer(services, ("spend", days, today), make)
+
+
+def _spent(row: SpendRow) -> SpendItem:
+    cost = row.cost_usd if row.priced and math.isfinite(row.cost_usd) else None
+    return SpendItem(*row[:5], cost, row.counted, row.tokens if row.counted else None)
 
 
 @router.get("/api/reliability", response_model=ReliabilityItems)

@@ -7,6 +7,7 @@ import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
 import { Facts } from "../../../shared/Facts";
+import { FormMark } from "../../../shared/FormMark";
 import { agentAddress, api, nameOf, runAddress, suiteAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
 import { DIMENSIONS } from "../../../shared/dimensions";
@@ -82,7 +83,11 @@ function resultColumns(suites: readonly SuiteRun[]): Column<Execution>[] {
       key: "status",
       label: "Ended",
       value: (row) => row.status,
-      render: (row) => <StatusBadge status={row.status === "success" ? "complete" : row.status} />,
+      render: (row) => (
+        <span>
+          <StatusBadge status={row.status === "success" ? "complete" : row.status} /> <FormMark form={row.form} />
+        </span>
+      ),
     },
     ...SCORES.map(
       (name): Column<Execution> => ({
@@ -231,6 +236,7 @@ function Body({ page }: { page: AgentPage }): ReactElement {
       <h2>Versions</h2>
       <Table
         caption="Versions"
+        compact={["version", "success"]}
         columns={versionColumns(agent.name)}
         rows={versions}
         rowKey={(row) => row.uid}

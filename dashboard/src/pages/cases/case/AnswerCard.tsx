@@ -121,6 +121,7 @@ export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
         <>
           <Facts facts={spent(answer)} />
           {answer.failure && <FailureView failure={answer.failure} />}
+          <WorkflowGraph events={answer.events} />
           <div className="columns">
             <div>
               <h4>Answer</h4>
@@ -129,7 +130,6 @@ export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
             </div>
             <Judged answer={answer} />
           </div>
-          <WorkflowGraph events={answer.events} />
           <Waterfall answer={answer} />
         </>
       )}

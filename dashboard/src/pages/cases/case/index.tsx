@@ -5,6 +5,7 @@ import { CommandHint, Empty, Select, Show, shellWord } from "../../../components
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
+import { FormMark } from "../../../shared/FormMark";
 import { ExportButton } from "../../../shared/ExportButton";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
@@ -120,10 +121,9 @@ function Divergence({ runId, view, benchmark }: { runId: string; view: CaseView;
 }
 
 /** The way to the same case of the baseline, word by word. */
-function Baselines({ runId, view, benchmark }: { runId: string; view: CaseView; benchmark: string }): ReactElement | null {
-  const place = useResource<RunPlace>(api("runs", runId, "place"));
+function Baselines({ runId, view, benchmark, place }: { runId: string; view: CaseView; benchmark: string; place: RunPlace | undefined }): ReactElement | null {
   const answered = new Set(view.answers.map((answer) => answer.agent));
-  const known = (place.data?.verdicts ?? []).filter((item) => item.baseline_run_id !== "" && answered.has(item.agent));
+  const known = (place?.verdicts ?? []).filter((item) => item.baseline_run_id !== "" && answered.has(item.agent));
   if (known.length === 0) return null;
   return (
     <p className="row">
@@ -151,6 +151,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
   const caseId = params["case_id"] ?? "";
   const [benchmark] = useQueryParam("benchmark");
   const [agent, setAgent] = useQueryParam("agent");
+  const place = useResource<RunPlace>(api("runs", runId, "place"));
   const view = useResource<CaseView>(address(api("runs", runId, "cases", caseId), { benchmark }));
   const failures = useSamples(runId, { status: "failures", agent: "", benchmark: "" });
   const near = useMemo(() => around(casesOf(failures.items), benchmark, caseId), [failures.items, benchmark, caseId]);
@@ -163,7 +164,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
     <>
       <div className="page-head">
         <h1>
-          {caseId} <span className="muted">{benchmark}</span>
+          {caseId} <span className="muted">{benchmark}</span> <FormMark form={place.data?.form ?? ""} />
         </h1>
         <CommandHint command={`dyno show ${shortId(runId)} --case ${shellWord(caseId)}${agent ? ` --agent ${shellWord(agent)}` : ""}`} />
       </div>
@@ -193,7 +194,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
                 </div>
               )}
               <Divergence runId={runId} view={found} benchmark={found.benchmark} />
-              <Baselines runId={runId} view={found} benchmark={found.benchmark} />
+              <Baselines runId={runId} view={found} benchmark={found.benchmark} place={place.data} />
               {shown.length === 0 && (
                 <Empty title="Nobody has answered this case yet. To measure what is missing:" command={`dyno resume ${shortId(runId)}`} />
               )}

@@ -4,6 +4,7 @@ import { CommandHint, StatusBadge, VerdictBadge } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import { ExportButton } from "../../../shared/ExportButton";
+import { FormMark } from "../../../shared/FormMark";
 import { agentAddress, api, runAddress, shortId, suiteAddress } from "../../../shared/paths";
 
 const SHOWN_AGENTS = 3;
@@ -57,12 +58,12 @@ function Against({ item }: { item: RunVerdict }): ReactElement {
 /** What it is, whether it is worse than its baseline, and the way to the runs before and after. */
 export function Heading({ run }: { run: RunResult }): ReactElement {
   const place = useResource<RunPlace>(`${api("runs", run.run_id, "place")}?status=${run.status}`);
-  const { previous_run_id: previous = null, next_run_id: next = null, verdicts = [] } = place.data ?? {};
+  const { previous_run_id: previous = null, next_run_id: next = null, verdicts = [], form = "" } = place.data ?? {};
   return (
     <>
       <div className="page-head">
         <h1>
-          <Name run={run} /> <StatusBadge status={run.status} />
+          <Name run={run} /> <StatusBadge status={run.status} /> <FormMark form={form} />
         </h1>
         <CommandHint command={`dyno show ${shortId(run.run_id)}`} />
       </div>

@@ -100,6 +100,7 @@ function WhoRanIt({ suiteId, registered }: { suiteId: string; registered: boolea
       {(found) => (
         <Table
           caption="Agents that have run the suite"
+          compact={["agent", "overall"]}
           columns={agentColumns(suiteId, found.benchmarks)}
           rows={found.entries}
           rowKey={(row) => row.agent}
