@@ -154,6 +154,37 @@ def test_pieces_that_are_lost_doubled_or_in_another_order_are_judged_alike(name:
     BothDecoders(stream).agree(split(ServerStream(stream.answers, tuple(pieces), stream.head).raw))
 
 
+LINES = (b"id: 7", b": ping", b":", b"event: message", b"event: error", b"retry: 9", b" data: x", b"other", b"")
+
+
+@examples(200)
+@given(
+    st.lists(
+        st.tuples(st.lists(st.sampled_from(LINES), max_size=2), st.booleans(), st.sampled_from((*LINES[:6], None))),
+        max_size=6,
+    ),
+    st.sampled_from((b"\n", b"\r\n", b"\r", None)),
+    st.integers(1, 60),
+    st.lists(st.integers(1, 10_000), max_size=6),
+)
+def test_lines_of_any_kind_around_the_data_are_judged_alike(
+    blocks: list[tuple[list[bytes], bool, bytes | None]], line_end: bytes | None, size: int, places: list[int]
+) -> None:
+    """``line_end`` is ``None`` where they take turns."""
+    stream = SERVERS["OpenAI"]()
+    data = [piece.strip() for piece in stream.pieces]
+    lines: list[bytes] = []
+    for number, (before, spoken, after) in enumerate(blocks):
+        lines += [*before, *([data[number % 4]] if spoken else []), *([] if after is None else [after]), b""]
+    for piece in data:
+        lines += [piece, b""]
+    ends = (b"\n", b"\r\n", b"\r") if line_end is None else (line_end,)
+    body = b"".join(line + ends[number % len(ends)] for number, line in enumerate(lines))
+    pieces = tuple(body[at : at + size * 20] for at in range(0, len(body), size * 20))
+    raw = ServerStream(stream.answers, pieces).raw
+    BothDecoders(stream).agree(split(raw, *sorted({place % len(raw) for place in places} - {0})))
+
+
 @pytest.mark.parametrize(
     "event",
     [
