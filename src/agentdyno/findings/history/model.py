@@ -11,8 +11,8 @@ class HistoryPoint:
 
     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
-    ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known. ``proxied``: its
-    model calls went through the recording proxy, which takes time. ``low`` and ``high`` are the ends of the 95 %
+    ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known. ``proxied``:
+    its model calls went through the recording proxy, which takes time. ``low`` and ``high`` are the ends of the 95 %
     interval of the value, ``None`` where its scatter is not known.
     """
 
