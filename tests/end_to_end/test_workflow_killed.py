@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 SOAK = bool(os.environ.get("DYNO_SOAK"))
 KILLS = 300 if SOAK else 10
 STEPS = 6
@@ -103,6 +105,7 @@ def _check_files(folder: Path) -> None:
     assert not (folder / "stage").exists() or not list((folder / "stage").iterdir())
 
 
+@pytest.mark.timeout(14_400 if SOAK else 300)
 def test_a_workflow_that_is_killed_at_random_moments_is_finished(tmp_path: Path) -> None:
     rng = random.Random(2026)
     plan = tmp_path / "plan.json"

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from agentdyno.workers.pauses import ClockReading, PauseWatch
-from agentdyno.workers.stopped import stopped_descendants
+from agentdyno.workers.pauses import ClockReading, PauseWatch, stopped_descendants
 
 
 def reading(clock_s: float, cpu_s: float = 0.0, boot_s: float | None = None) -> ClockReading:

@@ -12,7 +12,6 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from . import student
 from .samples import Array
 
 _NORMAL = NormalDist()
@@ -39,6 +38,8 @@ def two_sided_p(z: float) -> float:
 
 def t_quantile(probability: float, df: float) -> float:
     """The t below which `probability` of Student's t with `df` degrees of freedom lies."""
+    from . import student
+
     outside = min(probability, 1.0 - probability)
     if outside >= student.SMALLEST_TAIL and student.FEWEST <= df <= student.MOST:
         return math.copysign(student.quantile_of_tail(outside, df), probability - 0.5)
@@ -49,6 +50,8 @@ def t_quantile(probability: float, df: float) -> float:
 
 def t_cdf(t: float, df: float) -> float:
     """Probability that Student's t with `df` degrees of freedom is at most t."""
+    from . import student
+
     if student.FEWEST <= df <= student.MOST and abs(t) < _LARGEST_T:
         outside = student.tail(abs(t), df)
         return outside if t < 0.0 else 1.0 - outside
@@ -60,6 +63,8 @@ def t_cdf(t: float, df: float) -> float:
 @lru_cache(maxsize=256)
 def noncentral_t_shift(probability: float, df: float, t: float) -> float:
     """The noncentrality with which noncentral t with `df` degrees of freedom is at most `t` with `probability`."""
+    from . import student
+
     if student.FEWEST <= df <= student.MOST and 0.0 < probability < 1.0:
         found = student.noncentral_shift(probability, df, t)
         if math.isfinite(found):

@@ -65,9 +65,8 @@ def judge_gate(
             where=candidate.suite_name or None,
             remedy="Run the same version of the suite for both, or export the baseline again.",
         )
-    rules = [rule for rule in policy.rules if rule.metric in AGENT_METRICS]
     judged = judgement(baseline, candidate, policy, spread)
-    pairs = [(rule, judged.row(rule.metric)) for rule in rules]
+    pairs = [(rule, judged.row(rule.metric)) for rule in policy.rules if rule.metric in AGENT_METRICS]
     rows = tuple(
         _of_cases(row, pairing) for row in judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
     )

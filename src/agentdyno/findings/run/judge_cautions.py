@@ -8,9 +8,8 @@ from itertools import combinations
 from statistics import median
 
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.figures.claims import Claims
+from agentdyno.findings.figures.claims import Claims, Disturbed
 from agentdyno.findings.figures.summarise import metric_values, per_process
-from agentdyno.findings.run.judge_disturbed import MOST_NAMED, named, stood_still, stopped_alone
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.case import ASKED, MISSING_USAGE
 from agentdyno.model.identity import canonical_json
@@ -19,6 +18,7 @@ from agentdyno.model.result import NOT_CREDIBLE
 
 NOISY_MAD = 0.05
 GROWTH = 0.05
+_MOST_NAMED = 3
 WARMING_UP = 0.02
 FEWEST_OVER_TIME = 10
 """Samples from which a trend over them is looked for."""
@@ -95,17 +95,15 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             f"{item.told} (case {item.case_id}, {_times(item.times, 'execution')})"
             for item in claims.dropped.values()
         ]
-        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+        more = f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
         yield RunWarning(
             NOT_CREDIBLE,
-            f"{who} gave {', '.join(told[:MOST_NAMED])}{more}: that cannot be, and counts as unknown",
+            f"{who} gave {', '.join(told[:_MOST_NAMED])}{more}: that cannot be, and counts as unknown",
             "Mend what the agent says of itself; its answers are judged all the same.",
             arm.arm_id,
         )
-    if claims.disturbed.executions:
-        yield stood_still(arm, claims.disturbed)
-    if claims.disturbed.alone.executions:
-        yield stopped_alone(arm, claims.disturbed)
+    if claims.disturbed.executions or claims.disturbed.alone.executions:
+        yield from _disturbed(arm, claims.disturbed)
     told_missing = arm.observed.get(MISSING_USAGE)
     if isinstance(told_missing, str):
         yield RunWarning(
@@ -122,6 +120,15 @@ def _claims(arm: ArmResult, claims: Claims) -> Iterator[RunWarning]:
             "under `prices:` in dyno.yaml makes it one.",
             arm.arm_id,
         )
+
+
+def _disturbed(arm: ArmResult, seen: Disturbed) -> Iterator[RunWarning]:
+    from agentdyno.findings.run.judge_disturbed import stood_still, stopped_alone
+
+    if seen.executions:
+        yield stood_still(arm, seen, f" ({_named(seen.cases)})" if any(seen.cases) else "")
+    if seen.alone.executions:
+        yield stopped_alone(arm, seen, f" ({_named(seen.alone.cases)})" if any(seen.alone.cases) else "")
 
 
 def _over_time(arm: ArmResult, values: Mapping[str, list[float]]) -> Iterator[RunWarning]:
@@ -270,7 +277,7 @@ def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning
             share, cases = f"{tally.raised:,} of {_times(tally.answers, 'answer')}", figures.in_order(tally.raised_on)
             yield RunWarning(
                 "scorer-raised",
-                f"{tally.why_raised} on {share}, each of which counts as 0: {named(cases)}",
+                f"{tally.why_raised} on {share}, each of which counts as 0: {_named(cases)}",
                 "Let it return 0 for what it cannot read, or raise Unscorable where the answer is not to blame; "
                 "`dyno rescore last` judges the stored answers again.",
                 arm.arm_id,
@@ -288,6 +295,14 @@ def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning
 
 def _times(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _named(cases: Sequence[str]) -> str:
+    """The first few cases by name."""
+    left = len(cases) - _MOST_NAMED
+    return f"{'case' if len(cases) == 1 else 'cases'} {', '.join(cases[:_MOST_NAMED])}" + (
+        f" and {left:,} more" if left > 0 else ""
+    )
 
 
 def _simulated(arms: Sequence[ArmResult], figures: Mapping[str, ArmFigures]) -> Iterator[RunWarning]:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from agentdyno.findings.figures.claims import Disturbed
 from agentdyno.model import ArmResult, RunWarning
 from agentdyno.model.metric import format_value
 from agentdyno.model.sample import DISTURBED
 
-MOST_NAMED = 3
 
-
-def named(cases: Sequence[str]) -> str:
-    """The first few cases by name."""
-    left = len(cases) - MOST_NAMED
-    return f"{'case' if len(cases) == 1 else 'cases'} {', '.join(cases[:MOST_NAMED])}" + (
-        f" and {left:,} more" if left > 0 else ""
-    )
-
-
-def stood_still(arm: ArmResult, seen: Disturbed) -> RunWarning:
-    """What is left out, and what the figure would be with it."""
-    cases = f" ({named(seen.cases)})" if any(seen.cases) else ""
+def stood_still(arm: ArmResult, seen: Disturbed, cases: str) -> RunWarning:
+    """What is left out, and what the figure would be with it; ``cases`` names them."""
     told = (
         f"the bench itself stood still for {seen.paused_s:.1f} s, in {seen.executions} of {seen.of} executions"
         f"{cases}: the times of these do not count"
@@ -36,10 +25,9 @@ def stood_still(arm: ArmResult, seen: Disturbed) -> RunWarning:
     return RunWarning(DISTURBED, told, remedy, arm.arm_id)
 
 
-def stopped_alone(arm: ArmResult, disturbed: Disturbed) -> RunWarning:
-    """What counts although somebody interfered, and what the figure would be without it."""
+def stopped_alone(arm: ArmResult, disturbed: Disturbed, cases: str) -> RunWarning:
+    """What counts although somebody interfered, and what the figure would be without it; ``cases`` names them."""
     seen = disturbed.alone
-    cases = f" ({named(seen.cases)})" if any(seen.cases) else ""
     told = (
         f"a process of the subject was stopped for {seen.stopped_s:.1f} s while the bench went on, in"
         f" {seen.executions} of {disturbed.of} executions{cases}: these count, as those of a slow one do"

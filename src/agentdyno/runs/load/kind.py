@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agentdyno.errors import RunError
 from agentdyno.model import ArmResult, Phase, Plan, RunResult, RunWarning, Trial
 from agentdyno.model.load import LoadOptions, LoadSpec, Outcome, SelfCheck
+from agentdyno.model.sample import DISTURBED
 from agentdyno.runs.kind import (
     Announced,
     Ended,
@@ -149,10 +150,9 @@ def _closed_arm(arm: ArmResult, ended: Ended) -> ArmResult:
 
 def _warnings(closed: RunResult) -> list[RunWarning]:
     """What its scenarios warn of, and which of them say nothing about the target."""
-    from agentdyno.findings.run.judge_disturbed import disturbed_windows
     from agentdyno.findings.stress.judge import stress_report
 
-    found = [item for arm in closed.arms for item in (*_failed_checks(arm), *disturbed_windows(arm))]
+    found = [item for arm in closed.arms for item in (*_failed_checks(arm), *_disturbed(arm))]
     ids = {arm.experiment: arm.arm_id for arm in closed.arms}
     for item in stress_report(closed).scenarios:
         for warning in item.warnings:
@@ -168,6 +168,14 @@ def _warnings(closed: RunResult) -> list[RunWarning]:
                 )
             )
     return found
+
+
+def _disturbed(arm: ArmResult) -> list[RunWarning]:
+    if not any(DISTURBED in sample.details for sample in arm.samples):
+        return []
+    from agentdyno.findings.run.judge_disturbed import disturbed_windows
+
+    return disturbed_windows(arm)
 
 
 def _failed_checks(arm: ArmResult) -> list[RunWarning]:
