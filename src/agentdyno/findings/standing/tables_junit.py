@@ -71,19 +71,9 @@ def _outcome(arm: ArmResult, benchmark: Benchmark, case: Case | None, samples: l
         answered = tally.scored > 0 and bad.failure is None
         tag = "failure" if tally.scored else "error"
         kind = bad.status.value if bad.failure is None else f"{bad.status.value}.{bad.failure.kind.value}"
-<<<<<<< HEAD
-        got = (
-            answer_text(bad) or as_text(bad.output)
-            if answered
-            else bad.failure.message
-            if bad.failure
-            else "no score"
-        )
-        why = why_text(bad) if answered else ""
-=======
         silent = bad.failure.message if bad.failure else "no score"
         got = (answer_text(bad) or as_text(bad.output)) if answered else silent
->>>>>>> x-faults
+        why = why_text(bad) if answered else ""
         message = f"want {shorten(want, 120)}, got {shorten(got, 120)}" if want else f"got {shorten(got, 240)}"
         text = f"{summary}\nwant: {want[:_MOST_CHARACTERS]}\ngot: {got[:_MOST_CHARACTERS]}"
         if why:
