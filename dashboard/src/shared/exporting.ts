@@ -24,6 +24,22 @@ function styleText(): string {
   return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join("\n");
 }
 
+/** Steps of a part of a long list: a browser styles and lays out only the parts in sight. */
+const PART = 100;
+
+function divide(list: HTMLOListElement): void {
+  const steps = [...list.children];
+  if (steps.length <= 2 * PART) return;
+  const parts = Array.from({ length: Math.ceil(steps.length / PART) }, (_, index) => {
+    const part = list.cloneNode(false) as HTMLOListElement;
+    part.classList.add("export-part");
+    part.start = index * PART + 1;
+    part.append(...steps.slice(index * PART, (index + 1) * PART));
+    return part;
+  });
+  list.replaceWith(...parts);
+}
+
 /** The main part of the page as it stands: pictures for charts, links to where it was shown, no buttons. */
 function snapshot(main: HTMLElement): HTMLElement {
   const pictures = [...main.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL("image/png"));
@@ -37,11 +53,13 @@ function snapshot(main: HTMLElement): HTMLElement {
   });
   for (const link of copy.querySelectorAll("a")) link.href = new URL(link.getAttribute("href") ?? "", window.location.href).href;
   for (const control of copy.querySelectorAll("button, .fields, script, .command")) control.remove();
+  copy.querySelectorAll<HTMLOListElement>("ol.steps").forEach(divide);
   return copy;
 }
 
 const OWN_STYLES = `.export-picture { max-width: 100%; }
-.steps > li { content-visibility: auto; contain-intrinsic-size: auto 28px; }`;
+.steps > li { content-visibility: auto; contain-intrinsic-size: auto 28px; }
+.export-part { content-visibility: auto; contain-intrinsic-size: auto ${28 * PART}px; margin-block: 0; }`;
 
 function documentOf(main: HTMLElement): string {
   const made = document.implementation.createHTMLDocument(document.title);
