@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_an_agent_against_itself_passes() -> None:
 
 
 def test_two_names_for_one_model_are_refused_and_versions_of_one_agent_are_not() -> None:
-    asked = {"asked": "workflow:openai:first", "models": ("the-only-one",)}
+    asked: dict[str, Any] = {"asked": "workflow:openai:first", "models": ("the-only-one",)}
     with pytest.raises(NotComparable, match="mine and yours are the same model: both answered as the-only-one"):
         judge_gate(steady(**asked), steady(agent="yours@1", **asked), POLICY)
     assert judge_gate(steady(**asked), steady(agent="mine@2", **asked), POLICY).verdict is GateVerdict.PASS
