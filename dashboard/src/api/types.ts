@@ -786,7 +786,8 @@ export interface components {
          *     ``cost_per_success_usd`` is ``None`` where the cost is not known and where the agent ``never_succeeded``.
          *     ``performance_per_dollar`` is accuracy × speed score (accuracy alone where speed has no score: ``performance``
          *     says which) per dollar and task. On each frontier: whether no other agent is both cheaper and better, and how
-         *     often that is so when the cases are drawn again; ``None`` where it cannot be said.
+         *     often that is so when the cases are drawn again; ``None`` where it cannot be said. ``total_tokens`` is ``None``
+         *     where those of a task are not known; ``known_tokens`` are those of the ``counted`` tasks, where they are.
          */
         CostRow: {
             accuracy: number | null;
@@ -800,7 +801,10 @@ export interface components {
             cost_per_success_usd: number | null;
             cost_per_task_usd: number | null;
             cost_usd: number | null;
+            /** @default 0 */
+            counted: number;
             duration_s: number | null;
+            known_tokens: number | null;
             latency_frontier_probability: number | null;
             never_succeeded: boolean;
             on_accuracy_frontier: boolean | null;
@@ -1439,8 +1443,9 @@ export interface components {
          *
          *     ``machine_id`` is "" where unknown. ``n`` is how many executions are behind the value. ``form`` says
          *     what the run was where it was no whole run of the suite: ``quick``, ``limited``, ``cancelled``, ``capped``.
-         *     ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known.
-         *     ``proxied``: its model calls went through the recording proxy, which takes time.
+         *     ``scored`` of its ``cases`` have a score, which scores are of; both are 0 where that is not known. ``proxied``:
+         *     its model calls went through the recording proxy, which takes time. ``low`` and ``high`` are the ends of the 95 %
+         *     interval of the value, ``None`` where its scatter is not known.
          */
         HistoryPoint: {
             at: number;
@@ -1450,6 +1455,8 @@ export interface components {
             commit: string;
             /** @default  */
             form: string;
+            high: number | null;
+            low: number | null;
             /** @default  */
             machine_id: string;
             /** @default 0 */
@@ -2385,8 +2392,14 @@ export interface components {
             /** @default true */
             whole: boolean;
         };
-        /** @description The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents. */
+        /**
+         * @description The ids of the runs before and after, of the same kind and name; ``verdicts`` of a suite's agents.
+         *
+         *     ``form`` says what a suite's run turned out to be (``full``, ``quick``, ``limited``…), "" for other kinds.
+         */
         RunPlace: {
+            /** @default  */
+            form: string;
             next_run_id: string | null;
             previous_run_id: string | null;
             run_id: string;
@@ -2892,6 +2905,27 @@ export interface components {
             /** @default false */
             until_decided: boolean;
         };
+        /**
+         * @description What one agent's executions with one model spent on a day (``day``: UTC milliseconds of its beginning).
+         *
+         *     ``model`` is "" where no answer named one. ``cost_usd`` is ``None`` where no execution has a known cost, else that
+         *     of the ``priced`` ones of the ``executions``; ``tokens`` likewise of the ``counted`` ones.
+         */
+        SpendItem: {
+            agent: string;
+            cost_usd: number | null;
+            counted: number;
+            day: number;
+            executions: number;
+            model: string;
+            priced: number;
+            tokens: number | null;
+        };
+        /** @description The last ``days`` days, the oldest first. */
+        SpendItems: {
+            days: number;
+            items: components["schemas"]["SpendItem"][];
+        };
         /** @description One value per case, in ``unit``. */
         Spread: {
             agent: string;
@@ -3336,6 +3370,8 @@ export type Side = components['schemas']['Side'];
 export type SignInBody = components['schemas']['SignInBody'];
 export type SpanTree = components['schemas']['SpanTree'];
 export type Spec = components['schemas']['Spec'];
+export type SpendItem = components['schemas']['SpendItem'];
+export type SpendItems = components['schemas']['SpendItems'];
 export type Spread = components['schemas']['Spread'];
 export type SpreadItems = components['schemas']['SpreadItems'];
 export type StaleAgent = components['schemas']['StaleAgent'];
