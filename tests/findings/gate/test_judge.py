@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,10 +43,12 @@ def test_an_agent_against_itself_passes() -> None:
 
 
 def test_two_names_for_one_model_are_refused_and_versions_of_one_agent_are_not() -> None:
-    asked: dict[str, Any] = {"asked": "workflow:openai:first", "models": ("the-only-one",)}
+    def asking(agent: str) -> AgentRecord:
+        return steady(agent=agent, asked="workflow:openai:first", models=("the-only-one",))
+
     with pytest.raises(NotComparable, match="mine and yours are the same model: both answered as the-only-one"):
-        judge_gate(steady(**asked), steady(agent="yours@1", **asked), POLICY)
-    assert judge_gate(steady(**asked), steady(agent="mine@2", **asked), POLICY).verdict is GateVerdict.PASS
+        judge_gate(asking("mine@1"), asking("yours@1"), POLICY)
+    assert judge_gate(asking("mine@1"), asking("mine@2"), POLICY).verdict is GateVerdict.PASS
 
 
 def test_ten_broken_cases_of_forty_block_and_are_named_the_worst_first() -> None:

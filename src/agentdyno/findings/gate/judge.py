@@ -55,18 +55,12 @@ def judge_gate(
     Of the broken cases only the scores are known here. Raises ``NotComparable`` where there is no common case,
     and where both turn out to be one model.
     """
-    refuse_one_model(baseline, candidate)
     known, asked = known or CaseKnowledge(), candidate
     baseline, candidate = (known.named.without_quarantined(record) for record in (baseline, candidate))
-    pairing = pair_records(baseline, candidate)
-    if not pairing.keys:
-        raise NotComparable(
-            f"{baseline.agent} and {candidate.agent} have no case in common",
-            where=candidate.suite_name or None,
-            remedy="Run the same version of the suite for both, or export the baseline again.",
-        )
+    pairing = _paired(baseline, candidate)
+    rules = [rule for rule in policy.rules if rule.metric in AGENT_METRICS]
     judged = judgement(baseline, candidate, policy, spread)
-    pairs = [(rule, judged.row(rule.metric)) for rule in policy.rules if rule.metric in AGENT_METRICS]
+    pairs = [(rule, judged.row(rule.metric)) for rule in rules]
     rows = tuple(
         _of_cases(row, pairing) for row in judge_rows(pairs, policy.alpha, _silent(pairing), judged.cases_needed)
     )
@@ -101,6 +95,18 @@ def judge_gate(
         cases=gated_cases(asked, seen, found.rows, broken),
         open_cases=found.open_cases,
     )
+
+
+def _paired(baseline: AgentRecord, candidate: AgentRecord) -> Pairing:
+    refuse_one_model(baseline, candidate)
+    pairing = pair_records(baseline, candidate)
+    if not pairing.keys:
+        raise NotComparable(
+            f"{baseline.agent} and {candidate.agent} have no case in common",
+            where=candidate.suite_name or None,
+            remedy="Run the same version of the suite for both, or export the baseline again.",
+        )
+    return pairing
 
 
 def _facts_first(
