@@ -153,8 +153,12 @@ def test_the_cost_scatter_has_a_frontier_and_two_axes(page: Page) -> None:
     expect(chart(page, "Cost per task against latency")).to_be_visible()
     page.reload()
     expect(page.get_by_role("radio", name="Linear axis")).to_be_checked()
-    page.get_by_role("button", name="Show as table").click()
+    figure = page.get_by_role("figure", name="Cost per task against latency")
+    figure.get_by_role("button", name="Show as table").click()
     expect(rows(page, "Cost per task against latency").filter(has_text="sage@3")).to_be_visible()
+    page.get_by_role("radio", name="By model").click()
+    expect(page).to_have_url(query(by="model"))
+    expect(chart(page, "Spent per day by model")).to_have_attribute("aria-label", re.compile("most of it by clerk-"))
 
 
 def test_runs_are_found_by_an_agent_told_apart_and_compared(page: Page) -> None:
