@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.model.naming.labels import forms_of, labels
+from agentdyno.model.naming import forms_of, labels
 
 _WORDS = st.sampled_from(["answer", "agent", "triage", "triage_v2", "bots", "a", "b"])
 _FILES = st.builds(

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from agentdyno.agents.references import PROGRAMS, Located, label_of, scheme_of
-from agentdyno.model.naming.labels import AT, GIVEN, SWEPT
+from agentdyno.model.naming import AT, GIVEN, SWEPT
 from agentdyno.model.suite import AgentUse
 
 PROJECT_MARKS = ("dyno.yaml", ".git")

@@ -18,8 +18,7 @@ from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Side, Workspace
 from agentdyno.model.identity import digest
-from agentdyno.model.naming.labels import GIVEN
-from agentdyno.model.naming.shown import labels_among, with_labels
+from agentdyno.model.naming import GIVEN, labels_among, with_labels
 from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.specs import agent_use, resolve_agents
 

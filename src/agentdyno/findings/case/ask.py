@@ -11,7 +11,7 @@ from agentdyno.findings.record.ask_names import UnknownName
 from agentdyno.model import Benchmark, Case, Failure, Phase, RunResult, Sample, Status
 from agentdyno.model.case import Event
 from agentdyno.model.codec import from_plain, to_plain
-from agentdyno.model.naming.shown import meant_by, shown_agent, shown_result
+from agentdyno.model.naming import meant_by, shown_agent, shown_result
 from agentdyno.store import Store
 from agentdyno.store.runs.pages import AfterSample, SampleFilter
 

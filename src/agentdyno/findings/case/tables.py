@@ -11,7 +11,7 @@ from agentdyno.findings.case.tables_workflow import workflow
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
-from agentdyno.model.naming.shown import meant_by
+from agentdyno.model.naming import meant_by
 from agentdyno.model.sample import DISTURBED
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show

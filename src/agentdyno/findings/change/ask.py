@@ -17,7 +17,7 @@ from agentdyno.findings.change.words import quiet_text
 from agentdyno.findings.history.ask import Histories
 from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
-from agentdyno.model.naming.labels import GIVEN
+from agentdyno.model.naming import GIVEN
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store

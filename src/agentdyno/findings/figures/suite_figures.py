@@ -38,7 +38,7 @@ from agentdyno.model import (
 )
 from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import is_reserved
-from agentdyno.model.naming.shown import with_shown_arms
+from agentdyno.model.naming import with_shown_arms
 from agentdyno.model.result import ScoreSpread, form_of
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
 

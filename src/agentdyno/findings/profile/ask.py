@@ -18,7 +18,7 @@ from agentdyno.findings.profile.model import (
 from agentdyno.findings.record.ask_names import UnknownName, agent_named, run_named
 from agentdyno.findings.standing.model import SuiteFindings
 from agentdyno.model import ArmResult, Findings, Phase, RunResult, Sample
-from agentdyno.model.naming.shown import meant_by, shown_agent
+from agentdyno.model.naming import meant_by, shown_agent
 from agentdyno.model.plan import TRACING
 from agentdyno.runs.kinds import SUITE
 from agentdyno.store import Store

@@ -16,7 +16,7 @@ from agentdyno.model import ArmResult, Case, Provenance, RunResult
 from agentdyno.model.case import ASKED
 from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
-from agentdyno.model.naming.shown import shown_agent, shown_agents
+from agentdyno.model.naming import shown_agent, shown_agents
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 PERTURBS = "perturbs"

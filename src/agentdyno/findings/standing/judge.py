@@ -42,7 +42,7 @@ from agentdyno.findings.standing.model import (
     SuiteStanding,
 )
 from agentdyno.model import ArmResult, Provenance, RunResult, Suite
-from agentdyno.model.naming.shown import shown_result
+from agentdyno.model.naming import shown_result
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.settings.judging import LEVEL
 from agentdyno.stats import Values, quantile

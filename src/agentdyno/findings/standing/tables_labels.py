@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentdyno.contracts import Report
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
-from agentdyno.model.naming.shown import with_shown_arms
+from agentdyno.model.naming import with_shown_arms
 from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
 

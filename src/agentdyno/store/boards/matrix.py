@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, case, func,
 
 from agentdyno.findings.board.model import MatrixRow
 from agentdyno.model import Suite
-from agentdyno.model.naming.labels import GIVEN
+from agentdyno.model.naming import GIVEN
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, latest, suites
 from agentdyno.store.database.columns import Words

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, and_, exists, not_, or_, select, update
 
 from agentdyno.model import AgentUse
-from agentdyno.model.naming.labels import GIVEN, labels
+from agentdyno.model.naming import GIVEN, labels
 from agentdyno.store.boards.schema import agents, baselines
 from agentdyno.store.database.session import DatabaseSession
 

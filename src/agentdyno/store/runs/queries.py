@@ -29,7 +29,7 @@ from agentdyno.model import (
     Vcs,
 )
 from agentdyno.model.form import RunForm
-from agentdyno.model.naming.shown import with_labels
+from agentdyno.model.naming import with_labels
 from agentdyno.model.result import ScoreSpread
 from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
