@@ -35,8 +35,7 @@ from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import LocalServer, Maker
 from agentdyno.runs.place import make_folder, now_ms, run_folder
 from agentdyno.runs.suite.closing import close_run
-from agentdyno.runs.suite.judges import JudgingAgents, load_imports
-from agentdyno.runs.suite.marking import Marking, marking_for, stored_answer
+from agentdyno.runs.suite.marking import JudgingAgents, Marking, load_imports, marking_for, stored_answer
 from agentdyno.store import Store
 
 COMMIT_EVERY = 500

@@ -1,19 +1,33 @@
-"""Judging answers as a benchmark's rubric says."""
+"""Judging answers as a benchmark's rubric says, and what that needs: scorers of local code, agents that are asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agentdyno.contracts import Agent, Scorer
 from agentdyno.errors import SpecError
-from agentdyno.model import Benchmark, Case, Event, Response, Sample, Score, ScorerUse, Usage
+from agentdyno.model import (
+    AgentUse,
+    Benchmark,
+    Case,
+    Event,
+    Response,
+    Sample,
+    Score,
+    ScorerUse,
+    Suite,
+    Usage,
+    Workspace,
+)
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import RAISED, problem_code
 from agentdyno.pricing import PriceBook
+from agentdyno.registry.local import load_import
 from agentdyno.runner.cases.call import CaseJudgement
+from agentdyno.runs.lineup import LocalServer, Maker, find_judge
 from agentdyno.scorers.adapt import make_scorer
 from agentdyno.scorers.outcome import combine
 
@@ -91,3 +105,54 @@ def stored_answer(sample: Sample) -> Response:
         model=model if isinstance(model, str) else None,
         simulated=sample.details.get("simulated") is True,
     )
+
+
+@dataclass(slots=True)
+class JudgingAgent:
+    """An agent that judges. ``digest`` is of all it is made of: a declared version may stay while that changes."""
+
+    agent: Agent
+    digest: str
+    name: str = field(init=False)
+    version: str = field(init=False)
+    config: Mapping[str, object] = field(init=False)
+    paid: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name, self.version = self.agent.name, self.agent.version
+        self.config, self.paid = self.agent.config, self.agent.paid
+
+    async def run(self, case: Case) -> Response:
+        return await self.agent.run(case)
+
+    async def start(self) -> None:
+        await self.agent.start()
+
+    async def close(self) -> None:
+        await self.agent.close()
+
+
+@dataclass(slots=True)
+class JudgingAgents:
+    """Agents that scorers ask, one object per reference."""
+
+    workspace: Workspace
+    base_dir: Path
+    maker: Maker
+    local: LocalServer
+    made: dict[str, Agent] = field(default_factory=dict)
+    uses: list[AgentUse] = field(default_factory=list)
+
+    def named(self, reference: str) -> Agent:
+        if reference not in self.made:
+            judge = find_judge(reference, self.workspace, self.base_dir)
+            maker = replace(self.maker, local_url=self.local.url) if judge.wants_local_model else self.maker
+            self.uses.append(judge.use)
+            self.made[reference] = JudgingAgent(judge.make(maker, None), judge.version.digest)
+        return self.made[reference]
+
+
+def load_imports(suite: Suite) -> None:
+    """Loads the files and modules that a suite imports, so that what they register is known."""
+    for item in suite.imports:
+        load_import(str((Path(suite.base_dir) / item).resolve()) if item.endswith(".py") else item)

@@ -34,8 +34,7 @@ from agentdyno.runner.cases.throttle import CpuShare
 from agentdyno.runs.kind import Choices, RunRequest, Say, Tools, is_remote
 from agentdyno.runs.lineup import Entrant, LocalServer, Maker, Named, line_up, told_apart
 from agentdyno.runs.suite.forecast import Expected, check_limit, expect, has_price, pricing_of
-from agentdyno.runs.suite.judges import JudgingAgents, load_imports
-from agentdyno.runs.suite.marking import Marking, marking_for
+from agentdyno.runs.suite.marking import JudgingAgents, Marking, load_imports, marking_for
 from agentdyno.runs.suite.recording import SuiteRecording, suite_recording, unrecorded
 from agentdyno.specs import LoadedSuite, plan_suite
 from agentdyno.workers.reference import ALLOWANCE_S, INTERLEAVED_ALLOWANCE_S, ReadsReferences
