@@ -10,9 +10,11 @@ from agentdyno.findings.board.tables import (
     leaderboard_tables,
     matrix_tables,
     rank_text,
+    sections,
     trend_text,
     weights_text,
 )
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.reports import render_console
 from agentdyno.show.table import Table
 
@@ -144,6 +146,22 @@ def test_a_board_by_one_dimension_says_nothing_of_weights() -> None:
     assert [cells(places, row)["cost"] for row in range(2)] == ["90 88–92", "80 78–82"]
     assert places.notes[0].startswith("2 of 4 agents, ")
     assert not any("Weights" in note or "partial" in note for note in places.notes)
+
+
+def test_who_leads_is_named_and_a_tie_has_no_first() -> None:
+    def led(*names: str) -> str:
+        rows = [leaderboard_row(name, even(0.8)) for name in names]
+        board = leaderboard([*rows, leaderboard_row("last@1", even(0.1))], [], days=30, until=UNTIL)
+        (section,) = sections(Conclusions(leaderboards=(board,)))
+        return section.lead.text
+
+    assert led("a@1") == "2 agents in 30 days. First: a@1."
+    assert led("a@1", "b@1") == "3 agents in 30 days. 2 share the first place: a@1, b@1."
+    assert (
+        led("a@1", "b@1", "c@1", "d@1") == "5 agents in 30 days. 4 share the first place: a@1, b@1, c@1 and 1 more."
+    )
+    empty = leaderboard([], [], days=30, until=UNTIL)
+    assert [section.lead.text for section in sections(Conclusions(leaderboards=(empty,)))] == ["0 agents in 30 days."]
 
 
 def test_an_empty_board_says_so() -> None:

@@ -316,6 +316,7 @@ def _version(version: str) -> str:
     return version[:_HASH] if len(version) > _HASH + 2 else version
 
 
+_MOST_LEADERS = 3
 MOST_RADAR = 6
 """Agents on one radar: more cannot be told apart."""
 
@@ -323,10 +324,7 @@ MOST_RADAR = 6
 def sections(found: Conclusions) -> Iterator[Section]:
     """Leaderboards, matrices and coverages, in this order."""
     for board in found.leaderboards:
-        first = board.entries[0] if board.entries else None
-        text = f"{count(board.total, 'agent')} in {count(board.days, 'day')}"
-        if first is not None:
-            text += f". First: {board_labels(board.entries)[first.agent]}"
+        text = f"{count(board.total, 'agent')} in {count(board.days, 'day')}{_first_words(board)}"
         pictures = _entries_radar("leaderboard-radar", board.entries)
         yield Section("Leaderboard", Lead("leaderboard", f"{text}."), tuple(leaderboard_tables(board)), pictures)
     for matrix in found.matrices:
@@ -338,6 +336,20 @@ def sections(found: Conclusions) -> Iterator[Section]:
         within = f"benchmarked within {count(coverage.days, 'day')}"
         text = f"{coverage.fresh:,} of {count(coverage.agents, 'agent')} {within}."
         yield Section("Coverage", Lead("coverage", text, tone), tuple(coverage_tables(coverage)))
+
+
+def _first_words(board: Leaderboard) -> str:
+    """Who leads; where several have the best score, that they share it."""
+    ranks = {entry.agent: entry.scores[board.metric].rank for entry in board.entries if board.metric in entry.scores}
+    leaders = [agent for agent, rank in ranks.items() if rank == 1]
+    if not leaders:
+        return ""
+    labels = board_labels(board.entries)
+    if len(leaders) == 1:
+        return f". First: {labels[leaders[0]]}"
+    named = ", ".join(labels[agent] for agent in leaders[:_MOST_LEADERS])
+    more = f" and {len(leaders) - _MOST_LEADERS} more" if len(leaders) > _MOST_LEADERS else ""
+    return f". {len(leaders)} share the first place: {named}{more}"
 
 
 def _entries_radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry]) -> tuple[Picture, ...]:
