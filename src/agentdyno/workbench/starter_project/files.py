@@ -81,6 +81,9 @@ gate:
 #  quarantine:                       # cases that do not block until a day; after it the check fails
 #    - {case: three-numbers, reason: the agent cannot do precedence yet, until: 2026-12-31}
 
+# From which change on `dyno history --regressions` tells of one, in parts of the value before; `all` is the others.
+# thresholds: {all: 0.1, accuracy: 0.05}
+
 # Where new alerts go after a run of the service, or of `dyno run --alert`; secrets come from the environment.
 # alerts: {team: {url_env: SLACK_WEBHOOK_URL, body: slack}}
 
