@@ -103,7 +103,7 @@ export interface components {
          *     one. ``record`` says what is kept of its model calls, "" where the suite says that. ``python`` is the interpreter
          *     that a Python agent lives in, as the user wrote it; without one it is the bench's own.
          *
-         *     ``identity`` is where it comes from, as ``model.naming.labels`` writes it: what has the same one is versions of
+         *     ``identity`` is where it comes from, as ``model.naming`` writes it: what has the same one is versions of
          *     one agent. ``label`` is what it is called where that is not its name, because others are called so. ``at_version``
          *     is the version at which it took part in a run.
          */
