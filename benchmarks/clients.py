@@ -4,9 +4,10 @@
    the kernel stamps (stamped_server.py). Each line is the worst round.
 2. The clocks: all run on one machine here, so that the true offset is 0 and what pings say can be held against it.
 3. The windows of four clients beside those of all rows put together at once.
-4. Requests a second with one, two and four clients, where there are at least four cores.
+4. Requests a second with one, two and four clients, where there are at least four cores: of a server in C that
+   answers at once, 16 tokens in 19 events, so that the clients are what is measured. Needs ``cc``.
 
-Usage: python benchmarks/clients.py [--quick]
+Usage: python benchmarks/clients.py [--quick] [--only-growth]
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.load_throughput import CONNECTIONS, canned_server
 from benchmarks.ratio_table import met, print_heading, print_table
 from benchmarks.stamped_server import ITL_NS, TOKENS, TTFT_NS, LogLine, token_server
 from benchmarks.stamps import StampedJudge, in_ms, matched
@@ -38,7 +40,6 @@ from agentdyno.load.windows.collect import WindowBuilder
 from agentdyno.load.windows.records import NAME, Records, read_raw
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Stage, Step, Window
 from agentdyno.runs.load.clients import greeted
-from agentdyno.servers.simulated.server import Behaviour, simulated_server
 
 CLIENTS = 4
 P50_GOAL_MS, P99_GOAL_MS = 0.3, 3.0
@@ -73,9 +74,11 @@ def workers(count: int) -> Iterator[Fleet]:
             process.wait()
 
 
-def load(fleet: Fleet, url: str, stage: Stage, folder: Path) -> tuple[LoadTarget, LoadOptions, list[Window], Step]:
-    """One step, whose rows are in ``folder``."""
-    options = LoadOptions(prompts=PromptLengths("uniform", low=10, high=1500), connections=1000)
+def load(
+    fleet: Fleet, url: str, stage: Stage, folder: Path, longest: int = 1500
+) -> tuple[LoadTarget, LoadOptions, list[Window], Step]:
+    """One step, whose rows are in ``folder``, with prompts of 10 to ``longest`` words."""
+    options = LoadOptions(prompts=PromptLengths("uniform", low=10, high=longest), connections=1000)
     target = LoadTarget("judge", Dialect.OPENAI, url, model="judge")
     step = Step("streams", (stage,), Arrivals.POISSON if stage.rate else Arrivals.CLOSED)
     driver = HttpDriver(target, options, artifacts=folder, source=fleet)
@@ -176,23 +179,31 @@ def print_growth(seconds: float) -> None:
         return
     rates = {}
     for count in (1, 2, 4):
-        with simulated_server(Behaviour()) as server, workers(count) as fleet, tempfile.TemporaryDirectory() as name:
-            _, _, windows, _ = load(fleet, server.openai_url, Stage("closed", seconds, concurrency=32), Path(name))
+        stage = Stage("closed", seconds, concurrency=CONNECTIONS * count)
+        with canned_server(0) as server, workers(count) as fleet, tempfile.TemporaryDirectory() as name:
+            _, _, windows, _ = load(fleet, f"http://127.0.0.1:{server.port}/v1", stage, Path(name), longest=20)
         rates[count] = sum(window.completed for window in windows) / seconds
     rows = [(str(count), f"{rate:,.0f}", f"{rate / rates[1]:.2f}x") for count, rate in rates.items()]
-    print_table("answers a second, closed loop of 32", ("clients", "per s", "beside one"), rows, [])
+    print_table(
+        f"answers a second of a server in C, closed loop, {CONNECTIONS} requests at once for each client",
+        ("clients", "per s", "beside one"),
+        rows,
+        [],
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only-growth", action="store_true", help="the last table alone")
     parser.add_argument("--quick", action="store_true", help="one round of 1 s: shows that it works")
     given = parser.parse_args()
     seconds, rounds = (1.0, 1) if given.quick else (10.0, 3)
     print_heading()
     print(f"load at the start: {', '.join(f'{value:.2f}' for value in os.getloadavg())}")
-    with workers(CLIENTS) as fleet:
-        print_errors(fleet, seconds, rounds)
-        print_clocks(fleet, 5 if given.quick else 50)
+    if not given.only_growth:
+        with workers(CLIENTS) as fleet:
+            print_errors(fleet, seconds, rounds)
+            print_clocks(fleet, 5 if given.quick else 50)
     print_growth(seconds)
     print(f"load at the end: {', '.join(f'{value:.2f}' for value in os.getloadavg())}")
 
