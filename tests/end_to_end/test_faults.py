@@ -199,6 +199,36 @@ def test_a_damaged_store_is_not_copied_as_if_it_were_sound(bench: Bench) -> None
     assert bench.dyno("store", "check").code == 2
 
 
+def test_what_can_be_read_of_a_damaged_store_is_rescued_and_the_rest_is_measured_again(bench: Bench) -> None:
+    bench.write("go", "")
+    assert bench.dyno("run", "suite.yaml", "--agent", "agent.py@slow").code == 0
+    file = bench.folder / ".dyno" / "dyno.db"
+    with closing(sqlite3.connect(file)) as store:
+        (size,) = store.execute("PRAGMA page_size").fetchone()
+        leaves = store.execute("SELECT pageno FROM dbstat WHERE name = 'samples' AND pagetype = 'leaf'").fetchall()
+    content = bytearray(file.read_bytes())
+    damaged = (leaves[len(leaves) // 2][0] - 1) * size
+    content[damaged : damaged + 100] = b"\xff" * 100
+    file.write_bytes(content)
+
+    checked = bench.dyno("store", "check")
+    assert checked.code == 2
+    assert "damaged: samples: " in checked.err
+    assert "dyno store rescue NEW.db" in checked.err
+    rescued = bench.dyno("store", "rescue", "new.db", "--json").json
+    assert rescued["runs"] == 1
+    assert 0 < rescued["samples"] < 40
+    assert len(rescued["gaps"]["samples"]) == 1
+    (run,) = rescued["partial"]
+    assert bench.dyno("store", "rescue", "new.db").code == 2  # it never overwrites
+    assert bench.dyno("store", "check", "--store", "new.db").code == 0
+    (before,) = bench.dyno("list", "runs", "--store", "new.db", "--json").json
+    assert before["status"] == "partial"
+    assert bench.dyno("resume", run, "--store", "new.db").code == 0
+    (after,) = bench.dyno("list", "runs", "--store", "new.db", "--json").json
+    assert (after["status"], after["samples"], after["errors"]) == ("complete", 40, 0)
+
+
 def test_a_store_on_a_disk_that_nobody_can_write_to_is_read(bench: Bench) -> None:
     done = on_a_small_disk(
         bench,

@@ -17,6 +17,7 @@ from agentdyno.store.runs.repository import RunRepository
 
 if TYPE_CHECKING:
     from agentdyno.store.boards.repository import BoardRepository
+    from agentdyno.store.database.rescue import Rescued
     from agentdyno.store.judging.repository import JudgingRepository
     from agentdyno.store.service.repository import ServiceRepository
 
@@ -126,11 +127,23 @@ class Store:
             session.commit()
             session.backend.backup(path)
 
-    def problems(self) -> Iterator[str]:
-        """What is damaged, each in a sentence: first what the database says of its files, then runs that cannot be
-        read. Reads everything."""
-        with self.session as session:
-            yield from session.backend.problems(session.connection)
+    @classmethod
+    def damage(cls, url: str | Path) -> Iterator[str]:
+        """What is damaged, each in a sentence: first what of the database's files cannot be read, then runs that
+        cannot be understood. Reads everything."""
+        backend = backend_for(url)
+        if not backend.exists():
+            raise _missing(backend)
+        found = backend.problems()
+        yield from found
+        try:
+            with cls.open(url, must_exist=True) as store:
+                yield from store._unreadable_runs()
+        except StoreError:
+            if not found:  # else it has been said
+                raise
+
+    def _unreadable_runs(self) -> Iterator[str]:
         for row in self.runs.newest(sys.maxsize >> 1):
             try:
                 self.runs.load(row.run_id, samples=False)
@@ -138,6 +151,17 @@ class Store:
                     pass
             except StoreError as error:
                 yield error.message
+
+    @classmethod
+    def rescue(cls, url: str | Path, path: Path) -> Rescued:
+        """Writes what can be read of a damaged store to a new one at ``path``, with its summaries made anew."""
+        backend = backend_for(url)
+        if not backend.exists():
+            raise _missing(backend)
+        rescued = backend.rescue(path)
+        with cls.open(path, must_exist=True) as store:
+            store.boards.rebuild_summaries()
+        return rescued
 
     def copy_open(self, path: Path) -> None:
         """As ``backup``, of what this connection has written, even where the store's file has lost its name."""

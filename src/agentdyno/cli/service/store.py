@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option, store_url
+from agentdyno.show.wording import count
 
 IDENTITIES_SINCE = "0012"
 """The revision since which a store knows where agents come from."""
@@ -14,7 +15,7 @@ IDENTITIES_SINCE = "0012"
 
 @click.group(name="store")
 def command() -> None:
-    """Migrate, check, rebuild, back up or compact the store."""
+    """Migrate, check, rescue, rebuild, back up or compact the store."""
 
 
 @command.command()
@@ -73,20 +74,45 @@ def backup(path: Path, store: str | None, as_json: bool) -> None:
 @json_option
 def check(store: str | None, as_json: bool) -> int:
     """Read everything in the store, and say what is damaged; exits with 2 where something is."""
-    with open_store(store, must_exist=True) as opened:
-        problems = list(opened.problems())
+    from agentdyno.store import Store
+
+    problems = list(Store.damage(store_url(store)))
     if as_json:
         print_json({"problems": problems})
     for problem in problems:
         say(f"damaged: {problem}")
     if problems:
         say(
-            "Summaries are made anew by `dyno store rebuild`; everything comes back from a copy that "
-            "`dyno store backup` made. `dyno report` and `dyno compare` read a run's result.json without a store."
+            "Everything that can be read goes to a new store by `dyno store rescue NEW.db`; runs that lost a part "
+            "are partial there, and `dyno resume RUN --store NEW.db` measures it again. Everything comes back from "
+            "a copy that `dyno store backup` made. `dyno report` and `dyno compare` read a run's result.json "
+            "without a store."
         )
     else:
         say("Everything in the store can be read.")
     return 2 if problems else 0
+
+
+@command.command(epilog="\b\nExample:\n  dyno store rescue rescued.db")
+@click.argument("path", type=click.Path(path_type=Path))
+@store_option
+@json_option
+def rescue(path: Path, store: str | None, as_json: bool) -> None:
+    """Copy what can still be read of a damaged store to PATH, a store of its own; the damaged one stays as it is."""
+    from agentdyno.store import Store
+
+    rescued = Store.rescue(store_url(store), path)
+    gaps = {table: [str(gap) for gap in found] for table, found in rescued.gaps.items()}
+    if as_json:
+        counts = {"runs": rescued.runs, "samples": rescued.samples, "dropped": rescued.dropped}
+        print_json({"path": str(path), **counts, "gaps": gaps, "partial": list(rescued.short)})
+    say(f"Wrote {path}: {count(rescued.runs, 'run')} with {count(rescued.samples, 'sample')}.")
+    for table, found in gaps.items():
+        say(f"lost of {table}: rows {'; '.join(found)}")
+    if rescued.dropped:
+        say(f"left out: {count(rescued.dropped, 'row')} that cannot be understood, or that belong to lost ones")
+    for run in rescued.short:
+        say(f"partial: dyno resume {run[:13]} --store {path}")
 
 
 @command.command()

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection, Engine, Insert, Select, Table, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agentdyno.errors import StoreError
 from agentdyno.store.location import is_url, path_url
+
+if TYPE_CHECKING:
+    from agentdyno.store.database.rescue import Rescued
 
 
 class Backend(Protocol):
@@ -89,8 +92,11 @@ class Backend(Protocol):
     def explain(self, error: BaseException) -> StoreError:
         """The failure in the user's words, with what to do."""
 
-    def problems(self, connection: Connection) -> list[str]:
-        """What the database finds wrong with its own files, each in a sentence."""
+    def problems(self) -> list[str]:
+        """What of the database's own files cannot be read, each in a sentence; reads all of them."""
+
+    def rescue(self, path: Path) -> Rescued:
+        """Writes what can be read of damaged files to a new store at ``path``."""
 
     def backup(self, path: Path) -> None: ...
 

@@ -38,6 +38,8 @@ from agentdyno.store.runs.codec import dumps
 if TYPE_CHECKING:
     import psycopg
 
+    from agentdyno.store.database.rescue import Rescued
+
 CONNECT_TIMEOUT_S = 10
 _SCHEMA_LOCK = 0x64796E6F
 """The number of the advisory lock that makers of tables hold."""
@@ -170,9 +172,16 @@ class PostgresBackend(Upserts):
             return unreachable(message, self._url, self.where)
         return explained(getattr(original, "sqlstate", None) or "", message, self.where)
 
-    def problems(self, connection: Connection) -> list[str]:  # noqa: ARG002
+    def problems(self) -> list[str]:
         """A server watches over its own files."""
         return []
+
+    def rescue(self, path: Path) -> Rescued:  # noqa: ARG002
+        raise StoreError(
+            "a store in PostgreSQL is not rescued from here: its server watches over its own files",
+            where=self.where,
+            remedy="Restore a copy made by `dyno store backup`, or use the server's own means.",
+        )
 
     def backup(self, path: Path) -> None:
         with claimed(path):

@@ -8,7 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, event, text
@@ -19,6 +19,9 @@ from agentdyno.errors import StoreError, StoreGone
 from agentdyno.store.database.columns import Upserts
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
+
+if TYPE_CHECKING:
+    from agentdyno.store.database.rescue import Rescued
 
 _LOCK_RETRY_S = 0.005
 _BULK_CACHE_KIB = 64 * 1024
@@ -51,7 +54,8 @@ _EXPLAINED = (
     (
         ("SQLITE_CORRUPT",),
         "the store is damaged",
-        "Restore a copy made by `dyno store backup`, or move the file away to start a new store.",
+        "`dyno store check` says what is, and `dyno store rescue NEW.db` copies what can be read; or restore a copy "
+        "made by `dyno store backup`.",
     ),
     (
         ("SQLITE_FULL",),
@@ -221,11 +225,29 @@ class SqliteBackend(Upserts):
                 raise StoreError(
                     f"the store is damaged, and so is a copy of it: {problems[0]}",
                     where=self.where,
-                    remedy="`dyno store check` says what can still be read. Restore an earlier copy.",
+                    remedy="`dyno store rescue NEW.db` copies what can still be read. Or restore an earlier copy.",
                 )
 
-    def problems(self, connection: Connection) -> list[str]:
-        return _problems(_driver(connection))
+    def problems(self) -> list[str]:
+        from agentdyno.store.database.rescue import states
+
+        with contextlib.closing(_reader(self._path, 0.0)) as driver:
+            try:
+                found = states(driver)
+            except sqlite3.DatabaseError as error:
+                return [f"not even the list of its tables can be read: {error}"]
+            damaged = [
+                f"{state.table}: {state.rows:,} rows can be read, those {gap} cannot"
+                for state in found
+                for gap in state.gaps
+            ]
+            return damaged or [f"every row can be read, and yet: {problem}" for problem in _problems(driver)]
+
+    def rescue(self, path: Path) -> Rescued:
+        from agentdyno.store.database.rescue import rescue
+
+        with contextlib.closing(_reader(self._path, 0.0)) as driver:
+            return rescue(driver, path, self.where)
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:
         before = self._size_bytes()
@@ -258,6 +280,8 @@ def _reader(path: Path, busy_timeout_s: float) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         driver.close()
         driver = sqlite3.connect(f"{place}&immutable=1", uri=True, timeout=busy_timeout_s, check_same_thread=False)
+    except sqlite3.DatabaseError:
+        pass  # it is damaged, which whoever reads it finds out
     return driver
 
 
