@@ -11,6 +11,7 @@ from .source import Module, by_name, modules, our_imports
 # From the top down. A layer may import what is below it; parts of one layer do not know each other. Parts of
 # ``findings`` are told apart by the beginning of their file names, so that a slice is one folder.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("__main__",),
     ("cli", "pytest_plugin"),
     ("web",),
     ("jobs",),

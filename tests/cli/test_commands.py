@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from contextlib import closing
@@ -74,6 +76,15 @@ def test_help_lists_every_command_with_a_line(bench: Bench) -> None:
         help_text = bench.dyno(name, "--help")
         assert help_text.code == 0
         assert help_text.out.startswith(f"Usage: dyno {name}")
+
+
+def test_the_package_is_run_as_the_command_is(bench: Bench) -> None:
+    asked = [sys.executable, "-m", "agentdyno", "rnu"]
+    done = subprocess.run(
+        asked, cwd=bench.folder, env=bench.environ, capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.returncode == 2
+    assert "no command 'rnu'. Did you mean run?" in done.stderr
 
 
 def test_run_prints_tables_on_stdout_and_everything_else_on_stderr(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -108,9 +109,7 @@ class LazyGroup(click.Group):
             return None
         if ctx.resilient_parsing or ctx.meta.get("listing"):
             return click.Command(cmd_name, help=COMMANDS[cmd_name])
-        if _HOMES[cmd_name].startswith("ask."):
-            # What only reads and prints keeps most of what it makes until it ends: looking for garbage is in vain.
-            gc.set_threshold(200_000, 20, 20)
+        _seldom_look_for_garbage(_HOMES[cmd_name].partition(".")[0])
         module = import_module(f"agentdyno.cli.{_HOMES[cmd_name]}")
         command: click.Command = module.command
         return command
@@ -163,6 +162,16 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001  (what is not ours is raised again)
         code = _explain(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _seldom_look_for_garbage(part: str) -> None:
+    """What a short command makes it keeps until it ends, its modules above all: looking for garbage is in vain.
+
+    What runs for long makes garbage as well, and a service does nothing else.
+    """
+    if part != "service":
+        gc.set_threshold(200_000 if part == "ask" else 20_000, 20, 20)
+    atexit.register(gc.freeze)  # else Python looks through everything twice on its way out
 
 
 def _explain(error: Exception) -> int:

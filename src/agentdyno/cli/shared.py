@@ -73,9 +73,16 @@ def say(text: str) -> None:
 
 def print_tables(item: Report | Table | Sequence[Table], *, brief: bool = False) -> None:
     """Tables on stdout, as wide as the terminal; ``brief`` leaves a report at its first screen."""
-    from agentdyno.reports import render_console
+    from agentdyno.reports.console_tables import render_tables
+    from agentdyno.show.table import Table
 
-    click.echo(render_console(item, width(), color=use_color(), brief=brief), nl=False)
+    if isinstance(item, Table | list | tuple):
+        text = render_tables((item,) if isinstance(item, Table) else item, width(), color=use_color())
+    else:
+        from agentdyno.reports import render_console  # reports know every conclusion, and tables alone none
+
+        text = render_console(item, width(), color=use_color(), brief=brief)
+    click.echo(text, nl=False)
 
 
 def print_json(value: object) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
@@ -15,22 +14,23 @@ from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
-from agentdyno.reports.layout import GAP, Layout, fold, lay_out
+from agentdyno.reports.console_tables import (
+    STYLES,
+    print_line,
+    print_table,
+    print_tables,
+    printed,
+    render_tables,
+    text_console,
+)
+from agentdyno.reports.layout import fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
-from agentdyno.show.table import Align, Cell, Table, Tone
-from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line, plain
+from agentdyno.show.table import Table, Tone
+from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STYLES = {
-    Tone.PLAIN: "",
-    Tone.GOOD: "green",
-    Tone.BAD: "bold red",
-    Tone.WARN: "yellow",
-    Tone.MUTED: "bright_black",
-}
-_NARROWEST = 40
 MOST_FAILED = 5
 """Failed cases on the first screen."""
 
@@ -43,32 +43,13 @@ def render_console(
     ``color`` adds ANSI styles. Columns that do not fit are left out, the least important first. A ``brief`` report
     has what fits on a first screen: of a suite the verdict, one table and a few failures, and no footnotes.
     """
-    console = _console(max(width, _NARROWEST), color)
-    if isinstance(item, Report):
-        _print_report(console, with_standings(item), brief)
-    else:
-        _print_tables(console, (item,) if isinstance(item, Table) else item)
-    stream = console.file
-    assert isinstance(stream, StringIO)
-    lines = stream.getvalue().split("\n")
-    return "\n".join(lines if color else [line.rstrip() for line in lines]).strip("\n") + "\n"
-
-
-def _console(width: int, color: bool) -> Console:
-    from rich.console import Console
-
-    return Console(
-        file=StringIO(),
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
+    if isinstance(item, Table):
+        return render_tables((item,), width, color)
+    if not isinstance(item, Report):
+        return render_tables(item, width, color)
+    console = text_console(width, color)
+    _print_report(console, with_standings(item), brief)
+    return printed(console, color)
 
 
 def _print_report(console: Console, report: Report, brief: bool) -> None:
@@ -77,20 +58,20 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
     for notice in notices(report):
         _print_notice(console, notice)
     if notices(report):
-        _line(console)
+        print_line(console)
     for section in sections(report.findings):
         if section.plot is not None and section.plot.points:
             from agentdyno.findings.history.tables_plot import history_plot
 
-            _line(console, history_plot(section.plot, console.width))
-            _line(console)
-        _print_tables(console, section.tables)
+            print_line(console, history_plot(section.plot, console.width))
+            print_line(console)
+        print_tables(console, section.tables)
     for comparison in report.findings.comparisons:
         from agentdyno.findings.comparison import tables as comparison_tables
 
         table = comparison_tables.comparison(comparison)
         unjudged = comparison_tables.unjudged(comparison, brief=True)
-        _print_tables(console, (replace(table, notes=()), None) if brief else (table, unjudged))
+        print_tables(console, (replace(table, notes=()), None) if brief else (table, unjudged))
     for result in report.results:
         standing = standing_in(report, result)
         if brief and standing is not None:
@@ -100,12 +81,12 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
     if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
         from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 
-        _print_tables(console, judged_pairs_of(report))
+        print_tables(console, judged_pairs_of(report))
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table
 
-        _print_tables(console, (bands_table(report.findings.bands),))
+        print_tables(console, (bands_table(report.findings.bands),))
 
 
 def _print_first_screen(console: Console, result: RunResult, standing: SuiteStanding) -> None:
@@ -117,17 +98,17 @@ def _print_first_screen(console: Console, result: RunResult, standing: SuiteStan
     cases = sum(len(item.cases) for item in result.suite.benchmarks) if result.suite is not None else 0
     run, executions = result.run_id[:RUN_ID_LENGTH], sum(agent.samples for agent in standing.agents)
     facts_told = f"{count(cases, 'case')}, {count(executions, 'execution')}, took {dict(facts(result))['took']}"
-    _line(console, f"{one_line(result.name)}  {run}  {facts_told}", _STYLES[Tone.MUTED])
+    print_line(console, f"{one_line(result.name)}  {run}  {facts_told}", STYLES[Tone.MUTED])
     if standing.agents:
-        _print_table(console, replace(overview(standing), title=""))
+        print_table(console, replace(overview(standing), title=""))
     for text in difference_lines(standing):
-        _line(console, text)
-    _line(console)
+        print_line(console, text)
+    print_line(console)
     failures = failed(standing, run, MOST_FAILED)
     if failures is not None:
         _print_failures(console, failures, one_agent=len(standing.agents) == 1)
-        _line(console)
-    _print_tables(console, (scorers(standing),))
+        print_line(console)
+    print_tables(console, (scorers(standing),))
 
 
 def _print_failures(console: Console, table: Table, *, one_agent: bool) -> None:
@@ -140,17 +121,19 @@ def _print_failures(console: Console, table: Table, *, one_agent: bool) -> None:
             rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
         )
         if _is_one_line_each(slim, console.width):
-            _print_table(console, slim)
+            print_table(console, slim)
             return
-    _line(console, table.title, "bold")
+    print_line(console, table.title, "bold")
     for row in table.rows:
         name = row[0].text if one_agent else f"{row[0].text}, {row[1].text}"
-        _line(console, one_line(f"{name}: {row[2].text}", console.width))
+        print_line(console, one_line(f"{name}: {row[2].text}", console.width))
         for column, cell in zip(table.columns[3:], row[3:], strict=True):
             if cell.text != NOTHING:
-                _line(console, f"  {column.header:<4}  {one_line(cell.text, console.width - 8)}", _STYLES[cell.tone])
+                print_line(
+                    console, f"  {column.header:<4}  {one_line(cell.text, console.width - 8)}", STYLES[cell.tone]
+                )
     for note in table.notes:
-        _line(console, note, _STYLES[Tone.MUTED])
+        print_line(console, note, STYLES[Tone.MUTED])
 
 
 def _is_one_line_each(table: Table, width: int) -> bool:
@@ -163,17 +146,17 @@ def _is_one_line_each(table: Table, width: int) -> bool:
 def _print_result(console: Console, result: RunResult, standing: SuiteStanding | None, brief: bool) -> None:
     known = dict(facts(result))
     heading = f"{one_line(result.name)}  {result.run_id[:RUN_ID_LENGTH]}"
-    _line(console, heading, "bold")
+    print_line(console, heading, "bold")
     how = f"imported from {known['imported from']}" if "imported from" in known else known["order"]
-    _line(console, f"{known['started']}, took {known['took']}, {how}", _STYLES[Tone.MUTED])
-    _line(console)
+    print_line(console, f"{known['started']}, took {known['took']}, {how}", STYLES[Tone.MUTED])
+    print_line(console)
     if standing is not None:
         from agentdyno.findings.standing.tables import suite_tables
 
-        _print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
+        print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
     if has_windows(result.kind):  # its section above has said it all
-        _print_tables(console, (run_tables.failures(result),))
+        print_tables(console, (run_tables.failures(result),))
         return
     summary = run_tables.summary(result)
     found = (
@@ -182,90 +165,24 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
         run_tables.details(result, CONSOLE_DETAILS, brief=True),
         run_tables.failures(result),
     )
-    _print_tables(console, found)
+    print_tables(console, found)
 
 
 def _print_headline(console: Console, headline: Headline) -> None:
     from rich.text import Text
 
     text = Text()
-    text.append(headline.label, _STYLES[headline.tone] + " bold")
+    text.append(headline.label, STYLES[headline.tone] + " bold")
     text.append(f"  {headline.text}")
     console.print(text)
-    _line(console)
+    print_line(console)
 
 
 def _print_notice(console: Console, notice: Notice) -> None:
     where = f"{notice.arm}: " if notice.arm else ""
-    _line(console, f"! {where}{notice.message}", _STYLES[Tone.WARN])
+    print_line(console, f"! {where}{notice.message}", STYLES[Tone.WARN])
     if notice.remedy:
         from rich.padding import Padding
         from rich.text import Text
 
-        console.print(Padding(Text(notice.remedy, _STYLES[Tone.MUTED]), (0, 0, 0, 2)))
-
-
-def _print_tables(console: Console, found: Iterable[Table | None]) -> None:
-    for table in found:
-        if table is not None:
-            _print_table(console, table)
-            _line(console)
-
-
-def _line(console: Console, text: str = "", style: str = "") -> None:
-    from rich.text import Text
-
-    console.print(Text(plain(text), style, overflow="fold"))
-
-
-def _print_table(console: Console, table: Table) -> None:
-    if table.title:
-        _line(console, table.title, "bold")
-    if table.rows:
-        _print_grid(console, table, lay_out(table, console.width))
-    for note in table.notes:
-        # Without columns the text under the title is what the table has to say.
-        _line(console, note, _STYLES[Tone.MUTED if table.columns else Tone.PLAIN])
-
-
-def _print_grid(console: Console, table: Table, layout: Layout) -> None:
-    headers = tuple(Cell(column.header) for column in table.columns)
-    if any(header.text for header in headers):
-        _print_row(console, table, layout, headers, header=True)
-        _line(console, "─" * min(layout.total, console.width), _STYLES[Tone.MUTED])
-    above = None
-    for row in table.rows:
-        if layout.heading is not None and row[layout.heading].text != above:
-            above = row[layout.heading].text
-            for line in fold(above, console.width):
-                _line(console, line)
-        _print_row(console, table, layout, row)
-    for index in layout.below:
-        _print_below(console, table, index)
-
-
-def _print_row(console: Console, table: Table, layout: Layout, row: Sequence[Cell], header: bool = False) -> None:
-    from rich.text import Text
-
-    folded = {index: fold(row[index].whole, width) for index, width in layout.widths.items()}
-    for number in range(max(len(lines) for lines in folded.values())):
-        text = Text(" " * layout.indent)
-        for position, (index, width) in enumerate(layout.widths.items()):
-            lines = folded[index]
-            piece = Text(lines[number] if number < len(lines) else "", "bold" if header else _STYLES[row[index].tone])
-            piece.align("right" if table.columns[index].align is Align.RIGHT else "left", width)
-            text.append(" " * GAP if position else "").append_text(piece)
-        text.no_wrap = True
-        console.print(text, crop=True)
-
-
-def _print_below(console: Console, table: Table, index: int) -> None:
-    """What a left-out column says, once for all rows of which it says the same."""
-    keys = [i for i, column in enumerate(table.columns[:2]) if column.wrap] or [0]
-    said: dict[str, list[str]] = {}
-    for row in table.rows:
-        if row[index].text:
-            said.setdefault(row[index].text, []).append(", ".join(row[key].text for key in keys))
-    for text, names in said.items():
-        who = "; ".join(names) if len(names) <= 2 else f"{len(names)} rows"
-        _line(console, f"{who}: {text}", _STYLES[Tone.MUTED])
+        console.print(Padding(Text(notice.remedy, STYLES[Tone.MUTED]), (0, 0, 0, 2)))

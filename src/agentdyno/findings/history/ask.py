@@ -5,28 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
+from typing import TYPE_CHECKING
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
-from agentdyno.findings.baseline.ask import find_baseline
-from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
-from agentdyno.findings.engine.pairing import pair_records
-from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.dimensions import DIMENSIONS
-from agentdyno.findings.gate.words import broke_words
 from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
-from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
-from agentdyno.findings.history.judge_small_drops import several_small_drops
+from agentdyno.findings.history.judge_series import DAY_MS, points_from, series_metric, watched_points
 from agentdyno.findings.history.judge_thresholds import known_thresholds
-from agentdyno.findings.history.judge_versions import judge_rows, not_comparable, version_rows
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_labels import is_agent
-from agentdyno.findings.record.ask_spread import RecordSpreads
 from agentdyno.model import Direction, RunWarning, known_metric
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
@@ -35,7 +29,9 @@ from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
 
-DAY_MS = 86_400_000
+if TYPE_CHECKING:
+    from agentdyno.findings.record.ask_spread import RecordSpreads
+
 POINTS = 1_000
 """Executions that a history looks back at."""
 WATCHED = (*DIMENSIONS, "failure_rate")
@@ -75,7 +71,6 @@ class Histories:
         self._policy = policy
         self._partial = partial
         self._records = Records(store, whole=not partial)
-        self._spreads = RecordSpreads(store)
         self._workspace = workspace
         self._now_ms = now_ms
 
@@ -141,6 +136,10 @@ class Histories:
         self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None
     ) -> tuple[list[Regression], list[Regression], list[RunWarning], tuple[str, str]]:
         """The detector that sets the newest version against the baseline, where both have cases here."""
+        from agentdyno.findings.history.judge_held import (
+            judge_versions,  # a series alone does without all that judges
+        )
+
         name, version = agent
         try:
             current = self._records.newest(f"{name}@{version}" if version else name, suite)
@@ -152,30 +151,26 @@ class Histories:
             if before.agent == current.agent:
                 note = RunWarning("is-baseline", f"{current.agent} is the newest version and the baseline itself")
                 return [], [], [note], ("", current.agent)
-            rows = version_rows(before, current, self._spreads(before, current), self._policy)
-            if not any(row.cases for row in rows):
-                remedy = "Run both versions on one version of the suite."
-                raise NotComparable(f"{before.agent} and {current.agent} have no case in common", remedy=remedy)
+            found = judge_versions(before, current, self._spreads(before, current), self._policy, threshold)
         except NotComparable as error:
             if baseline is not None:
                 raise
             return [], [], [RunWarning("no-version-check", error.message, error.remedy or "")], ("", "")
-        worse, better = judge_rows(rows, before, current, threshold)
-        worse += several_small_drops(rows, before, current, thresholds=threshold, found=worse)
-        pairing = pair_records(before, current)
-        seen = broke_words(steady_breaks(pairing))
-        cautions = [
-            *([RunWarning("broken-cases", seen)] if seen else []),
-            *not_comparable([row for row in rows if not row.benchmark]),
-            *duel_cautions(pairing),
-        ]
-        return worse, better, cautions, (before.agent, current.agent)
+        return found.worse, found.better, found.cautions, (before.agent, current.agent)
+
+    @cached_property
+    def _spreads(self) -> RecordSpreads:
+        from agentdyno.findings.record.ask_spread import RecordSpreads
+
+        return RecordSpreads(self._store)
 
     def _baseline_of(self, current: AgentRecord, baseline: str | None) -> AgentRecord | None:
         """The version that was asked for, else the one that was set, else the version before this one."""
         if baseline is not None:
             asked = baseline if "@" in baseline else f"{current.name}@{baseline}"
             return self._records.newest(asked, current.suite_id)
+        from agentdyno.findings.baseline.ask import find_baseline
+
         chosen = find_baseline(self._store, current.name, current.suite_id, self._workspace)
         if chosen is not None:
             return chosen

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.findings.board.judge import DAY_MS
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, overall
 from agentdyno.findings.history.model import HistoryPoint
 from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import Direction, known_metric
 from agentdyno.stats import Interval, share_interval
+
+DAY_MS = 86_400_000
 
 
 class Executed(Protocol):
@@ -235,8 +236,10 @@ def _interval(metric: str, rows: Sequence[Executed], value: float) -> Interval |
     An accuracy counts as many trials as scatter like its cases do; a rate one trial per case, because tries of one
     case are alike. Nothing of other metrics: how they scatter within a run is not kept.
     """
+    if metric not in ("accuracy", "pass_rate", "failure_rate") or not 0.0 <= value <= 1.0:
+        return None
     cases = sum((row.scored if metric == "accuracy" else row.cases) or 0 for row in rows)
-    if metric not in ("accuracy", "pass_rate", "failure_rate") or cases <= 0 or not 0.0 <= value <= 1.0:
+    if cases <= 0:
         return None
     trials = float(cases)
     if metric == "accuracy" and all(row.scored and row.case_variance is not None for row in rows):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
@@ -17,6 +18,8 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
 from agentdyno.store.runs.schema import arms, environments, runs
 
+_direction, _provenance = cache(Direction), cache(Provenance)
+"""A series has thousands of either, and an enumeration takes its time to find a member."""
 _FIGURES = SeriesRow._fields[SeriesRow._fields.index("status") : SeriesRow._fields.index("proxied")]
 _HISTORY = 1_000
 _NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
@@ -216,8 +219,8 @@ def _arm_metric(plain: Mapping[str, Any]) -> ArmMetric:
         float(plain["median"]),
         int(plain["n"]),
         plain["unit"],
-        Direction(plain["direction"]),
-        Provenance(plain["provenance"]),
+        _direction(plain["direction"]),
+        _provenance(plain["provenance"]),
         *(plain.get("ci") or ()),
     )
 
