@@ -7,6 +7,7 @@ the order of its runs is fixed, and what the store holds is done.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -120,11 +121,13 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Concluded:
     """What ``dyno compare`` says of a pair: its time row, and every row that raised an alarm there or in a gate on
-    time, CPU time and memory; and the verdict of ``dyno changes``."""
+    time, CPU time and memory; the verdict of ``dyno changes``; and the spread that the time was held against, which
+    its row names."""
 
     time: PairedRow
     alarmed: tuple[str, ...]
     change: str
+    spread: float
 
     @property
     def judged(self) -> bool:
@@ -188,11 +191,16 @@ class Judge:
             found = compare_runs(baseline, after, window)
             (row,) = Changing(window, now_ms=after.finished_at).changes().rows
             first, second = found.records
-            gate = judgement(first, second, GATE, known_spread(window, first, second))
+            spread = known_spread(window, first, second)
+            gate = judgement(first, second, GATE, spread)
         (duel,) = found.duels
         rows = [*duel.rows, *duel.benchmark_rows, *gate.rows.values()]
         alarmed = [item.metric for item in rows if item.verdict in (Verdict.BETTER, Verdict.WORSE)]
-        return Concluded(duel.row("speed"), tuple(dict.fromkeys(alarmed)), row.verdict)
+        time = duel.row("speed")
+        known = spread.quantities.get(time.quantity)
+        return Concluded(
+            time, tuple(dict.fromkeys(alarmed)), row.verdict, math.inf if known is None else known.log_sd
+        )
 
 
 def slowed(result: RunResult, factor: float) -> RunResult:

@@ -118,6 +118,11 @@ def show_pairs(store: Store, kind: str, pairs: Sequence[Pair], say: _Say) -> Non
     ]
     if left_sd <= SMALL:
         goals.append(f"+30 % found in at least {FOUND:.0%}: {met(hits >= FOUND * len(changed))}")
+    small = [item.more for item in changed if item.more is not None and item.more.spread <= SMALL]
+    if small:
+        found_small = sum(item.slower for item in small)
+        share = f"found in {found_small} of {len(small)}: {met(found_small >= FOUND * len(small))}"
+        goals.append(f"+30 % where the spread that the row names is at most {SMALL}, at least {FOUND:.0%}: {share}")
     visible = [item.same.time.detectable for item in found if item.same.time.detectable is not None]
     shown = [item.slowed.time for item in found if item.slowed is not None]
     seen = fmean((row.p_value or 1.0) < row.level and (row.change or 0.0) > 0 for row in shown) if shown else 0.0

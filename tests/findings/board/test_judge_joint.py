@@ -121,12 +121,12 @@ def test_several_benchmarks_together_are_as_the_report_has_them(seed: int, cases
 
 
 def pooled_and_drawn(
-    cases: int, epochs: int, seed: int, known: int = 3
+    cases: int, epochs: int, seed: int, known: int = 3, runs: int = 4
 ) -> tuple[dict[str, RankedScore], dict[str, Draws]]:
-    """Four runs of the same cases, each closed beside at most ``known`` earlier ones: what the board shows, and draws
-    of the mean of all their scores."""
+    """Four runs of the same cases, or so many, each closed beside at most ``known`` earlier ones: what the board
+    shows, and draws of the mean of all their scores."""
     own = questions(cases)
-    taken = [answers(cases, epochs, seed, run) for run in range(4)]
+    taken = [answers(cases, epochs, seed, run) for run in range(runs)]
     figures = [ArmFigures.of(own, samples) for samples in taken]
     arms: list[ArmResult] = []
     for place, samples in enumerate(taken):
@@ -152,6 +152,15 @@ def test_several_runs_pooled_are_as_a_bootstrap_over_their_cases_has_them(seed: 
 @pytest.mark.parametrize(("seed", "cases"), DATA_SETS)
 def test_with_one_try_a_case_pooled_runs_are_within_a_point_too(seed: int, cases: int) -> None:
     board, drawn = pooled_and_drawn(cases, 1, seed)
+    for name in (OVERALL, "speed", "efficiency", "cost"):
+        low, high = np.quantile(drawn[name], [0.025, 0.975])
+        assert_near(board[name].interval, (float(low), float(high)), name)
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_two_runs_of_few_cases_are_as_a_bootstrap_over_them_has_them(seed: int, epochs: int) -> None:
+    board, drawn = pooled_and_drawn(20, epochs, seed, runs=2)
     for name in (OVERALL, "speed", "efficiency", "cost"):
         low, high = np.quantile(drawn[name], [0.025, 0.975])
         assert_near(board[name].interval, (float(low), float(high)), name)

@@ -41,7 +41,9 @@ def series(store: Store, values: list[float], **changes: object) -> None:
     """One execution a day of agent ``a`` in ``sums``; half of them are of version 1, the rest of version 2."""
     half = len(values) // 2
     rows = [
-        Execution("a", "1" if day < half else "2", SUITE.digest, "sums", MONDAY + day * DAY_MS, accuracy=value)
+        Execution(
+            "a", "1" if day < half else "2", SUITE.digest, "sums", MONDAY + day * DAY_MS, accuracy=value, form="full"
+        )
         for day, value in enumerate(values)
     ]
     store.boards.add_executions(replace(row, overall=row.accuracy, **changes) for row in rows)  # type: ignore[arg-type]
@@ -234,6 +236,41 @@ def test_an_experiment_has_a_history_over_its_runs(room: Room) -> None:
     assert Histories(room.store).of(name, "duration_s") == found
     with pytest.raises(SpecError, match=r"(?s)has no metric 'duraton_s'.*Did you mean duration_s"):
         Histories(room.store).of(name, "duraton_s")
+
+
+def test_regressions_of_an_experiment_are_those_of_its_runs(room: Room) -> None:
+    experiment(room, noisy((1.0, 12), (1.5, 12)))
+    report = Histories(room.store).regressions("work")
+    (found,) = report.regressions
+    assert (found.metric, found.confirmed, report.has_regressions) == ("duration_s", True, True)
+    assert found.amount == pytest.approx(0.5, abs=0.05)
+    assert report.health is not None
+    assert report.health < 100
+    assert Histories(room.store).regressions(report.agent) == report
+    with pytest.raises(SpecError, match="suite and baseline goes with agents"):
+        Histories(room.store).regressions("work", suite="s", baseline="1")
+    with pytest.raises(StoreError, match=r"(?s)neither an agent nor an experiment 'wrk'.*Did you mean work"):
+        Histories(room.store).regressions("wrk")
+
+
+def test_few_runs_of_an_experiment_are_not_called_healthy(room: Room) -> None:
+    experiment(room, [1.0, 1.0])
+    report = Histories(room.store).regressions("work")
+    assert (report.health, report.has_regressions) == (None, False)
+
+
+def test_an_old_store_says_once_that_the_form_of_its_runs_is_not_known(store: Store) -> None:
+    told = "Whether 4 runs were whole ones is not known: recorded before that was kept, or by another tool"
+    series(store, [0.9] * 4, form="unknown")
+    asked = Histories(store)
+    assert asked.of("a", "accuracy").note.count(told) == 1
+    assert [item.message for item in asked.regressions("a").warnings if item.code == "unknown-form"] == [told]
+
+
+def test_whole_runs_need_no_word_about_their_form(store: Store) -> None:
+    series(store, [0.9] * 4)
+    assert "not known" not in Histories(store).of("a", "accuracy").note
+    assert "unknown-form" not in codes(Histories(store).regressions("a"))
 
 
 def test_a_number_without_a_direction_is_shown_and_not_judged(room: Room) -> None:

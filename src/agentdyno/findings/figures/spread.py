@@ -55,8 +55,8 @@ def spread_of(
     """From draws of the cases; ``None`` where there are none. ``accuracy`` is the interval of that score.
 
     ``share`` is the part of the cases that was drawn from. ``before`` are earlier runs of the same cases, the last
-    first, with the same cases in each draw: what runs have in common is the luck of the cases. Of one alone its
-    stored spread tells what those before it had in common; of several, their draws do.
+    first, with the same cases in each draw: what runs have in common is the luck of the cases. Their draws tell it;
+    where one alone is given that was not the first, its stored spread tells it of those before.
     """
     known = [name for name in DIMENSIONS if scores.get(name) is not None and name in draws]
     if not known:
@@ -79,8 +79,9 @@ def spread_of(
     chained = _chained(
         ScoreSpread(low, high, alone), scores, comparable[0], _between(draws, comparable[0].draws, known) * share
     )
-    if len(comparable) < 2:
-        return chained
+    earlier = comparable[0].spread
+    if len(comparable) < 2 and earlier is not None and earlier.runs > 1:
+        return chained  # of those before it only what they had in common is known
     return _together(chained, [RunBefore(draws, None, scores), *comparable], known, share)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -22,6 +22,7 @@ from agentdyno.findings.history.model_regression import Regression, RegressionRe
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_labels import is_agent
 from agentdyno.model import Direction, RunWarning, known_metric
+from agentdyno.model.form import Form
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.settings.judging import INCLUDE_PARTIAL
@@ -38,6 +39,8 @@ WATCHED = (*DIMENSIONS, "failure_rate")
 """The metrics whose history is looked at for regressions."""
 THRESHOLD = 0.10
 _OF_AGENTS = ("suite", "benchmark", "baseline")
+_TOLD_BY_OTHERS = ("throughput_per_s",)
+"""Of an experiment what is its time seen from the other side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,8 @@ class Histories:
         known = {row.name for row in rows}
         if is_agent(rows, subject):
             return self._of_agent(subject, metric or "overall", _Within(suite, benchmark, days), baseline)
-        if suite or benchmark or baseline:
-            names = [name for name, given in zip(_OF_AGENTS, (suite, benchmark, baseline), strict=True) if given]
-            raise SpecError(
-                f"no agent {subject!r} has been benchmarked here, and {' and '.join(names)} goes with agents",
-                where="history",
-                remedy=nearest(subject, known),
-            )
-        return self._of_experiment(subject, metric or "duration_s", days)
+        _require_no_agent(subject, (suite, benchmark, baseline), known)
+        return _experiment_history(metric or "duration_s", self._arm_rows(subject, days))
 
     def regressions(
         self,
@@ -110,11 +107,15 @@ class Histories:
         suite: str | None = None,
         days: int | None = None,
     ) -> RegressionReport:
-        """The newest version against the baseline, and every watched metric over time.
+        """The newest version against the baseline, and every watched metric over time; of an experiment, the latter.
 
         ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); the project's without it.
         """
         threshold = known_thresholds(threshold, self._thresholds)
+        known = self._store.boards.agents()
+        if not is_agent(known, agent) and (self._arms_called(agent) or (not known and self._experiments())):
+            _require_no_agent(agent, (suite, None, baseline), self._agents())
+            return self._of_code(self._arm_rows(agent, days), threshold)
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
@@ -128,9 +129,21 @@ class Histories:
             found,
             better,
             suite=self._suite_name(rows),
-            warnings=[*warnings, *_thin(series)],
+            warnings=[*warnings, *_thin(series), *_of_unknown_form(rows)],
             judged=bool(labels[0]) or any(len(item.points) >= FEWEST_POINTS for item in series),
         )
+
+    def _of_code(self, rows: Sequence[ArmSeriesRow], threshold: Mapping[str, float]) -> RegressionReport:
+        """What became worse in the runs of one arm: every metric that has a direction, over time."""
+        named = [name for name in rows[-1].metrics if name not in _TOLD_BY_OTHERS]
+        series = [item for name in named if (item := _experiment_history(name, rows)).higher_is_better is not None]
+        found: list[Regression] = []
+        better: list[Regression] = []
+        for judge in (history_regressions, history_patterns):
+            worse, improved = judge(series, threshold=threshold)
+            found, better = [*found, *worse], [*better, *improved]
+        enough = any(len(item.points) >= FEWEST_POINTS for item in series)
+        return regression_report(rows[-1].name, "", "", found, better, warnings=_thin(series), judged=enough)
 
     def _by_version(
         self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None
@@ -199,7 +212,9 @@ class Histories:
         if version is not None:
             points = [point for point in points if point.version == version]
         found = _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
-        return found if points else replace(found, note=f"{found.note} {self._left_out(name, within)}".strip())
+        unknown = [f"{warning.message}." for warning in _of_unknown_form(rows)]
+        said = unknown if points else [self._left_out(name, within)]
+        return replace(found, note=" ".join(filter(None, [found.note, *said])))
 
     def _left_out(self, name: str, within: _Within) -> str:
         """That there are runs which only ``--include-partial`` shows; "" where there are none."""
@@ -231,15 +246,21 @@ class Histories:
         newest = ids.get(rows[-1].suite, rows[-1].suite)
         return [row for row in rows if ids.get(row.suite, row.suite) == newest]
 
-    def _of_experiment(self, subject: str, metric: str, days: int | None) -> History:
-        rows = self._store.boards.arm_series(experiment=subject, arm_name=None, limit=POINTS)
-        if not rows:
-            rows = self._store.boards.arm_series(experiment=None, arm_name=subject, limit=POINTS)
+    def _arms_called(self, subject: str) -> list[ArmSeriesRow]:
+        """The arms of an experiment, or the one of that name; none where there is no such thing here."""
+        find = self._store.boards.arm_series
+        rows = find(experiment=subject, limit=POINTS) or find(arm_name=subject, limit=POINTS)
         if not rows and ":" in subject:  # an arm that has the name of its experiment is one of several
             experiment, _, arm = subject.partition(":")
-            rows = self._store.boards.arm_series(experiment=experiment, arm_name=arm, limit=POINTS)
+            rows = find(experiment=experiment, arm_name=arm, limit=POINTS)
+        return rows
+
+    def _arm_rows(self, subject: str, days: int | None) -> list[ArmSeriesRow]:
+        """The runs of one arm, oldest first; an error where there are none, or several arms are called so."""
         since = self._since(days)
-        rows = [row for row in rows if row.side != "baseline" and (since is None or row.at >= since)]
+        rows = [
+            row for row in self._arms_called(subject) if row.side != "baseline" and (since is None or row.at >= since)
+        ]
         if not rows:
             raise StoreError(
                 f"neither an agent nor an experiment {subject!r} has a result here",
@@ -250,7 +271,7 @@ class Histories:
             callable_by = [f"{subject}:{name}" if name == subject else name for name in names]
             listed = "; ".join(callable_by[:8]) + ("; …" if len(names) > 8 else "")
             raise SpecError(f"{subject} has {len(names)} arms", where="history", remedy=f"Name one: {listed}")
-        return _experiment_history(names[0], metric, rows)
+        return rows
 
     def _agents(self) -> set[str]:
         return {row.name for row in self._store.boards.agents()}
@@ -300,7 +321,27 @@ def _history(
     )
 
 
-def _experiment_history(name: str, metric: str, rows: Sequence[ArmSeriesRow]) -> History:
+def _require_no_agent(subject: str, given: Sequence[str | None], known: Collection[str]) -> None:
+    """Raises where something was ``given`` of ``_OF_AGENTS``, which an experiment has not."""
+    names = [name for name, value in zip(_OF_AGENTS, given, strict=True) if value]
+    if names:
+        raise SpecError(
+            f"no agent {subject!r} has been benchmarked here, and {' and '.join(names)} goes with agents",
+            where="history",
+            remedy=nearest(subject, known),
+        )
+
+
+def _of_unknown_form(rows: Sequence[SeriesRow]) -> list[RunWarning]:
+    """One note where runs are older than what says whether they were whole ones."""
+    runs = len({row.run_id or str(row.at) for row in rows if row.form == Form.UNKNOWN})
+    said = "1 run was a whole one" if runs == 1 else f"{runs} runs were whole ones"
+    text = f"Whether {said} is not known: recorded before that was kept, or by another tool"
+    return [RunWarning("unknown-form", text)] if runs else []
+
+
+def _experiment_history(metric: str, rows: Sequence[ArmSeriesRow]) -> History:
+    name = rows[-1].name
     known = [row for row in rows if metric in row.metrics]
     if not known:
         names = sorted({found for row in rows for found in row.metrics})
