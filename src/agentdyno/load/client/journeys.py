@@ -31,7 +31,10 @@ class EndpointCalls:
 
     def call(self, asked: AskedCall, due_ns: int) -> asyncio.Future[EndedJourneyCall]:
         future: asyncio.Future[EndedJourneyCall] = self._loop.create_future()
-        data = self._encoder.encode_call(asked.method, asked.path, asked.content, asked.headers)
+        if asked.method:
+            data = self._encoder.encode_call(asked.method, asked.path, asked.content, asked.headers)
+        else:
+            data = self._encoder.encode_input(asked.content, asked.output_tokens)
 
         def ended(item: Item | None) -> None:
             if item is None:
