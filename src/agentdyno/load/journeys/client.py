@@ -113,6 +113,10 @@ class JourneyClient:
         if left_ns > 0:
             await asyncio.sleep(left_ns / _NS)
 
+    def due_after(self, pause_ns: int) -> None:
+        """As ``think``, for who knows already what the next call asks: it may be made at once, and is ready then."""
+        self.due_ns += max(pause_ns, 0)
+
     def check(self, held: bool, what: str) -> None:
         """Where it does not hold, the last call counts as failed, under ``what``; the journey goes on."""
         if not held:

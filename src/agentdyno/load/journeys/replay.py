@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from agentdyno.load.journeys.client import JourneyClient
 from agentdyno.load.plan.conversations import RecordedConversations
 
-_NS = 1_000_000_000
-
 
 class Replay:
     """Journey ``number`` is conversation ``number``. A turn holds all that was said before it, the target's own
@@ -23,8 +21,7 @@ class Replay:
         messages: list[Mapping[str, object]] = []
         for number, turn in enumerate(self._conversations.turns[client.number]):
             if number:
-                left_ns = turn.pause_ns if turn.pause_ns >= 0 else began_ns + turn.at_ns - client.due_ns
-                await client.think(left_ns / _NS)
+                client.due_after(turn.pause_ns if turn.pause_ns >= 0 else began_ns + turn.at_ns - client.due_ns)
             messages.append({"role": "user", "content": turn.text})
             content = list(messages) if self._chat else turn.text
             answer = await client.ask(content, output_tokens=turn.output_tokens)
