@@ -203,7 +203,7 @@ class AgentDriver:
         self.simulated = builder.simulated = self.simulated or batch.simulated
         if batch.rows:
             records = records_of(list(batch.rows))
-            extras = np.array([(UNKNOWN, cached) for cached in batch.cached], EXTRA)
+            extras = np.array([(UNKNOWN, cached, UNKNOWN) for cached in batch.cached], EXTRA)
             builder.add(records, _NO_GAPS, extras)
             if self._raw is not None:
                 self._raw.add(records)

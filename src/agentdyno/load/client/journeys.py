@@ -50,7 +50,7 @@ class EndpointCalls:
     def settle(self, key: int, problem: str) -> None:
         item = self._kept.pop(key)
         if problem:
-            item = (*item[:6], ExchangeEnding.SPOILED, item[7], problem, item[9])
+            item = (*item[:6], ExchangeEnding.SPOILED, item[7], problem, *item[9:])
         self._backlog.add(item)
 
     def fail(self, due_ns: int, problem: str) -> None:

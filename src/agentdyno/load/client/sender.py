@@ -182,10 +182,9 @@ class Sender:
         if not self._wave:
             self._begin_wave(read_ns)
         self._wave.append((link, ending, read_ns))
-        wait_ns = 0 if link.stamped else read_ns - self._wave_ns + self._waited_ns
-        self._hand_on(
-            (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
-        )
+        own = (0, read_ns - now_ns) if link.stamped else (read_ns - self._wave_ns + self._waited_ns,) * 2
+        noted = (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags)
+        self._hand_on((*noted, ending, link.reads, "", *own))
         if self._honours and link.reads:
             self._obey(link.reads[0][1], now_ns)
 
@@ -393,7 +392,7 @@ class Sender:
                 self._send(link, due_ns, request, stage, flags)
             return
         now_ns = perf_counter_ns()
-        self._hand_on((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0))
+        self._hand_on((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0, 0))
         self._active -= 1
         self._opened(asyncio.current_task())
         if self._waiting:
