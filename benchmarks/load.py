@@ -5,6 +5,7 @@
 2. Time to first token at 200 streams at once, against the log of the simulated server.
 3. 1,000 requests a second with Poisson arrivals: how many the server got, how late they were sent, and memory.
 4. Faults in known numbers, and what was reported.
+5. Recorded conversations held again: whether each turn came after the answer before it, and how late it was sent.
 
 The client has one core and the server another. wrk comes from the system's packages (apt-get install wrk), the other
 tools from scripts/load_peers.sh; what is not there is left out, and said.
@@ -13,6 +14,7 @@ tools from scripts/load_peers.sh; what is not there is left out, and said.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -28,13 +30,15 @@ from benchmarks.load_throughput import canned_server, print_shapes, print_throug
 from benchmarks.ratio_table import met, print_heading, print_table
 
 from agentdyno.load.client.driver import HttpDriver
+from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.requests import build_requests
+from agentdyno.load.plan.trace import read_trace
 from agentdyno.load.windows.records import NAME, read_raw
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, PromptLengths, Stage, Step
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 
 P50_GOAL_MS, P99_GOAL_MS = 0.2, 4.0
-DELIVERED_GOAL, LAG_GOAL_MS, GROWTH_GOAL_MB = 0.995, 1.0, 50.0
+DELIVERED_GOAL, LAG_GOAL_MS, GROWTH_GOAL_MB, PROMPT_GOAL = 0.995, 1.0, 50.0, 0.99
 FAULTS = {"http_error": 21, "stream_error": 18, "truncated": 15, "reset": 12, "timeout": 6, "rate_limited": 24}
 PROMPT = "Say sixteen words, please, one after the other."
 
@@ -164,11 +168,62 @@ def print_faults(cpus: tuple[int, int]) -> None:
     print_table("faults in known numbers", ("outcome", "injected", "reported", "equal"), rows)
 
 
+def print_replay(cpus: tuple[int, int], talks: int, turns: int = 4) -> None:
+    """Conversations with tools' pauses; the server's log tells them apart by the number of words, which no two turns
+    of all conversations share."""
+    draw = np.random.default_rng(5)
+    answer, apart = 8, 40
+    rows = [
+        {"session_id": talk, "input_length": apart * (talk + 1) + turn * (answer + 1), "output_length": answer}
+        | ({"pause": float(draw.exponential(0.2))} if turn else {"timestamp": talk * 0.02})
+        for turn in range(turns)
+        for talk in range(talks)
+    ]
+    behaviour = Behaviour(ttft_s=0.05, itl_s=0.01, output_tokens=answer)
+    with tempfile.TemporaryDirectory() as folder, simulated_server(behaviour) as server:
+        path = Path(folder) / "talks.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        trace = read_trace(path)
+        os.sched_setaffinity(server.pid, {cpus[1]})
+        target = LoadTarget("sim", Dialect.OPENAI, server.openai_url, model="judge")
+        options = LoadOptions(cpus=cpus[:1])
+        driver = HttpDriver(target, options, Materials(target, options, trace=trace), artifacts=Path(folder))
+        driver.open()
+        server.reset()
+        list(driver.run(Step("replay", trace.stages(), Arrivals.TRACE)))
+        driver.close()
+        records, log = read_raw(Path(folder) / NAME), server.log()
+    last: dict[int, tuple[int, int]] = {}
+    in_order = 0
+    for entry in sorted(log, key=lambda one: one.received_ns):
+        talk, rest = divmod(entry.input_tokens - apart, apart)
+        turn, ended_ns = last.get(talk, (-1, 0))
+        in_order += rest == (turn + 1) * (answer + 1) and entry.received_ns >= ended_ns
+        last[talk] = (turn + 1, entry.token_ns[-1])
+    lag_ms = (records["sent"] - records["due"])[records["sent"] >= 0] / 1e6
+    prompt = float((lag_ms <= LAG_GOAL_MS).mean())
+    row = (
+        *(f"{talks:,}", f"{talks * turns:,}", f"{in_order:,}", f"{np.quantile(lag_ms, 0.5):.3f}"),
+        *(f"{np.quantile(lag_ms, 0.99):.3f}", f"{lag_ms.max():.1f}", f"{prompt:.2%}"),
+        met(in_order == talks * turns and prompt >= PROMPT_GOAL),
+    )
+    header = (
+        *("conversations", "turns", "in order", "lag p50 ms", "p99 ms", "max ms", "within 1 ms"),
+        f"all in order, >= {PROMPT_GOAL:.0%}",
+    )
+    notes = [
+        "In order: by the server's log, each turn came after the last token of the answer before it, and held it."
+    ]
+    print_table("recorded conversations held again, with pauses of tools", header, [row], notes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="some seconds for each part: shows that it works")
     parser.add_argument("--cpus", default="0,1", help="the client's core and the server's")
-    parser.add_argument("--only", default="", help="shapes, throughput, ttft, rate or faults; several with commas")
+    parser.add_argument(
+        "--only", default="", help="shapes, throughput, ttft, rate, faults, replay; several with commas"
+    )
     given = parser.parse_args()
     client, _, server = given.cpus.partition(",")
     cpus = (int(client), int(server))
@@ -178,6 +233,7 @@ def main() -> None:
         "ttft": lambda: print_ttft(cpus, 2.0 if given.quick else 15.0),
         "rate": lambda: print_rate(cpus, 5.0 if given.quick else 300.0),
         "faults": lambda: print_faults(cpus),
+        "replay": lambda: print_replay(cpus, 50 if given.quick else 200),
     }
     print_heading()
     for name in given.only.split(",") if given.only else parts:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.findings.figures.histograms import histogram
+from agentdyno.findings.figures.window_readings import window_readings
 from agentdyno.findings.stress.judge import READERS, stress_report
-from agentdyno.findings.stress.judge_client import client_limited, own_part
+from agentdyno.findings.stress.judge_client import client_limited, client_remedy, own_part
 from agentdyno.findings.stress.judge_steps import merge_windows
 from agentdyno.findings.stress.model import LimitedBy, StressReport
 from agentdyno.findings.stress.words import DESCRIPTIONS
@@ -199,6 +200,16 @@ class TestClientLimited:
         assert own_part([waiting], 0.5) == pytest.approx(0.006, rel=0.01)
         assert client_limited([window]) == ""
         assert client_limited([waiting]) != ""
+
+    def test_bytes_that_waited_with_a_stamp_of_the_kernel_are_no_part_of_a_latency(self) -> None:
+        window = replace(self.window(0.003, 0.05), unread=histogram(np.full(100, 40_000_000)))
+        assert client_limited([window]) == ""
+        assert window_readings(window)["unread_p99_s"] == pytest.approx(0.04, rel=0.01)
+
+    def test_more_processes_are_advised_only_to_a_client_that_had_much_to_do(self) -> None:
+        window = self.window(0.02, 0.05)
+        assert "more processes would not help" in client_remedy([replace(window, client_cpu=0.02)])
+        assert client_remedy([replace(window, client_cpu=0.8)]).startswith("Use more processes")
 
     def test_a_closed_loop_at_the_end_of_its_core_is_the_client_s_unless_the_target_is_as_busy(self) -> None:
         window = self.window(1e-6, 0.0109)

@@ -156,7 +156,8 @@ class Window:
     scheduled time. ``itl`` pools the gaps between content chunks; ``tpot`` is (last - first) / (tokens - 1) of each
     request. ``lag`` is from the scheduled time to sending, of every sent request, and ``wait`` is how long answers
     that were there waited for the client to read them where that is part of their times (it is not where the kernel
-    stamps arrivals): both are the client's own part.
+    stamps arrivals): both are the client's own part. ``unread`` is the same waiting wherever it is known, also where
+    it is no part of a time: in a closed loop it still slows the pace.
 
     ``cached_tokens`` are those of the input that the server had kept. ``statuses`` counts failures by HTTP status.
 
@@ -187,6 +188,7 @@ class Window:
     tpot: Histogram = field(default_factory=Histogram)
     lag: Histogram = field(default_factory=Histogram)
     wait: Histogram = field(default_factory=Histogram)
+    unread: Histogram = field(default_factory=Histogram)
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None

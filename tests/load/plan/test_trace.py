@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import SpecError
+from agentdyno.load.plan.conversations import recorded_conversations
 from agentdyno.load.plan.schedule import build_schedule
 from agentdyno.load.plan.trace import read_trace
 from agentdyno.model.load import Arrivals, Step
@@ -102,3 +103,57 @@ def test_what_is_no_trace_is_one_clear_message(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"timestamp\xff\xfe\x00")
     with pytest.raises(SpecError, match="not a text in UTF-8"):
         read_trace(tmp_path / "binary")
+
+
+TALKS = """{"session_id": "a", "timestamp": 1.0, "input_length": 40, "output_length": 10}
+{"session_id": "b", "timestamp": 1.25, "input_length": 20, "output_length": 3}
+{"session_id": "a", "pause_ms": 500, "input_length": 80, "output_length": 10}
+{"session_id": "b", "timestamp": 2.0, "input_length": 28, "output_length": 3}
+{"timestamp": 1.75, "input_length": 7, "output_length": 1}
+"""
+
+
+def test_rows_of_one_session_are_the_turns_of_a_conversation(tmp_path: Path) -> None:
+    talks = recorded_conversations(read_trace(written(tmp_path, TALKS)), 1)
+    assert talks.starts_ns.tolist() == [0, NS // 4, NS * 3 // 4]
+    first, second, alone = talks.turns
+    # What is new is what the input has more than the input and the answer before it: 80 - 40 - 10 words.
+    assert [len(turn.text.split()) for turn in first] == [40, 30]
+    assert [turn.output_tokens for turn in first] == [10, 10]
+    assert [turn.pause_ns for turn in first] == [-1, NS // 2]
+    assert [(len(turn.text.split()), turn.pause_ns, turn.at_ns) for turn in second] == [
+        (20, -1, 0),
+        (5, -1, NS * 3 // 4),
+    ]
+    assert [turn.output_tokens for turn in alone] == [1]
+
+
+def test_sessions_of_one_request_each_are_no_conversations(tmp_path: Path) -> None:
+    trace = read_trace(written(tmp_path, "time,session,input_length\n0,a,5\n1,b,5\n"))
+    assert trace.session is None
+    assert [stage.label for stage in trace.stages()] == ["replay"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('{"session_id": "a", "pause": -1, "input_length": 5}', "pause is no pause: -1"),
+        ('{"session_id": "a", "pause": "soon", "input_length": 5}', "pause is no pause: 'soon'"),
+        (
+            '{"session_id": "a", "timestamp": 0.5, "input_length": 5}',
+            "this turn of 'a' comes before the one above it",
+        ),
+        ('{"session_id": "z", "pause": 1, "input_length": 5}', "timestamp is no time: None"),
+    ],
+)
+def test_a_turn_that_cannot_be_names_its_line(tmp_path: Path, row: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message) as caught:
+        read_trace(written(tmp_path, TALKS + row + "\n", "talks.jsonl"))
+    assert str(caught.value.where).endswith("talks.jsonl:6")
+
+
+def test_a_faster_replay_has_shorter_pauses(tmp_path: Path) -> None:
+    faster = read_trace(written(tmp_path, TALKS)).faster(2.0)
+    assert faster.pause_ns is not None
+    assert sorted(faster.pause_ns.tolist()) == [-1, -1, -1, -1, NS // 4]
+    assert recorded_conversations(faster.first(2), 1).starts_ns.tolist() == [0, NS // 8]

@@ -9,13 +9,17 @@ import pytest
 
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.findings.comparison.ask import compare_operands
+from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.engine.match import Operand
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.findings.stress.judge import stress_report
+from agentdyno.findings.stress.tables import sections
 from agentdyno.model import Progress, Provenance, RunResult, RunStatus, Workspace
 from agentdyno.model.codec import from_plain
 from agentdyno.model.load import LoadOptions, SelfCheck, Window
+from agentdyno.runner.executor import TrialStep
 from agentdyno.runs.kind import RunRequest, Tools
+from agentdyno.runs.load.executor import LoadExecutor
 from agentdyno.runs.load.kind import LoadKind
 from agentdyno.runs.load.prepare import preparing_load
 from agentdyno.runs.load.target import find_subject, guess_dialect
@@ -173,6 +177,22 @@ def test_an_interrupt_keeps_the_windows_that_were_measured(
     result = start_load(loaded, store, tmp_path, interrupt)
     assert (result.status, result.stopped_because) == (RunStatus.PARTIAL, "interrupted")
     assert len(result.arms[0].samples) >= 2
+
+
+def test_an_interrupt_before_the_first_window_closes_the_run_and_says_that_nothing_was_measured(
+    store: Store, tmp_path: Path, server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_executor: LoadExecutor) -> TrialStep:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LoadExecutor, "wait", interrupt)
+    result = run(store, tmp_path, {"target": server.openai_url, "model": "m", "rate": 40, "duration_s": 60})
+    assert (result.status, result.stopped_because) == (RunStatus.FAILED, "interrupted")
+    assert store.runs.newest()[0].status is RunStatus.FAILED
+    (section,) = sections(Conclusions(stress=(stress_report(result),)))
+    assert section.lead.label == "nothing measured"
+    assert section.lead.text == "the load ended before its first window was over."
+    assert not section.tables
 
 
 def test_an_interrupted_run_goes_on_with_the_scenarios_that_were_left(

@@ -17,7 +17,9 @@ _QUANTILES: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("itl", (50, 99)),
     ("tpot", (50,)),
     ("lag", (99,)),
+    ("unread", (99,)),
 )
+_OWN = ("lag", "unread")
 
 
 def window_readings(window: Window) -> dict[str, float]:
@@ -54,7 +56,7 @@ def window_readings(window: Window) -> dict[str, float]:
 
 def _metrics() -> tuple[Metric, ...]:
     times = tuple(
-        Metric(f"{name}_p{percent}_s", "s", Direction.UNKNOWN if name == "lag" else Direction.LOWER)
+        Metric(f"{name}_p{percent}_s", "s", Direction.UNKNOWN if name in _OWN else Direction.LOWER)
         for name, percents in _QUANTILES
         for percent in percents
     )
@@ -76,5 +78,5 @@ def _metrics() -> tuple[Metric, ...]:
 
 
 LOAD_METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _metrics()})
-"""Unit and direction of every reading. The client's own part (``lag``, ``late``, ``client_cpu``) and what was asked
-are never judged: they are no properties of the target."""
+"""Unit and direction of every reading. The client's own part (``lag``, ``unread``, ``late``, ``client_cpu``) and what
+was asked are never judged: they are no properties of the target."""

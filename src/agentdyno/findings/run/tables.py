@@ -126,6 +126,8 @@ _OF_WINDOWS = (
     ("itl p50", "itl_p50_s"),
     ("tokens", "tokens_per_s"),
     ("lag p99", "lag_p99_s"),
+    ("unread p99", "unread_p99_s"),
+    ("client core", "client_cpu"),
 )
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from agentdyno.findings.figures.histograms import merged, quantile
 from agentdyno.findings.stress.judge_advice import recommendations
+from agentdyno.findings.stress.judge_client import client_remedy
 from agentdyno.findings.stress.judge_course import Course, Reader, Reading
 from agentdyno.findings.stress.judge_levels import CONCURRENCY, SIZE, axis_of
 from agentdyno.findings.stress.judge_recovery import read_faults, read_spike
@@ -267,7 +268,7 @@ def _warnings(course: Course, arm: ArmResult) -> Iterable[RunWarning]:
         yield RunWarning(
             "client-limited",
             f"{arm.experiment}: the client was the limit in {shown}{which}: no property of the target",
-            "Use more processes, or a machine with more free cores.",
+            client_remedy(first.windows),
             arm.arm_id,
         )
 

@@ -42,8 +42,9 @@ def _client(scenarios: Sequence[ScenarioReport]) -> Iterator[Recommendation]:
     if not limited:
         return
     first, others = limited[0], ", ".join(scenario.scenario for scenario in limited[1:])
+    told = (warning.remedy for warning in first.warnings if warning.code == "client-limited")
     yield Recommendation(
-        "Measure again with more client processes or on a machine with free cores.",
+        next(told, None) or "Measure again on a machine with free cores.",
         f"{first.scenario}: the client was the limit: {first.client_reason}."
         + (f" So it was in {others}." if others else ""),
         first.scenario,

@@ -16,6 +16,8 @@ from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
 LEAST_DELIVERED = 0.99
 OWN_SHARE = 0.10
 SATURATED = 0.90
+BUSY = 0.50
+"""A client that used less of its core than this was not late by its own work."""
 QUANTILES = (0.5, 0.99)
 _LATE_REQUESTS = 1.5
 _TIMES = ("latency", "service", "ttft", "queued_ttft")
@@ -89,6 +91,14 @@ def _limited(windows: Sequence[Window], figures: Sequence[_Figure], check: str, 
         if reason:
             return reason + check + _busy(windows)
     return ""
+
+
+def client_remedy(windows: Sequence[Window]) -> str:
+    """What helps: more processes where one had enough to do, else a machine that lets it work when it has to."""
+    busiest = max((window.client_cpu or 0.0 for window in windows), default=0.0)
+    if busiest >= BUSY:
+        return "Use more processes, or a machine with more free cores."
+    return "Measure on a machine with free cores: the client waited for one, and more processes would not help."
 
 
 def saturated(windows: Sequence[Window]) -> bool:

@@ -277,6 +277,9 @@ def sections(found: Conclusions) -> Iterator[Section]:
 def _stress(report: StressReport) -> Section:
     from agentdyno.findings.stress.charts import distribution_chart, knee_chart, over_time_chart, scaling_chart
 
+    if not report.scenarios:
+        nothing = Lead("nothing measured", "the load ended before its first window was over.", Tone.WARN)
+        return Section(f"{one_line(report.agent_id)} under load", nothing, ())
     broke = [one_line(item.scenario) for item in report.scenarios if item.broke]
     held = sum(not item.broke and not item.client_limited for item in report.scenarios)
     score = "not scored" if report.resilience_score is None else f"resilience {report.resilience_score:.0f} of 100"

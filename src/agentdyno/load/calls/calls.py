@@ -161,7 +161,9 @@ class AgentCalls:
             self._examples.append((due_ns, outcome, text))
 
     def wake(self) -> None:
-        """Looks whether the step is over."""
+        """Looks whether the step is over: it is where nobody asks any more."""
+        if self.others is not None and self.others.idle:
+            self._ends_ns = min(self._ends_ns, max(self.now_ns(), 0))
         self._wake()
 
     def stop(self) -> None:

@@ -23,7 +23,9 @@ from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.errors import DynoError, RunError, SpecError
 from agentdyno.load.calls.calls import AgentCalls, CallBatch
 from agentdyno.load.calls.journeys import AgentJourneys
+from agentdyno.load.journeys.replay import Replay
 from agentdyno.load.journeys.runner import Journey, JourneyPace
+from agentdyno.load.plan.conversations import recorded_conversations
 from agentdyno.load.plan.prompts import prompt_lengths, prompt_texts
 from agentdyno.load.plan.schedule import (
     LoadSchedule,
@@ -115,7 +117,8 @@ class AgentDriver:
                 ready += builder.pop_finished(batch.up_to_ns, batch.open_due_ns)
                 if batch.last:
                     running = False
-                    ready += self._close_step(builder, None)
+                    # Replayed conversations may have ended before their time was over.
+                    ready += self._close_step(builder, batch.up_to_ns if calls.now_ns() < builder.ends_ns else None)
                 while ready:
                     yield ready.popleft()
         except BaseException as error:
@@ -163,11 +166,15 @@ class AgentDriver:
         plan = plan_sessions(sessions, self._options.prompts, step.seed) if sessions.turns > 1 else None
         cases = self._case_set(step)
         recorded_ns = None if self._trace is None else self._trace.due_ns
+        journey, once = self._journey, False
+        if self._trace is not None and self._trace.session is not None and step.arrivals is Arrivals.TRACE:
+            talks = recorded_conversations(self._trace, step.seed)
+            journey, once, recorded_ns = Replay(talks), True, talks.starts_ns
         schedule = build_schedule(step, len(cases), recorded_ns=recorded_ns, sessions=plan is not None)
-        if self._journey is not None:
+        if journey is not None:
             none = LoadSchedule(schedule.due_ns[:0], schedule.stage[:0], schedule.request[:0])
             calls = AgentCalls(self._agent, _round(cases), step, none, self._options)
-            calls.others = AgentJourneys(self._journey, _pace(step, schedule), calls)
+            calls.others = AgentJourneys(journey, _pace(step, schedule, once=once), calls)
         else:
             calls = AgentCalls(self._agent, _round(cases), step, schedule, self._options, plan)
         if self.began_ns is None:
@@ -196,7 +203,7 @@ class AgentDriver:
         self.simulated = builder.simulated = self.simulated or batch.simulated
         if batch.rows:
             records = records_of(list(batch.rows))
-            extras = np.array([(UNKNOWN, cached) for cached in batch.cached], EXTRA)
+            extras = np.array([(UNKNOWN, cached, UNKNOWN) for cached in batch.cached], EXTRA)
             builder.add(records, _NO_GAPS, extras)
             if self._raw is not None:
                 self._raw.add(records)
@@ -272,9 +279,9 @@ class AgentDriver:
         return self._loop
 
 
-def _pace(step: Step, schedule: LoadSchedule) -> JourneyPace:
+def _pace(step: Step, schedule: LoadSchedule, *, once: bool) -> JourneyPace:
     wanted = (lambda at_s: concurrency_at(step, at_s)) if step.arrivals is Arrivals.CLOSED else None
-    return JourneyPace(round(step.duration_s * _NS), iter(schedule.due_ns.tolist()), step.seed, wanted)
+    return JourneyPace(round(step.duration_s * _NS), iter(schedule.due_ns.tolist()), step.seed, wanted, once=once)
 
 
 def _as_cases(texts: Sequence[str]) -> tuple[Case, ...]:

@@ -26,10 +26,10 @@ ROW = struct.Struct("<7q5ihH5B")
 """``records.RECORD``, field by field."""
 
 
-Item = tuple[int, int, int, int, int, int, ExchangeEnding, list[Read], str, int]
+Item = tuple[int, int, int, int, int, int, ExchangeEnding, list[Read], str, int, int]
 """An exchange as the hot path leaves it: when it was due, sent and done (ns of ``perf_counter_ns``), its request,
-stage and flags, how it ended, what came, a text about it where there is one, and for how long its end had waited to
-be read (ns). A plain tuple, as there are many."""
+stage and flags, how it ended, what came, a text about it where there is one, for how much of its latency its end had
+waited to be read, and for how long it had waited at all (ns). A plain tuple, as there are many."""
 
 
 class AnyDecoder(Protocol):
@@ -73,13 +73,13 @@ class Backlog:
         """A request that was due and never sent."""
         row = (due_ns - self._start_ns, *(UNKNOWN,) * 5, 0, request, UNKNOWN, UNKNOWN, 0, 0, stage, 0)
         self._rows.append(ROW.pack(*row, UNSENT, UNKNOWN_SOURCE, 0, 1, self._process))
-        self._extras.extend((UNKNOWN, UNKNOWN))
+        self._extras.extend((UNKNOWN, UNKNOWN, UNKNOWN))
 
     def add_failed(self, due_ns: int, outcome: int, text: str) -> None:
         """Something that was due and failed before anything could be sent."""
         row = (due_ns - self._start_ns, *(UNKNOWN,) * 5, 0, 0, UNKNOWN, UNKNOWN, 0, 0, 0, 0)
         self._rows.append(ROW.pack(*row, outcome, UNKNOWN_SOURCE, 0, 1, self._process))
-        self._extras.extend((UNKNOWN, UNKNOWN))
+        self._extras.extend((UNKNOWN, UNKNOWN, UNKNOWN))
         self._show(due_ns, outcome, text)
 
     def decode_all(self) -> None:
@@ -129,6 +129,7 @@ class Backlog:
         reads: list[Read],
         text: str,
         wait: int,
+        unread: int,
     ) -> None:
         outcome, status, first, last, chunks, gaps, entered, left, source, why, cached = self._decoder.decode(
             reads, ending, done
@@ -157,7 +158,7 @@ class Backlog:
                 self._process,
             )
         )
-        self._extras.extend((wait if outcome == OK else UNKNOWN, cached))
+        self._extras.extend((wait, cached, unread) if outcome == OK else (UNKNOWN, cached, UNKNOWN))
         if gaps:
             self._gaps.extend(gaps)
         if outcome != OK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from agentdyno.wire.openai import OPENAI, error_message
 CHAT: Mapping[Dialect, ChatDialect] = {Dialect.OPENAI: OPENAI, Dialect.OLLAMA: OLLAMA}
 OK = OUTCOME_CODES[Outcome.OK]
 _SHOWN = 300
+_RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
+_LIMITED = (b" 429", b" 503")
 
 
 class Decoded(NamedTuple):
@@ -172,6 +175,12 @@ def refusal(head: Head) -> Outcome:
     if head.status == 429 or (head.status == 503 and head.headers.get("retry-after") is not None):
         return Outcome.RATE_LIMITED
     return Outcome.HTTP_ERROR
+
+
+def pause_asked_s(head: bytes) -> float | None:
+    """How long the target asks to be left alone, where the head of its answer does."""
+    found = _RETRY_AFTER.search(head) if head[8:12] in _LIMITED else None
+    return None if found is None else float(found[1])
 
 
 def content_type(head: Head) -> str:

@@ -153,6 +153,9 @@ class HttpDriver:
                 interrupted = error
                 stopped_ns = perf_counter_ns() - start_ns
                 self._stop(builder)
+            if stopped_ns is None:  # replayed conversations may have ended before their time was over
+                ended_ns = max(client.ended_ns for client in self._clients)
+                stopped_ns = ended_ns if 0 < ended_ns < builder.ends_ns else None
             for window in builder.finish(stopped_ns):
                 yield self._with_cpu(window)
             complete = True

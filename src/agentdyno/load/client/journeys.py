@@ -31,7 +31,10 @@ class EndpointCalls:
 
     def call(self, asked: AskedCall, due_ns: int) -> asyncio.Future[EndedJourneyCall]:
         future: asyncio.Future[EndedJourneyCall] = self._loop.create_future()
-        data = self._encoder.encode_call(asked.method, asked.path, asked.content, asked.headers)
+        if asked.method:
+            data = self._encoder.encode_call(asked.method, asked.path, asked.content, asked.headers)
+        else:
+            data = self._encoder.encode_input(asked.content, asked.output_tokens)
 
         def ended(item: Item | None) -> None:
             if item is None:
@@ -47,7 +50,7 @@ class EndpointCalls:
     def settle(self, key: int, problem: str) -> None:
         item = self._kept.pop(key)
         if problem:
-            item = (*item[:6], ExchangeEnding.SPOILED, item[7], problem, item[9])
+            item = (*item[:6], ExchangeEnding.SPOILED, item[7], problem, *item[9:])
         self._backlog.add(item)
 
     def fail(self, due_ns: int, problem: str) -> None:

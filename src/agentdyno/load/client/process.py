@@ -31,6 +31,8 @@ class ClientHandle:
         self.open_due_ns: int | None = 0
         self.open_requests = 0
         self.ended = self.ready = False
+        self.ended_ns = 0
+        """When a step ended, in ns since its start."""
         self.problem = self.lost = ""
         self.cpu: list[tuple[int, int]] = []
 
@@ -48,7 +50,7 @@ class ClientHandle:
         """Hands over the next step; ``ready`` follows."""
         self.ready = self.ended = False
         self.problem = ""
-        self.up_to_ns, self.open_due_ns, self.open_requests = 0, 0, 0
+        self.up_to_ns, self.open_due_ns, self.open_requests, self.ended_ns = 0, 0, 0, 0
         self.cpu = []
         self.pipe.post(Kind.STEP, order)
 
@@ -84,7 +86,7 @@ class ClientHandle:
         if kind is Kind.READY:
             self.ready, self.problem = True, load_value(data)
         elif kind is Kind.ENDED:
-            self.ended = True
+            self.ended, self.ended_ns = True, load_value(data)
         elif kind is Kind.FAILED:
             raise RunError(f"{self.name} cannot go on: {load_value(data)}")
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 from collections import deque
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from time import perf_counter_ns
 
 from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog, Item
 from agentdyno.load.client.connections import Links
+from agentdyno.load.client.decode import pause_asked_s
 from agentdyno.load.client.hot import COMPLETE, ExchangeEnding, LoadConnection
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.servers.simulated.timetable import make_alarm
@@ -22,8 +22,6 @@ SLEPT_NS = 20_000
 """A loop that finds something to read after less than this has not slept: it was there before."""
 _NS = 1_000_000_000
 _MOST = (1 << 31) - 1
-_RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
-_LIMITED = (b" 429", b" 503")
 
 Entry = tuple[int, int, int, int]
 """(due in ns, request, stage, flags) of a request that waits to be sent."""
@@ -97,6 +95,10 @@ class Sender:
             self._waiting.clear()
         elif self._loops:
             self._fill(now_ns)
+
+    def end_at(self, now_ns: int) -> None:
+        """The step ends now, where it has not ended yet."""
+        self._end_ns = min(self._end_ns, now_ns)
 
     def expire(self, now_ns: int, timeout_ns: int | None = None) -> None:
         """Ends exchanges that have taken longer than allowed; ``timeout_ns`` where not as in the settings."""
@@ -180,10 +182,9 @@ class Sender:
         if not self._wave:
             self._begin_wave(read_ns)
         self._wave.append((link, ending, read_ns))
-        wait_ns = 0 if link.stamped else read_ns - self._wave_ns + self._waited_ns
-        self._hand_on(
-            (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags, ending, link.reads, "", wait_ns)
-        )
+        own = (0, read_ns - now_ns) if link.stamped else (read_ns - self._wave_ns + self._waited_ns,) * 2
+        noted = (link.due_ns, link.sent_ns, now_ns, link.request, link.stage, link.flags)
+        self._hand_on((*noted, ending, link.reads, "", *own))
         if self._honours and link.reads:
             self._obey(link.reads[0][1], now_ns)
 
@@ -347,11 +348,9 @@ class Sender:
 
     def _obey(self, head: bytes, now_ns: int) -> None:
         """Where the target asks to be left alone for a while, nothing is sent until then."""
-        if head[8:12] not in _LIMITED:
-            return
-        found = _RETRY_AFTER.search(head)
-        if found is not None:
-            until_ns = now_ns + round(float(found[1]) * _NS)
+        asked_s = pause_asked_s(head)
+        if asked_s is not None:
+            until_ns = now_ns + round(asked_s * _NS)
             if until_ns > self._paused_until_ns:
                 self._paused_until_ns = until_ns
                 self._loop.call_later((until_ns - now_ns) / _NS + 0.001, self._serve_waiting)
@@ -393,7 +392,7 @@ class Sender:
                 self._send(link, due_ns, request, stage, flags)
             return
         now_ns = perf_counter_ns()
-        self._hand_on((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0))
+        self._hand_on((due_ns, began_ns, now_ns, request, stage, flags, ending, [], text, 0, 0))
         self._active -= 1
         self._opened(asyncio.current_task())
         if self._waiting:

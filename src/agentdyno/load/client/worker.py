@@ -20,9 +20,11 @@ from agentdyno.load.client.journeys import EndpointCalls
 from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, encode_batch, load_value
 from agentdyno.load.client.sender import Sender
 from agentdyno.load.client.stream_decode import StreamDecoder
-from agentdyno.load.journeys.runner import JourneyPace, JourneyRunner, load_journey
+from agentdyno.load.journeys.replay import Replay
+from agentdyno.load.journeys.runner import Journey, JourneyPace, JourneyRunner, load_journey
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
+from agentdyno.model.load import Dialect
 from agentdyno.workers.serve import die_with
 
 TICK_S = 0.01
@@ -89,9 +91,14 @@ class Client:
             (lambda at_s: order.in_flight(at_s, settings.process, settings.processes)) if order.closed else None,
             settings.process,
             settings.processes,
+            once=order.journey.conversations is not None,
         )
         self._calls = EndpointCalls(self._sender, self._backlog, self._decoder, order.journey)
-        journey = load_journey(order.journey.reference, Path(order.journey.base_dir))
+        journey: Journey
+        if order.journey.conversations is not None:
+            journey = Replay(order.journey.conversations, chat=settings.dialect is not Dialect.HTTP)
+        else:
+            journey = load_journey(order.journey.reference, Path(order.journey.base_dir))
         self._journeys = JourneyRunner(journey, self._calls, pace, lambda: None)
 
     def _go(self, start_ns: int) -> None:
@@ -115,6 +122,8 @@ class Client:
     def _tick(self) -> None:
         now_ns = perf_counter_ns()
         sender = self._sender
+        if self._journeys is not None and self._journeys.idle:
+            sender.end_at(now_ns)  # nobody asks any more
         sender.tick(now_ns)
         if now_ns - self._expired_ns > EXPIRE_NS:
             self._expired_ns = now_ns

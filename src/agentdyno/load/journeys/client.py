@@ -28,12 +28,14 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """What one call sends: ``content`` to a model or an agent; with a ``method``, a plain request of its own."""
+    """What one call sends: ``content`` to a model or an agent; with a ``method``, a plain request of its own.
+    ``output_tokens`` are those of a model's answer at most, where not the target's own."""
 
     content: object = None
     method: str = ""
     path: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,12 @@ class JourneyClient:
         self.called = self.waits = self.over = False
         """Whether a call was made at all, whether one is waited for, and whether no further one may be made."""
 
-    async def ask(self, content: object) -> JourneyAnswer:
+    async def ask(self, content: object, *, output_tokens: int | None = None) -> JourneyAnswer:
         """A text or chat messages to a model, an input to an agent, a JSON body to a plain address.
 
-        Raises ``CallFailed`` where it is no success.
+        ``output_tokens`` is how long a model's answer may be. Raises ``CallFailed`` where it is no success.
         """
-        return await self._call(AskedCall(content))
+        return await self._call(AskedCall(content, output_tokens=output_tokens))
 
     async def request(
         self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
@@ -110,6 +112,10 @@ class JourneyClient:
         left_ns = self.due_ns - perf_counter_ns() - _EARLY_NS
         if left_ns > 0:
             await asyncio.sleep(left_ns / _NS)
+
+    def due_after(self, pause_ns: int) -> None:
+        """As ``think``, for who knows already what the next call asks: it may be made at once, and is ready then."""
+        self.due_ns += max(pause_ns, 0)
 
     def check(self, held: bool, what: str) -> None:
         """Where it does not hold, the last call counts as failed, under ``what``; the journey goes on."""

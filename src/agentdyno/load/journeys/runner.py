@@ -43,7 +43,8 @@ def load_journey(reference: str, base_dir: Path) -> Journey:
 @dataclass(frozen=True, slots=True)
 class JourneyPace:
     """When journeys begin. ``dues`` are ns since the start, in order; in closed loop ``wanted`` says how many are on
-    their way at a moment, in seconds since the start. ``first`` and ``every`` number the journeys of one client."""
+    their way at a moment, in seconds since the start. ``first`` and ``every`` number the journeys of one client.
+    ``once``: the load ends with the last of the journeys, however much time is left."""
 
     ends_ns: int
     dues: Iterator[int]
@@ -51,6 +52,7 @@ class JourneyPace:
     wanted: Callable[[float], int] | None = None
     first: int = 0
     every: int = 1
+    once: bool = False
 
 
 class JourneyRunner:
@@ -100,7 +102,7 @@ class JourneyRunner:
         now_ns = perf_counter_ns() - self._start_ns
         if self._over:
             return
-        if now_ns >= self._pace.ends_ns:
+        if now_ns >= self._pace.ends_ns or (self._pace.once and self._next is None and not self._held):
             self.end()
             return
         while self._next is not None and self._next <= now_ns + AHEAD_NS:

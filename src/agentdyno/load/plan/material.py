@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError
+from agentdyno.load.plan.conversations import recorded_conversations
 from agentdyno.load.plan.dataset import CaseSet, build_case_requests
 from agentdyno.load.plan.orders import JourneyOrder
 from agentdyno.load.plan.requests import RequestSet, build_requests
@@ -62,6 +63,8 @@ class Materials:
         """``SpecError`` where the step asks for something that is not there."""
         if self.journey is not None:
             return Material("journey", (), build_schedule(step, 1), journey=self.journey)
+        if step.arrivals is Arrivals.TRACE and self._trace is not None and self._trace.session is not None:
+            return self._replayed(step, self._trace)
         if step.arrivals is Arrivals.TRACE:
             replayed = self._named(_TRACE, step.seed)
             recorded_ns = None if self._trace is None else self._trace.due_ns
@@ -75,6 +78,12 @@ class Materials:
         wire = own.requests.wire
         opening = own.opening(build_schedule(step, len(wire) // own.turns))
         return Material("", wire, opening, own.turns, own.think_ns)
+
+    def _replayed(self, step: Step, trace: Trace) -> Material:
+        talks = recorded_conversations(trace, step.seed)
+        order = JourneyOrder("", "", self._target, self._options, self._key, talks)
+        schedule = build_schedule(step, len(talks.turns), recorded_ns=talks.starts_ns)
+        return Material(_TRACE, (), schedule, journey=order)
 
     def _owned(self, seed: int) -> RequestSet | SessionRequests:
         if self._own is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agentdyno.load.plan.conversations import RecordedConversations
 from agentdyno.load.plan.schedule import concurrency_at
 from agentdyno.model.load import Arrivals, Dialect, LoadOptions, LoadTarget, Step
 from agentdyno.settings.load import CONNECTIONS, MAX_REQUESTS, REQUEST_TIMEOUT
@@ -43,13 +44,15 @@ class ClientSettings:
 
 @dataclass(frozen=True, slots=True)
 class JourneyOrder:
-    """Which journey the entries of a schedule begin, and what its calls are made of."""
+    """Which journey the entries of a schedule begin, and what its calls are made of. With ``conversations`` these
+    are held again, each once, and the step ends when the last of them has."""
 
     reference: str
     base_dir: str
     target: LoadTarget
     options: LoadOptions
     key: str | None = None
+    conversations: RecordedConversations | None = None
 
 
 @dataclass(frozen=True, slots=True)

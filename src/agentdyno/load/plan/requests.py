@@ -106,11 +106,12 @@ class RequestEncoder:
             return self._plain(text).encode()
         return self.encode_messages([{"role": "user", "content": text}], limit)
 
-    def encode_input(self, value: object) -> bytes:
-        """A request with the input of a case: text or messages for a chat. A plain request has it where its body
-        says ``{prompt}``; without a body, texts are sent as ``{"input": …}`` and anything else as it is."""
+    def encode_input(self, value: object, limit: int | None = None) -> bytes:
+        """A request with the input of a case: text or messages for a chat, whose answer has ``limit`` tokens at most.
+        A plain request has it where its body says ``{prompt}``; without a body, texts are sent as ``{"input": …}``
+        and anything else as it is."""
         if self._chat is not None:
-            return self.encode_messages(as_messages(value) or [{"role": "user", "content": as_text(value)}])
+            return self.encode_messages(as_messages(value) or [{"role": "user", "content": as_text(value)}], limit)
         method, body = self._target.http_method, self._target.body
         if body is None:
             body = {"input": value} if isinstance(value, str) else value
@@ -119,10 +120,7 @@ class RequestEncoder:
         ).encode()
 
     def encode_call(self, method: str, path: str, content: object, headers: Mapping[str, str]) -> bytes:
-        """A call of a journey: like the input of a case, or a plain request to a path below the target's address
-        where it has a method."""
-        if not method:
-            return self.encode_input(content)
+        """A call of a journey: a plain request to a path below the target's address."""
         if self._chat is not None:
             raise SpecError(
                 f"{method} {path} is a plain request, and the target is a model",

@@ -4,6 +4,10 @@ CSV with a header, or one JSON object a line. The columns are found by name, wha
 traces (``TIMESTAMP, ContextTokens, GeneratedTokens``; ``timestamp, input_length, output_length, hash_ids``;
 ``Timestamp, Request tokens, Response tokens``) and their likes. A time is a number of seconds, an ISO date, or
 milliseconds where the column's name ends in ``_ms`` or the rows have ``hash_ids``, whose traces count so.
+
+Requests with the same ``session_id`` are the turns of one conversation. With a ``pause`` a turn comes so long after
+the answer to the one before (what a tool took, or a user's thoughts), and needs no time of its own; without one it
+comes at its time, or when the answer before it is there.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +31,8 @@ from agentdyno.model.load import Stage
 
 _NS = 1_000_000_000
 _LONGEST = 10_000_000
+REST_S = 60.0
+"""How long after the recorded end the last turns of conversations may come; the replay ends with the last of them."""
 _TIME = ("timestamp", "time", "arrivaltime", "arrivedat", "arrival", "ts", "starttime", "timestamps", "at")
 _INPUT = (
     "inputlength",
@@ -41,6 +47,8 @@ _OUTPUT = (
     *("outputlength", "generatedtokens", "responsetokens", "completiontokens", "outputtokens", "responselength"),
     *("numdecodetokens", "maxtokens"),
 )
+_SESSION = ("sessionid", "session", "conversationid", "conversation", "chatid", "threadid")
+_PAUSE = ("pause", "delay", "toolpause", "thinktime", "think")
 
 Row = Mapping[str, object]
 
@@ -48,11 +56,14 @@ Row = Mapping[str, object]
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Requests in order of time: nanoseconds since the first one, words of input (one for a recorded token),
-    tokens of answer (-1 where it was not recorded)."""
+    tokens of answer (-1 where it was not recorded). ``session`` is the conversation of each, by number, where the
+    trace has conversations; ``pause_ns`` is how long after the answer before it comes (-1: at its time)."""
 
     due_ns: NDArray[np.int64]
     input_words: NDArray[np.int64]
     output_tokens: NDArray[np.int64]
+    session: NDArray[np.int64] | None = None
+    pause_ns: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return int(self.due_ns.size)
@@ -64,8 +75,9 @@ class Trace:
         return last_s + last_s / (len(self) - 1) if len(self) > 1 and last_s > 0.0 else 1.0
 
     def stages(self) -> tuple[Stage, ...]:
-        """The whole of it as one stage; its rate is the mean."""
-        return (Stage("replay", self.duration_s, rate=len(self) / self.duration_s),)
+        """The whole of it as one stage; its rate is the mean. Conversations have some time more to end in."""
+        replay = Stage("replay", self.duration_s, rate=len(self) / self.duration_s)
+        return (replay,) if self.session is None else (replay, Stage("rest", REST_S))
 
     def lengths(self) -> Lengths:
         """What the requests must ask for."""
@@ -77,11 +89,20 @@ class Trace:
         if not (math.isfinite(factor) and factor > 0.0):
             raise SpecError(f"a trace cannot be replayed {factor:g} times as fast")
         due_ns = np.floor(self.due_ns / factor).astype(np.int64)
-        return Trace(due_ns, self.input_words, self.output_tokens)
+        if self.pause_ns is None:
+            return replace(self, due_ns=due_ns)
+        pause_ns = np.where(self.pause_ns < 0, -1, np.floor(self.pause_ns / factor)).astype(np.int64)
+        return replace(self, due_ns=due_ns, pause_ns=pause_ns)
 
     def first(self, count: int) -> Trace:
         """Its first ``count`` requests."""
-        return Trace(self.due_ns[:count], self.input_words[:count], self.output_tokens[:count])
+        return Trace(
+            self.due_ns[:count],
+            self.input_words[:count],
+            self.output_tokens[:count],
+            None if self.session is None else self.session[:count],
+            None if self.pause_ns is None else self.pause_ns[:count],
+        )
 
 
 def read_trace(path: Path) -> Trace:
@@ -89,12 +110,16 @@ def read_trace(path: Path) -> Trace:
     times: list[float] = []
     inputs: list[int] = []
     outputs: list[int] = []
-    columns: _Columns | None = None
+    talks = _Talks()
+    first: _Columns | None = None
+    known: dict[tuple[str, ...], _Columns] = {}
     for line, row in _rows(path):
         where = f"{path}:{line}"
-        if columns is None:
-            columns = _Columns.of(row, where)
-        times.append(columns.seconds(row, where))
+        names = tuple(row)
+        if first is None:
+            first = _Columns.of(row, where)
+        columns = known.get(names) or known.setdefault(names, first.also(row))
+        times.append(talks.take(columns, row, where))
         inputs.append(max(_count(row, columns.input, where), 1))
         outputs.append(_count(row, columns.output, where) if columns.output else -1)
         if len(times) > MOST_REQUESTS:
@@ -106,7 +131,46 @@ def read_trace(path: Path) -> Trace:
     due_ns = np.rint((offsets[order] - offsets.min()) * _NS).astype(np.int64)
     # An answer has at least one token, or nothing would be asked for.
     told = np.array(outputs, dtype=np.int64)[order]
-    return Trace(due_ns, np.array(inputs, dtype=np.int64)[order], np.where(told == 0, 1, told))
+    trace = Trace(due_ns, np.array(inputs, dtype=np.int64)[order], np.where(told == 0, 1, told))
+    if talks.count == len(times):
+        return trace
+    pauses = np.array(talks.pauses, dtype=np.float64)[order]
+    pause_ns = np.where(pauses < 0, -1, np.rint(pauses * _NS)).astype(np.int64)
+    return replace(trace, session=np.array(talks.sessions, dtype=np.int64)[order], pause_ns=pause_ns)
+
+
+class _Talks:
+    """The conversations that rows belong to, as they are read."""
+
+    def __init__(self) -> None:
+        self.sessions: list[int] = []
+        self.pauses: list[float] = []
+        self._last_s: dict[str, float] = {}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._numbers)
+
+    def take(self, columns: _Columns, row: Row, where: str) -> float:
+        """When the request of a row came, in seconds; a row without a conversation is one of its own."""
+        named = row.get(columns.session) if columns.session else None
+        key = "" if named in (None, "") else str(named)
+        before = self._last_s.get(key) if key else None
+        pause_s = columns.pause_s(row, where) if before is not None else -1.0
+        blank = row.get(columns.time) in (None, "")
+        at_s = before + pause_s if blank and before is not None and pause_s >= 0.0 else columns.seconds(row, where)
+        if before is not None and at_s < before:
+            raise SpecError(
+                f"this turn of {key!r} comes before the one above it",
+                where=where,
+                remedy="The turns of a conversation stand in their order.",
+            )
+        if key:
+            self._last_s[key] = at_s
+        self.sessions.append(self._numbers.setdefault(key or f"\n{len(self.sessions)}", len(self._numbers)))
+        self.pauses.append(pause_s)
+        return at_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +179,9 @@ class _Columns:
     input: str
     output: str
     milliseconds: bool
+    session: str = ""
+    pause: str = ""
+    pause_milliseconds: bool = False
 
     @classmethod
     def of(cls, row: Row, where: str) -> _Columns:
@@ -124,6 +191,7 @@ class _Columns:
         }
         time = next((found[name] for name in _TIME if name in found), None)
         entered = next((names[name] for name in _INPUT if name in names), None)
+        output = next((names[name] for name in _OUTPUT if name in names), "")
         if time is None or entered is None:
             missing = "timestamp" if time is None else "input_length"
             listed = ", ".join(repr(name) for name in list(row)[:8])
@@ -132,9 +200,18 @@ class _Columns:
                 where=where,
                 remedy=f"A trace has the columns timestamp, input_length and output_length; here: {listed}.",
             )
-        output = next((names[name] for name in _OUTPUT if name in names), "")
         milliseconds = (time.endswith("ms") and time not in _TIME) or "hashids" in names
-        return cls(names[time], entered, output, milliseconds)
+        return cls(names[time], entered, output, milliseconds).also(row)
+
+    def also(self, row: Row) -> _Columns:
+        """With those of conversations that this row has: only further turns have a pause."""
+        names = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in row}
+        session = next((names[name] for name in _SESSION if name in names), "")
+        pause = next((names[name] for name in _PAUSE if name in names), "")
+        in_ms = next((names[name + "ms"] for name in _PAUSE if name + "ms" in names), "")
+        return replace(
+            self, session=session, pause=pause or in_ms, pause_milliseconds=not pause or "hashids" in names
+        )
 
     def seconds(self, row: Row, where: str) -> float:
         value = row.get(self.time)
@@ -149,6 +226,16 @@ class _Columns:
             else:
                 return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         raise SpecError(f"{self.time} is no time: {value!r}", where=where)
+
+    def pause_s(self, row: Row, where: str) -> float:
+        """-1 where there is none."""
+        value = row.get(self.pause) if self.pause else None
+        if value is None or value == "":
+            return -1.0
+        number = _number(value)
+        if number is None or number < 0.0:
+            raise SpecError(f"{self.pause} is no pause: {value!r}", where=where, remedy="It is 0 or more.")
+        return number / 1e3 if self.pause_milliseconds else number
 
 
 def _count(row: Row, name: str, where: str) -> int:

@@ -31,7 +31,7 @@ LATE_NS = 1_000_000
 """A request that was sent later than this after its time is late."""
 _OK = OUTCOME_CODES[Outcome.OK]
 _CHUNKS = TOKEN_SOURCE_CODES[TokenSource.CHUNKS]
-_HISTOGRAMS = ("latency", "service", "ttft", "queued_ttft", "itl", "tpot", "lag", "wait")
+_HISTOGRAMS = ("latency", "service", "ttft", "queued_ttft", "itl", "tpot", "lag", "wait", "unread")
 
 
 class OpenWindow:
@@ -81,7 +81,8 @@ class OpenWindow:
         """What is known of ``records`` beside them."""
         if self._clients is not None:
             self._clients.add_extras(records["process"], extras)
-        self._times["wait"].add(extras["wait"][extras["wait"] >= 0])
+        for name in ("wait", "unread"):
+            self._times[name].add(extras[name][extras[name] >= 0])
         cached = extras["cached_tokens"][extras["cached_tokens"] >= 0]
         if cached.size:
             self._cached = (self._cached or 0) + int(cached.sum())
@@ -115,6 +116,7 @@ class OpenWindow:
             tpot=times["tpot"],
             lag=times["lag"],
             wait=times["wait"],
+            unread=times["unread"],
             input_tokens=self._tokens["input_tokens"],
             output_tokens=self._tokens["output_tokens"],
             cached_tokens=self._cached,

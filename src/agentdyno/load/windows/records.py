@@ -56,9 +56,10 @@ with content, ``gaps`` the entries that belong to this record in the array of ga
 the target's. ``bytes`` counts what was received, its head included.
 """
 
-EXTRA = np.dtype([("wait", np.int64), ("cached_tokens", np.int64)])
-"""What is known of a request beside its record and goes into no file: how long its answer waited to be read, in
-nanoseconds, and the tokens of its input that the server had kept (-1: not said)."""
+EXTRA = np.dtype([("wait", np.int64), ("cached_tokens", np.int64), ("unread", np.int64)])
+"""What is known of a request beside its record and goes into no file: for how much of its latency its answer waited
+to be read, in nanoseconds, the tokens of its input that the server had kept (-1: not said), and how long its last
+bytes waited to be read, whether or not that is part of a latency."""
 
 Records = NDArray[np.void]
 Extras = NDArray[np.void]
