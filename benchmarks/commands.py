@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -32,8 +33,14 @@ from agentdyno.runs.pipeline import start
 from agentdyno.store import Store
 
 DYNO = str(Path(sys.executable).with_name("dyno"))
-SUBJECT = "awk BEGIN{for(i=0;i<9000;i++)x+=i}"
-"""A few milliseconds of work, twice the same."""
+SUBJECT = "awk BEGIN{{for(i=0;i<{turns};i++)x+=i}}"
+"""A few milliseconds of work: a longer command does ``turns`` more of the same."""
+TURNS, LONG_TURNS = 9_000, 600_000
+"""Where power is measured, the work is long against the start of a process, which no change makes longer."""
+RUNS = 15
+SLOWER = (1.1, 1.2)
+"""How much more work the longer of two commands does where power is measured."""
+DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
 COUNTS = 3.0
 """Per cent from which hyperfine's ratio is taken for a difference, as ours is, when it is beyond its own error."""
 
@@ -100,7 +107,7 @@ def overhead(rounds: int, runs: int, folder: Path) -> None:
 def hyperfine_differs(runs: int, folder: Path, program: str) -> bool:
     """Whether it calls one of two identical commands faster by more than its own error: what it prints."""
     file = folder / "pair.json"
-    words = [program, "-N", "-r", str(runs), "--style", "none", "--export-json", str(file), SUBJECT, SUBJECT]
+    words = [program, "-N", "-r", str(runs), "--style", "none", "--export-json", str(file), *commands(1.0)]
     subprocess.run(words, check=True, capture_output=True)
     first, second = sorted(json.loads(file.read_text())["results"], key=lambda row: float(row["mean"]))
     ratio = second["mean"] / first["mean"]
@@ -116,15 +123,22 @@ def hyperfine_ratio(folder: Path) -> float:
     return means[1] / means[0]
 
 
-def ours_differs(runs: int, seed: int, store: Store, folder: Path) -> list[str]:
-    """The metrics that are called better or worse."""
+def commands(ratio: float, turns: int = TURNS) -> list[str]:
+    """Two commands, of which the second does ``ratio`` times the work of the first."""
+    return [SUBJECT.format(turns=round(turns * times)) for times in (1.0, ratio)]
+
+
+def ours_differs(
+    pair: Sequence[str], runs: int, seed: int, store: Store, folder: Path, wanted: Sequence[Verdict] = DIFFERENT
+) -> list[str]:
+    """The metrics that are called so as ``wanted`` says."""
     kind = CommandsKind()
-    asked = {"commands": [SUBJECT, SUBJECT], "runs": runs, "shell": "none", "seed": seed}
+    asked = {"commands": list(pair), "runs": runs, "shell": "none", "seed": seed}
     with kind.prepare(kind.read(Source(document=asked), {}), Tools()) as prepared:
         result = start(kind, prepared, Tools(store, folder))
     comparison = findings_for(result, store).comparisons[0]
     rows = [row for arm in comparison.arms for row in arm.metrics]
-    return [row.metric.name for row in rows if row.verdict in (Verdict.BETTER, Verdict.WORSE)]
+    return [row.metric.name for row in rows if row.verdict in wanted]
 
 
 def false_alarms(repeats: int, runs: int, seed: int, folder: Path) -> None:
@@ -133,7 +147,7 @@ def false_alarms(repeats: int, runs: int, seed: int, folder: Path) -> None:
     by_metric: Counter[str] = Counter()
     with Store.open(str(folder / "dyno.db")) as store, loaded(7):
         for repeat in range(repeats):
-            told = ours_differs(runs, seed + repeat, store, folder)
+            told = ours_differs(commands(1.0), runs, seed + repeat, store, folder)
             ours += bool(told)
             by_metric.update(told)
             theirs += hyperfine_differs(runs, folder, program)
@@ -147,6 +161,26 @@ def false_alarms(repeats: int, runs: int, seed: int, folder: Path) -> None:
     print(f"  ... and beyond the ± beside it      {theirs:4} = {theirs / repeats:6.1%}")
 
 
+def power(repeats: int, runs: int, seed: int, folder: Path) -> None:
+    """How often a longer command is called slower, in its time or in its CPU time."""
+    for beside in (False, True):
+        where = "beside a bursty process" if beside else "as the machine is"
+        print(
+            f"\na command with more work, {where} ({repeats} times, {runs} runs each): time and CPU time told slower"
+        )
+        for ratio in SLOWER:
+            found: Counter[str] = Counter()
+            with (
+                Store.open(str(folder / f"power-{ratio}-{beside}.db")) as store,
+                loaded(7) if beside else nullcontext(),
+            ):
+                for repeat in range(repeats):
+                    pair = commands(ratio, LONG_TURNS)
+                    found.update(ours_differs(pair, runs, seed + repeat, store, folder, (Verdict.WORSE,)))
+            shares = [found[name] / repeats for name in ("duration_s", "cpu_s")]
+            print(f"  {ratio - 1:+.0%}  {shares[0]:6.1%} {shares[1]:6.1%}")
+
+
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="does it still work?")
@@ -155,15 +189,18 @@ def main(arguments: Sequence[str]) -> None:
         "--seed", type=int, default=0, help="of the first pair: parts of a long measurement go on with it"
     )
     parser.add_argument("--rounds", type=int, default=10, help="of the overhead")
-    parser.add_argument("--only", choices=("overhead", "alarms"))
+    parser.add_argument("--only", choices=("overhead", "alarms", "power"))
+    parser.add_argument("--runs", type=int, default=RUNS, help="of each command of a pair")
     asked = parser.parse_args(arguments)
     print(machine())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if asked.only != "alarms":
+        if asked.only in (None, "overhead"):
             overhead(1 if asked.quick else asked.rounds, 100 if asked.quick else 500, folder)
-        if asked.only != "overhead":
-            false_alarms(5 if asked.quick else asked.repeats, 15, asked.seed, folder)
+        if asked.only in (None, "alarms"):
+            false_alarms(5 if asked.quick else asked.repeats, asked.runs, asked.seed, folder)
+        if asked.only in (None, "power"):
+            power(2 if asked.quick else asked.repeats // 4, asked.runs, asked.seed, folder)
 
 
 if __name__ == "__main__":

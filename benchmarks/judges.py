@@ -42,14 +42,16 @@ class SimulatedJudge:
     kind: bool = False
     bias: float = 0.0
 
-    def answers(self, rng: np.random.Generator, sigma: float = 0.8) -> list[GradedAnswer]:
+    def answers(self, rng: np.random.Generator, sigma: float = 0.8, labels: int = LABELS) -> list[GradedAnswer]:
         right = rng.random(ANSWERS) < self.rate
         length = rng.lognormal(np.log(200), sigma, ANSWERS)
         missed, let_pass = self.errors()
         chance = np.where(right, 1 - missed, let_pass) + self.bias * (length - np.median(length)) / 100
         grades = rng.random(ANSWERS) < np.clip(chance, 0.0, 1.0)
         return [
-            GradedAnswer("b", str(i), "agent", 0, float(grades[i]), _label(i, bool(right[i])), float(length[i]))
+            GradedAnswer(
+                "b", str(i), "agent", 0, float(grades[i]), _label(bool(right[i]), i < labels), float(length[i])
+            )
             for i in range(ANSWERS)
         ]
 
@@ -68,8 +70,8 @@ class SimulatedJudge:
         return 0.0, low
 
 
-def _label(number: int, right: bool) -> dict[str, float]:
-    return {"p": float(right)} if number < LABELS else {}
+def _label(right: bool, given: bool) -> dict[str, float]:
+    return {"p": float(right)} if given else {}
 
 
 def coverage(judge: SimulatedJudge, seeds: int) -> list[str]:
@@ -107,9 +109,14 @@ def length_bias(judge: SimulatedJudge, sigma: float, seeds: int) -> list[str]:
         bias = find_biases(judge.answers(np.random.default_rng(10_000 + seed), sigma))[0]
         found += bool(bias.found)
         values.append(bias.value or 0.0)
+    fewer = max(1, seeds // 5)  # what could be known at best: people have labelled every answer
+    known = [judge.answers(np.random.default_rng(10_000 + seed), sigma, ANSWERS) for seed in range(fewer)]
+    best = sum(bool(find_biases(answers)[0].found) for answers in known) / fewer
     share = found / seeds
     spread: Array = np.random.default_rng(0).lognormal(np.log(200), sigma, 100_000)
-    goal = met(share >= FOUND_GOAL) if judge.bias else met(share <= 0.07)
+    goal = (
+        met(share >= FOUND_GOAL) if judge.bias else met(share <= 0.064)
+    )  # 5 %, and two standard errors of 1,000 seeds
     row = [
         f"{judge.rate:.0%}",
         f"{judge.kappa:g}",
@@ -117,15 +124,26 @@ def length_bias(judge: SimulatedJudge, sigma: float, seeds: int) -> list[str]:
         f"{judge.bias:g}",
         f"{np.mean(values):.3f}",
     ]
-    return [*row, f"{share:.1%}", goal]
+    return [*row, f"{share:.1%}", goal, f"{best:.1%}"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few seeds: does it still work?")
-    seeds = 30 if parser.parse_args(arguments).quick else 1_000
+    parser.add_argument("--only", choices=("coverage", "biases"))
+    asked = parser.parse_args(arguments)
+    seeds = 30 if asked.quick else 1_000
     began = time.monotonic()
     print_heading()
+    if asked.only != "biases":
+        print_coverage(seeds)
+    if asked.only != "coverage":
+        print_biases(seeds)
+    print(f"{time.monotonic() - began:.0f} s")
+    return 0
+
+
+def print_coverage(seeds: int) -> None:
     judges = [SimulatedJudge(rate, kappa) for kappa in (0.6, 0.0, 0.3, 0.9) for rate in (0.5, 0.7, 0.9)]
     judges += [SimulatedJudge(rate, 0.6, kind=True) for rate in (0.5, 0.7, 0.9)]
     print_table(
@@ -142,6 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ),
         [coverage(judge, seeds) for judge in judges],
     )
+
+
+def print_biases(seeds: int) -> None:
     planted = [
         (SimulatedJudge(rate, 0.6, bias=bias), sigma)
         for bias in (PLANTED, 0.0)
@@ -150,11 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     print_table(
         f"Length bias: share found of {seeds:,}, by what was planted per 100 tokens",
-        ("pass rate", "kappa", "spread of lengths", "planted", "measured", "found", "goal"),
+        ("pass rate", "kappa", "spread of lengths", "planted", "measured", "found", "goal", "all labelled"),
         [length_bias(judge, sigma, seeds) for judge, sigma in planted],
     )
-    print(f"{time.monotonic() - began:.0f} s")
-    return 0
 
 
 if __name__ == "__main__":

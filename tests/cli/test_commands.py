@@ -215,6 +215,29 @@ def test_every_report_format_is_written(measured: Bench) -> None:
     assert len(list(suite.iter("testcase"))) == 2
 
 
+def test_a_report_reaches_a_format_that_a_local_file_registers(measured: Bench) -> None:
+    measured.write(
+        "reporters.py",
+        """
+from agentdyno import register_reporter
+
+@register_reporter("first-arm")
+class FirstArm:
+    def write(self, report, output_dir):
+        path = output_dir / "first.txt"
+        path.write_text(report.results[0].arms[0].name)
+        return [path]
+""",
+    )
+    unknown = measured.dyno("report", "last", "--format", "first-arm", "--output-dir", "mine")
+    assert (unknown.code, "no report format 'first-arm'" in unknown.err) == (2, True)
+    missing = measured.dyno("report", "last", "--import", "reportes.py", "--output-dir", "mine")
+    assert (missing.code, "reportes.py: no such file" in missing.err) == (2, True)
+    asked = ("--format", "first-arm", "--import", "reporters.py", "--output-dir", "mine")
+    assert measured.dyno("report", "last", *asked).code == 0
+    assert (measured.folder / "mine" / "first.txt").read_text().startswith("bench n=")
+
+
 def test_a_reporter_of_ones_own_receives_results_and_findings(bench: Bench) -> None:
     bench.write("bench.py", CODE)
     bench.write(

@@ -105,6 +105,20 @@ def test_options_are_kept_only_where_they_were_chosen() -> None:
     assert RunOptions.of(chosen).plain() == chosen
 
 
+def test_a_published_version_with_other_contents_is_refused_before_it_is_queued(service: Service) -> None:
+    loaded = service.catalogue.find_suite("first").loaded
+    assert loaded is not None
+    service.store.boards.add_suite(loaded.suite, now_ms=1)
+    file = service.folder / "suite.yaml"
+    file.write_text(file.read_text().replace("W1", "other"))
+    with pytest.raises(SpecError, match="version 3 of First steps was run with other contents before") as told:
+        service.submit()
+    assert "`allow_changed_suite`" in str(told.value.remedy)
+    assert service.store.service.queue_depth() == 0
+    allowed = {"allow_changed_suite": True}
+    assert service.submit(options=allowed).options == allowed
+
+
 def test_a_secret_in_the_configuration_is_refused_and_not_quoted(service: Service) -> None:
     with pytest.raises(SpecError, match="secret") as caught:
         service.submit("styled", configuration={"style": "sk-" + "a1b2c3d4" * 4})

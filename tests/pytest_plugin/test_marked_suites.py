@@ -74,6 +74,19 @@ def test_every_case_is_a_test_and_a_wrong_answer_fails_with_want_and_got(project
     assert runs(project.path) == [("capitals", "complete")]
 
 
+def test_a_published_version_with_other_contents_fails_until_it_is_allowed(project: pytest.Pytester) -> None:
+    suite = project.path / "suite.yaml"
+    suite.write_text(SUITE + 'version: "1"\n')
+    project.runpytest_inprocess("-p", "no:xdist", "-k", "fr or de or it").assert_outcomes(passed=2, failed=1)
+    suite.write_text(SUITE.replace("target: Rome", "target: '?'") + 'version: "1"\n')
+    refused = project.runpytest_inprocess("-p", "no:xdist")
+    refused.stdout.fnmatch_lines(["*version 1 of capitals was run with other contents before*"])
+    assert refused.ret == pytest.ExitCode.TESTS_FAILED
+    assert len(calls(project)) == 6, "nothing was asked"
+    project.makepyfile(test_capitals=MARKED.replace("epochs=2", "epochs=2, allow_changed_suite=True"))
+    project.runpytest_inprocess("-p", "no:xdist").assert_outcomes(passed=3)
+
+
 def test_only_selected_cases_are_put_to_the_agent(project: pytest.Pytester) -> None:
     project.runpytest_inprocess("-p", "no:xdist", "-k", "fr or de").assert_outcomes(passed=2, deselected=1)
     assert sorted(calls(project)) == ["France"] * 2 + ["Germany"] * 2

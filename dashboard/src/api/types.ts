@@ -1847,6 +1847,11 @@ export interface components {
         };
         /** @description What of the suite is run, and what it may cost; left out: as the suite says. */
         Options: {
+            /**
+             * @description Run a version of a suite that was run with other contents before.
+             * @default false
+             */
+            allow_changed_suite?: boolean;
             /** @default null */
             epochs?: number | null;
             /** @default null */
@@ -2328,6 +2333,7 @@ export interface components {
             };
             /**
              * @default {
+             *       "allow_changed_suite": false,
              *       "epochs": null,
              *       "limit": null,
              *       "max_cost_usd": null,

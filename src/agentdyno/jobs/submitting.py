@@ -11,9 +11,11 @@ from agentdyno.errors import Conflict, RunError, SpecError, nearest
 from agentdyno.jobs.catalogue import Catalogue, RegisteredSuite, check_configuration
 from agentdyno.model.identity import new_run_id
 from agentdyno.model.job import AuditEntry, Job, JobStatus, WorkerSeen
+from agentdyno.runs.suite.published import changed_version
 from agentdyno.settings import settings_of
 from agentdyno.settings.service import QUEUE_LIMIT
 from agentdyno.settings.setting import JOB
+from agentdyno.settings.suite import ALLOW_CHANGED_SUITE
 from agentdyno.specs import LoadedSuite, load_suite, suite_changes
 from agentdyno.specs.files.pasted_secrets import secret_problems
 from agentdyno.specs.forms import JobOptions
@@ -47,13 +49,17 @@ class RunOptions:
         value = self.chosen.get("max_cost_usd")
         return value if isinstance(value, float) else None
 
+    @property
+    def allow_changed_suite(self) -> bool:
+        return bool(self.chosen.get(ALLOW_CHANGED_SUITE.name))
+
     def plain(self) -> dict[str, object]:
         """Only what was chosen."""
         return dict(self.chosen)
 
     def load(self, suite: RegisteredSuite) -> LoadedSuite:
         """The suite as it will be run. Raises ``SpecError`` where the options do not fit it."""
-        beside = ("quick", "max_cost_usd")
+        beside = ("quick", "max_cost_usd", ALLOW_CHANGED_SUITE.name)
         changes = suite_changes(**{name: value for name, value in self.chosen.items() if name not in beside})
         return load_suite(suite.path, quick=bool(self.chosen.get("quick")), overrides=changes)
 
@@ -82,7 +88,8 @@ def submit(
     for problem in secret_problems(settings, "configuration"):
         raise SpecError("what looks like a secret is not taken", where=problem.key, remedy=problem.remedy)
     asked = RunOptions.of(options)
-    asked.load(chosen)
+    loaded = asked.load(chosen)
+    changed_version(loaded.suite, store, loaded.form, allowed=asked.allow_changed_suite)
     if len(idempotency_key) > LONGEST_KEY:
         raise SpecError(f"longer than {LONGEST_KEY} characters", where="Idempotency-Key", remedy="Shorten it.")
     job = Job(

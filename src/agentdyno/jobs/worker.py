@@ -313,7 +313,12 @@ class _Attempt:
             workspace=replace(self._catalogue.workspace, name=job.workspace),
             environ=worker.environ,
             on_progress=self._on_progress,
-            choices=Choices((use,), chosen.max_cost_usd, share=self._farm if worker.share else None),
+            choices=Choices(
+                (use,),
+                chosen.max_cost_usd,
+                share=self._farm if worker.share else None,
+                allow_changed_suite=chosen.allow_changed_suite,
+            ),
         )
         with FencedStore.open_for(worker.store_url, job.job_id, job.attempt, self._heartbeat.name_run) as store:
             tools = replace(tools, store=store)

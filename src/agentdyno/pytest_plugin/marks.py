@@ -17,6 +17,7 @@ from agentdyno.model.case import CaseKey
 from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Entrant, Named
 from agentdyno.runs.suite.prepare import candidates_of
+from agentdyno.settings.suite import ALLOW_CHANGED_SUITE
 from agentdyno.specs import LoadedSuite, load_suite, load_workspace, suite_changes
 from agentdyno.specs.changes import SUITE_CHANGES, known_changes
 
@@ -32,17 +33,19 @@ class MarkedSuite:
     changes: tuple[tuple[str, object], ...] = ()
     max_cost: float | None = None
     quick: bool = False
+    allow_changed_suite: bool = False
 
     def load(self) -> LoadedSuite:
         return load_suite(self.suite, quick=self.quick, overrides=suite_changes(**dict(self.changes)))
 
     @property
     def choices(self) -> Choices:
-        return Choices(self.agents, self.max_cost)
+        return Choices(self.agents, self.max_cost, allow_changed_suite=self.allow_changed_suite)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.suite, *map(repr, (self.agents, self.changes, self.max_cost, self.quick)))
+        said = (self.agents, self.changes, self.max_cost, self.quick, self.allow_changed_suite)
+        return (self.suite, *map(repr, said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +144,11 @@ def read_mark(args: Sequence[object], given: Mapping[str, object], folder: Path)
     max_cost, quick = rest.pop("max_cost", None), bool(rest.pop("quick", False))
     if args or not isinstance(suite, (str, Path)):
         raise SpecError("suite is the name of a file", remedy='Say suite="suite.yaml", and all else by name, too.')
+    allowed = bool(rest.pop(ALLOW_CHANGED_SUITE.name, False))
     known = known_changes(SUITE_CHANGES)
     for name in rest:
         if name not in known:
-            names = ("suite", "agent", "max_cost", "quick", *known)
+            names = ("suite", "agent", "max_cost", "quick", ALLOW_CHANGED_SUITE.name, *known)
             raise SpecError(f"no option {name!r}", remedy=nearest(name, names))
     if max_cost is not None and (isinstance(max_cost, bool) or not isinstance(max_cost, (int, float))):
         raise SpecError(f"max_cost is a number of dollars, not {max_cost!r}")
@@ -155,6 +159,7 @@ def read_mark(args: Sequence[object], given: Mapping[str, object], folder: Path)
         tuple(sorted(rest.items())),
         None if max_cost is None else float(max_cost),
         quick,
+        allowed,
     )
 
 

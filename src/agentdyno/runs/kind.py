@@ -98,8 +98,8 @@ class Choices:
     ``python`` is the interpreter of Python agents that have none of their own. ``executor`` is where a resumed run
     goes on, "" for where it began. ``share`` gives the others with whom the cases of a suite are shared.
     ``compared_with`` are results that the run will be held against. ``rules`` end a run, or some of its trials,
-    earlier than its own rules do. ``refuse_changed_suite``: a declared version of a suite that was run with other
-    contents is an error, and no warning.
+    earlier than its own rules do. ``allow_changed_suite``: a declared version of a suite that was run with other
+    contents is a warning, and no error.
     """
 
     agents: tuple[Named, ...] = ()
@@ -111,7 +111,7 @@ class Choices:
     python: str = ""
     executor: str = ""
     share: Callable[[WorkOrder], Farm] | None = None
-    refuse_changed_suite: bool = False
+    allow_changed_suite: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,7 @@ ALLOW_CHANGED_SUITE = Setting(
     option="--allow-changed-suite",
     description="Run a version of a suite that was run with other contents before",
     help="Suites: run a version that had other contents before.",
-    scopes=SUITE_CHOICE,
+    scopes=SUITE_CHOICE | JOB | CHECK,
 )
 UNTIL_DECIDED = Setting(
     "until_decided",

@@ -38,6 +38,7 @@ def evaluate(
     store: str | None = None,
     max_cost: float | None = None,
     quick: bool = False,
+    allow_changed_suite: bool = False,
     on_progress: Callable[[Progress], None] = lambda _: None,
     **overrides: object,
 ) -> RunResult:
@@ -47,7 +48,8 @@ def evaluate(
     functions, objects with ``run(case)``, names of dyno.yaml, or references such as ``openai:gpt-5-mini``. ``scorer``
     replaces what the suite says. ``overrides`` are the options of ``dyno run``: ``epochs``, ``limit``,
     ``concurrency``, ``warmup``, ``seed``, ``cases``, ``benchmarks``, ``tags``, ``notes``, ``output_dir``,
-    ``retries``. ``max_cost`` is in dollars.
+    ``retries``. ``max_cost`` is in dollars. ``allow_changed_suite`` runs a declared version of a suite
+    that was run with other contents before.
     """
     loading = file_being_loaded()
     if loading is not None:
@@ -60,8 +62,9 @@ def evaluate(
     url = store or project_store(Path.cwd(), os.environ)
     named = tuple(agents) if isinstance(agents, (list, tuple)) else (agents,)
     kind = kind_named(SUITE)
+    choices = Choices(named, max_cost, allow_changed_suite=allow_changed_suite)
     with Store.open(url) as opened:
-        tools = Tools(opened, output_root(url), on_progress=on_progress, choices=Choices(named, max_cost))
+        tools = Tools(opened, output_root(url), on_progress=on_progress, choices=choices)
         with kind.prepare(suite_request(loaded), tools) as prepared:
             return start(kind, prepared, tools)
 

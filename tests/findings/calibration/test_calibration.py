@@ -76,6 +76,21 @@ def test_a_bias_for_long_answers_is_found_and_said() -> None:
     assert bias_words(length_bias).endswith(": found")
 
 
+def test_a_few_very_long_answers_do_not_hide_a_bias_of_length() -> None:
+    rng = np.random.default_rng(3)
+    answers = []
+    for i in range(1_000):
+        right, length = float(rng.random() < 0.7), float(rng.lognormal(np.log(200), 1.0))
+        if i % 100 == 7:
+            length = 20_000.0  # a grade of 1 has no room for what 200 times 100 tokens would add
+        chance = min(1.0, (0.88 if right else 0.28) + 0.07 * (length - 200) / 100)
+        labels = (right,) if i < 200 else ()
+        answers.append(graded(i, float(rng.random() < chance), *labels, length_tokens=length))
+    length_bias = calibrate_judge(answers, JUDGE).biases[0]
+    assert length_bias.found
+    assert length_bias.value == pytest.approx(0.05, abs=0.03)
+
+
 def test_self_preference_needs_answers_of_the_judges_own_model() -> None:
     plain = calibrate_judge(table(20, 5, 10, 15), JUDGE).biases[1]
     assert (plain.found, plain.reason) == (None, "no labelled answer is by the judge's own model")

@@ -63,27 +63,29 @@ def test_a_version_is_found_by_file_id_digest_and_declared_version(tmp_path: Pat
             find_suite("sumz", store)
 
 
-def test_a_published_version_does_not_change_silently(tmp_path: Path) -> None:
+def test_a_published_version_that_may_change_does_not_do_so_silently(tmp_path: Path) -> None:
     old, new = suite(CASES, version="1"), suite(CASES[:1], version="1")
     with Store.open(tmp_path / "dyno.db") as store:
         store.boards.add_suite(old, now_ms=1)
         assert changed_version(old, store, None) == ()
         assert changed_version(suite(CASES[:1], version="2"), store, None) == ()
-        (warning,) = changed_version(new, store, None)
+        (warning,) = changed_version(new, store, None, allowed=True)
     assert warning.message == f"version 1 of sums was run with other contents before ({old.digest})"
     assert warning.remedy is not None
     assert f"dyno suite diff {old.digest}" in warning.remedy
 
 
-def test_a_run_may_refuse_other_contents_of_a_published_version(tmp_path: Path) -> None:
+def test_other_contents_of_a_published_version_are_refused(tmp_path: Path) -> None:
     old, new = suite(CASES, version="1"), suite(CASES[:1], version="1")
     with Store.open(tmp_path / "dyno.db") as store:
         store.boards.add_suite(old, now_ms=1)
-        assert changed_version(old, store, None, refused=True) == ()
+        assert changed_version(old, store, None) == ()
         with pytest.raises(
             SpecError, match=f"with other contents before .{old.digest}.; now they are {new.digest}"
         ) as told:
-            changed_version(new, store, None, refused=True)
+            changed_version(new, store, None)
     assert told.value.remedy is not None
     assert told.value.remedy.startswith("Raise its `version:`.")
-    assert told.value.remedy.endswith("--allow-changed-suite runs it all the same.")
+    assert told.value.remedy.endswith(
+        "--allow-changed-suite, in Python, marks and jobs `allow_changed_suite`, runs it all the same."
+    )

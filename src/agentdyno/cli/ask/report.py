@@ -10,24 +10,31 @@ from agentdyno.cli.shared import json_option, open_store, policy_for, print_json
 
 
 @click.command(
-    epilog="\b\nExamples:\n  dyno report last --format html\n  dyno report last --format md,junit --output-dir out"
+    epilog="\b\nExamples:\n  dyno report last --format html\n  dyno report last --format md,junit --output-dir out\n"
+    "  dyno report last --format ours --import reporters.py"
 )
 @click.argument("run")
 @click.option("--format", "formats", default="html", show_default=True, metavar="LIST")
+@click.option("--import", "imports", multiple=True, metavar="FILE", help="Load this file: it registers a format.")
 @click.option("--output-dir", help="Where files go. [default: the run's folder]")
 @store_option
 @json_option
-def command(run: str, formats: str, output_dir: str | None, store: str | None, as_json: bool) -> None:
+def command(
+    run: str, formats: str, imports: tuple[str, ...], output_dir: str | None, store: str | None, as_json: bool
+) -> None:
     """Write reports of RUN (an id, `last`, or a result file): md, html, csv, json, png, junit."""
     from agentdyno.cli.outcome import shown
     from agentdyno.contracts import Report
     from agentdyno.findings.comparison.ask import Results
     from agentdyno.findings.profile.ask import with_profiles
     from agentdyno.findings.run.ask import findings_for
+    from agentdyno.registry.local import load_import
     from agentdyno.runs.place import run_folder
     from agentdyno.workbench.location import store_exists
     from agentdyno.workbench.reporting import check_formats, write_reports
 
+    for item in imports:  # all of them: a file that is not there is told, whatever the formats
+        load_import(item)
     names = check_formats(formats)
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:

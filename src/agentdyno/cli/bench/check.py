@@ -144,7 +144,12 @@ def _check_suite(path: Path, store: Store, options: dict[str, Any]) -> tuple[lis
     from agentdyno.workbench.check import SuiteCheck
     from agentdyno.workbench.location import output_root
 
-    choices = Choices(tuple(options["agents"]), options.get("max_cost"), python=options.get("interpreter") or "")
+    choices = Choices(
+        tuple(options["agents"]),
+        options.get("max_cost"),
+        python=options.get("interpreter") or "",
+        allow_changed_suite=bool(options.get("allow_changed_suite")),
+    )
 
     @contextmanager
     def running(prepared: Prepared[PreparedSuite], tools: Tools) -> Iterator[Tools]:

@@ -138,9 +138,9 @@ def make_choices(options: dict[str, Any], stack: ExitStack, url: str) -> Choices
         cache = FileCache(output_root(url).parent / "answers.db")
         stack.callback(cache.close)
     agents = tuple(options.get("agents") or ())
-    refuse = not options.get("allow_changed_suite", True)
     python = options.get("interpreter") or ""
-    return Choices(agents, options.get("max_cost"), cache, python=python, refuse_changed_suite=refuse)
+    allowed = bool(options.get("allow_changed_suite"))
+    return Choices(agents, options.get("max_cost"), cache, python=python, allow_changed_suite=allowed)
 
 
 def announce(prepared: PreparedSuite) -> str:

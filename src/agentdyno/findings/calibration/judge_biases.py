@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from agentdyno.findings.calibration.model import GradedAnswer, JudgeBias
 from agentdyno.settings.judging import LEVEL
 from agentdyno.stats.raters.bias import BiasSlope, GradedItems, slope_given
 
 PER_TOKENS = 100.0
+LONGEST = 0.9
+"""The share of answers whose lengths count as they are; longer ones count as the longest of these. A grade has no
+room beyond 0 and 1, and lengths have long tails: a few very long answers would decide the slope, and hide it."""
 ORDERS = ("reference first", "answer first")
 _FEW = "too few labelled answers, or nothing differs among them"
 
@@ -17,10 +22,16 @@ _FEW = "too few labelled answers, or nothing differs among them"
 def find_biases(answers: Sequence[GradedAnswer]) -> tuple[JudgeBias, ...]:
     """Length and self-preference with people's verdict held equal; the place by asking both ways."""
     return (
-        _slope("length", "per 100 tokens", answers, lambda answer: answer.length_tokens / PER_TOKENS),
+        _slope("length", "per 100 tokens", answers, _length(answers)),
         _self_preference(answers),
         _position(answers),
     )
+
+
+def _length(answers: Sequence[GradedAnswer]) -> Callable[[GradedAnswer], float]:
+    """How long an answer counts for, in hundreds of tokens."""
+    longest = float(np.quantile([answer.length_tokens for answer in answers], LONGEST)) if answers else 0.0
+    return lambda answer: min(answer.length_tokens, longest) / PER_TOKENS
 
 
 def _self_preference(answers: Sequence[GradedAnswer]) -> JudgeBias:

@@ -387,4 +387,4 @@ def _targets(suite: Suite, store: Store | None, form: RunForm | None) -> dict[st
 def _changed_version(suite: Suite, tools: Tools, form: RunForm | None) -> tuple[RunWarning, ...]:
     from agentdyno.runs.suite.published import changed_version
 
-    return changed_version(suite, tools.store, form, refused=tools.choices.refuse_changed_suite)
+    return changed_version(suite, tools.store, form, allowed=tools.choices.allow_changed_suite)

@@ -10,10 +10,10 @@ from agentdyno.store import Store
 
 
 def changed_version(
-    suite: Suite, store: Store | None, form: RunForm | None, *, refused: bool = False
+    suite: Suite, store: Store | None, form: RunForm | None, *, allowed: bool = False
 ) -> tuple[RunWarning, ...]:
-    """A warning where the store has the declared version of a suite with other contents; ``SpecError`` where such a
-    suite is ``refused``."""
+    """``SpecError`` where the store has the declared version of a suite with other contents; a warning where that is
+    ``allowed``."""
     if store is None or not suite.version or (form is not None and not form.whole):
         return ()
     rows = [row for row in store.boards.suites() if row.suite_id == suite.suite_id and row.version == suite.version]
@@ -23,10 +23,11 @@ def changed_version(
     told = f"version {suite.version} of {suite.name} was run with other contents before ({before[0].digest})"
     file = suite.source or suite.suite_id
     shows = f"`dyno suite diff {before[0].digest} {file}` shows what differs."
-    if refused:
+    if not allowed:
         raise SpecError(
             f"{told}; now they are {suite.digest}",
             where=suite.source or suite.name,
-            remedy=f"Raise its `version:`. {shows} {ALLOW_CHANGED_SUITE.option} runs it all the same.",
+            remedy=f"Raise its `version:`. {shows} {ALLOW_CHANGED_SUITE.option}, in Python, marks and jobs "
+            f"`{ALLOW_CHANGED_SUITE.name}`, runs it all the same.",
         )
     return (RunWarning("suite-version-changed", told, f"{shows} Declare another version for it."),)

@@ -3,7 +3,8 @@
 With labels, the grade is regressed on the cause and the truth. Items without a label help as well: over all items
 the grade's slope on the cause is the slope that is sought plus b times the truth's own slope on the cause, where b is
 what the truth does to the grade (the formula for a variable that was left out, which holds for projections of any
-shape). So there are two estimates of one slope, which err for different reasons, weighted by how far they err.
+shape). So there are two estimates of one slope, which err for different reasons, weighted by how far they err. The
+error of the mixture counts that b and the truth's slope are both estimated, and that the weight was chosen for it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..intervals import Interval
 from ..samples import Array, Values, require_inside_unit, to_array
 
 _FEWEST = 8
+_SPENT = 2  # the weight, and what the truth does to the grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,20 @@ class _Fit:
     influence: npt.NDArray[np.float64] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Slope:
+    """A slope with what each item adds to its error. ``labels`` name items that are not independent; ``product`` is
+    the variance of two estimates that are multiplied, beyond what the items add; ``spent`` counts quantities of the
+    mixture that were estimated from ``labelled`` items as well."""
+
+    value: float
+    influence: Array = field(repr=False)
+    labels: Sequence[Hashable] = field(repr=False)
+    product: float = 0.0
+    spent: int = 0
+    labelled: int = 0
+
+
 def slope_given(
     items: GradedItems, truth: Values | None = None, others: GradedItems | None = None, confidence: float = 0.95
 ) -> BiasSlope | None:
@@ -67,45 +83,46 @@ def slope_given(
     direct = _fit(y, x) if known is None else _fit(y, x, known)
     if y.size < _FEWEST or direct is None:
         return None
-    value, influence, labels = direct.coefficients[1], direct.influence[:, 1], _names(items, "")
+    slope = _Slope(float(direct.coefficients[1]), direct.influence[:, 1], _names(items, ""))
     if known is not None and others is not None and len(others.grades) >= _FEWEST:
-        value, influence, labels = _combined(direct, _fit(known, x), items, others)
-    return _tested(float(value), influence, labels, y.size - direct.coefficients.size, confidence)
+        slope = _combined(direct, _fit(known, x), items, others)
+    return _tested(slope, y.size - direct.coefficients.size, confidence)
 
 
-def _combined(
-    direct: _Fit, of_truth: _Fit | None, items: GradedItems, others: GradedItems
-) -> tuple[float, Array, Sequence[Hashable]]:
+def _combined(direct: _Fit, of_truth: _Fit | None, items: GradedItems, others: GradedItems) -> _Slope:
     """The direct slope and the one through the other items, weighted by how far each errs."""
     through = _fit(to_array(others.grades, "grades"), to_array(others.cause, "cause"))
     more = len(others.grades)
     labels = [*_names(items, "labelled "), *_names(others, "other ")]
     first = np.concatenate([direct.influence[:, 1], np.zeros(more)])
     if through is None or of_truth is None:
-        return float(direct.coefficients[1]), first, labels
+        return _Slope(float(direct.coefficients[1]), first, labels)
     b, slope = direct.coefficients[2], of_truth.coefficients[1]
     second_value = through.coefficients[1] - b * slope
     labelled_part = -b * of_truth.influence[:, 1] - slope * direct.influence[:, 2]
     second = np.concatenate([labelled_part, through.influence[:, 1]])
     sums = np.stack([_summed(part, labels) for part in (first, second)])
-    own, other, shared = sums[0] @ sums[0], sums[1] @ sums[1], sums[0] @ sums[1]
+    names = _names(items, "labelled ")
+    product = _variance(direct.influence[:, 2], names) * _variance(of_truth.influence[:, 1], names)
+    own, other, shared = sums[0] @ sums[0], sums[1] @ sums[1] + product, sums[0] @ sums[1]
     spread = own + other - 2 * shared
     weight = min(1.0, max(0.0, (other - shared) / spread)) if spread > 0 else 1.0
     value = weight * direct.coefficients[1] + (1 - weight) * second_value
     mixed: Array = weight * first + (1 - weight) * second
-    return float(value), mixed, labels
+    return _Slope(float(value), mixed, labels, (1 - weight) ** 2 * product, _SPENT, len(set(names)))
 
 
-def _tested(
-    value: float, influence: Array, labels: Sequence[Hashable], degrees: int, confidence: float
-) -> BiasSlope | None:
-    sums = _summed(influence, labels)
-    if sums.size < influence.size:  # clusters: they are what varies
+def _tested(slope: _Slope, degrees: int, confidence: float) -> BiasSlope | None:
+    value, sums = slope.value, _summed(slope.influence, slope.labels)
+    if sums.size < slope.influence.size:  # clusters: they are what varies
         degrees = min(degrees, sums.size - 2)
         sums = sums * math.sqrt(sums.size / max(1, sums.size - 1))
     if degrees < 1:
         return None
-    error = math.sqrt(float(sums @ sums))
+    variance = float(sums @ sums) + slope.product
+    if slope.spent:
+        variance *= slope.labelled / max(1, slope.labelled - slope.spent)
+    error = math.sqrt(variance)
     if error <= 1e-12:
         return BiasSlope(value, Interval(value, value, confidence), 0.0 if abs(value) > 1e-9 else 1.0)
     half = t_quantile(0.5 + confidence / 2.0, degrees) * error
@@ -129,6 +146,11 @@ def _names(items: GradedItems, prefix: str) -> Sequence[Hashable]:
     if items.clusters is None:
         return [f"{prefix}{number}" for number in range(len(items.grades))]
     return items.clusters
+
+
+def _variance(influence: Array, labels: Sequence[Hashable]) -> float:
+    sums = _summed(influence, labels)
+    return float(sums @ sums)
 
 
 def _summed(values: Array, labels: Sequence[Hashable]) -> Array:
