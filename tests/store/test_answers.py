@@ -203,3 +203,18 @@ def test_an_answer_that_cannot_be_made_in_the_background_is_told_to_who_waits_fo
 
 def void(_: object) -> None:
     """Nothing of it."""
+
+
+def test_how_many_answers_are_out_of_date_is_known() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        go_on = Event()
+        cache: Answers[int] = Answers(background=lambda work: void(thread.submit(work)))
+        for question in ("board", "results"):
+            cache.find(1, question, lambda: 7, patience_s=0.0)
+        assert cache.being_made == 0
+        for question in ("board", "results"):
+            cache.find(2, question, lambda: int(go_on.wait()), patience_s=0.0)
+        assert cache.being_made == 2
+        go_on.set()
+        assert cache.find(2, "results", lambda: 8, patience_s=20.0) == (1, True)
+        assert cache.being_made == 0

@@ -1,5 +1,6 @@
-/** A page as one file that needs no server: what is shown, with everything that is folded, and no script in it. */
+/** A page as one file that needs no server: what is shown, with everything that is folded. */
 import { useSyncExternalStore } from "react";
+import { LATER_SCRIPT, LATER_SCRIPT_HASH, PART, divided } from "./laterParts";
 
 let exporting = false;
 const listeners = new Set<() => void>();
@@ -24,22 +25,6 @@ function styleText(): string {
   return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join("\n");
 }
 
-/** Steps of a part of a long list: a browser styles and lays out only the parts in sight. */
-const PART = 100;
-
-function divide(list: HTMLOListElement): void {
-  const steps = [...list.children];
-  if (steps.length <= 2 * PART) return;
-  const parts = Array.from({ length: Math.ceil(steps.length / PART) }, (_, index) => {
-    const part = list.cloneNode(false) as HTMLOListElement;
-    part.classList.add("export-part");
-    part.start = index * PART + 1;
-    part.append(...steps.slice(index * PART, (index + 1) * PART));
-    return part;
-  });
-  list.replaceWith(...parts);
-}
-
 /** The main part of the page as it stands: pictures for charts, links to where it was shown, no buttons. */
 function snapshot(main: HTMLElement): HTMLElement {
   const pictures = [...main.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL("image/png"));
@@ -53,7 +38,7 @@ function snapshot(main: HTMLElement): HTMLElement {
   });
   for (const link of copy.querySelectorAll("a")) link.href = new URL(link.getAttribute("href") ?? "", window.location.href).href;
   for (const control of copy.querySelectorAll("button, .fields, script, .command")) control.remove();
-  copy.querySelectorAll<HTMLOListElement>("ol.steps").forEach(divide);
+  copy.querySelectorAll<HTMLOListElement>("ol.steps").forEach(divided);
   return copy;
 }
 
@@ -65,7 +50,7 @@ function documentOf(main: HTMLElement): string {
   const made = document.implementation.createHTMLDocument(document.title);
   const policy = made.createElement("meta");
   policy.httpEquiv = "Content-Security-Policy";
-  policy.content = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+  policy.content = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${LATER_SCRIPT_HASH}'`;
   const charset = made.createElement("meta");
   charset.setAttribute("charset", "utf-8");
   const size = made.createElement("meta");
@@ -82,7 +67,10 @@ function documentOf(main: HTMLElement): string {
   made.body.append(copy);
   // As text, since the policy of this page lets no script add styles. What closes the element cannot be in it.
   const styles = `${styleText()}\n${OWN_STYLES}`.replaceAll("</", "<\\/");
-  const whole = made.documentElement.outerHTML.replace("</head>", () => `<style>${styles}</style></head>`);
+  const script = copy.querySelector(".export-later") === null ? "" : `<script>${LATER_SCRIPT}</script>`;
+  const whole = made.documentElement.outerHTML
+    .replace("</head>", () => `<style>${styles}</style></head>`)
+    .replace(/<\/body>(?![\s\S]*<\/body>)/, () => `${script}</body>`);
   return `<!doctype html>\n${whole}\n`;
 }
 

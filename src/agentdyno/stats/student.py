@@ -8,6 +8,7 @@ would lose digits. Agrees with SciPy to eleven digits (``tests/stats/test_studen
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 FEWEST, MOST = 1.0, 100_000.0
@@ -40,6 +41,7 @@ def tail(t: float, df: float) -> float:
     return 0.5 * (1.0 - front * _fraction(0.5, a, square / (1.0 + square)) / 0.5)
 
 
+@lru_cache(maxsize=1024)  # comparisons of many agents ask for the same few again and again
 def quantile_of_tail(probability: float, df: float) -> float:
     """The t that is exceeded with ``probability``, which is more than 0 and at most 1/2."""
     t = max(-NormalDist().inv_cdf(probability), 0.0)  # too small, as tails of t are heavier: so steps never overshoot

@@ -115,6 +115,11 @@ class Answers(Generic[T]):
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
+    @property
+    def being_made(self) -> int:
+        """How many answers are being made now, or wait for the thread in the background."""
+        return len(self._making)
+
     def forget(self, question: Hashable) -> None:
         """The answer to this question is made anew when somebody asks next."""
         with self._lock:

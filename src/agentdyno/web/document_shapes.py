@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agentdyno.findings.board.model import Leaderboard, LeaderboardEntry, RankedScore
@@ -238,7 +239,12 @@ def iso_time(at_ms: int | None) -> str | None:
 
 def _held(value: DataclassInstance) -> dict[str, Any]:  # fields of any type, for a subclass of the same dataclass
     """The fields of a dataclass, not copied any deeper."""
-    return {item.name: getattr(value, item.name) for item in fields(value)}
+    return {name: getattr(value, name) for name in _field_names(type(value))}
+
+
+@lru_cache(maxsize=32)
+def _field_names(kind: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from agentdyno.errors import (
 )
 from agentdyno.jobs.submitting import QueueFull
 from agentdyno.model.codec import encode
-from agentdyno.web.state import Services, StoreUnavailable, services
+from agentdyno.web.state import Services, StoreUnavailable, services_of
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -202,7 +202,7 @@ def install(app: FastAPI, methods_of: Callable[[str], set[str]]) -> None:
 
     async def on_ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, DynoError)
-        note_outage(services(request), error)
+        note_outage(services_of(request), error)
         return problem_response(refused(error), request.url.path)
 
     async def on_invalid(request: Request, error: Exception) -> Response:

@@ -52,13 +52,15 @@ def kept_answer(
     """An answer that follows from the executions in the store alone: made once as long as these do not change.
 
     Where time alone changes it too, ``make`` gives a ``Lasting``. It is called in any thread, so it asks ``services``
-    for its store. Whoever asks waits ``patience_s`` seconds for a new answer at most (that of the settings, unless
-    given) where there is an old one.
+    for its store. Whoever asks waits ``patience_s`` seconds for a new answer at most where there is an old one. Unless
+    that is given it is as long as the settings say, and 0 while further answers are out of date.
     """
     cache = _kept.get(services)
     if cache is None:
         cache = _kept.setdefault(services, Answers(MOST_KEPT, background=services.in_background))
-    patience = services.settings.patience_s if patience_s is None else patience_s
+    patience = patience_s
+    if patience is None:
+        patience = 0.0 if cache.being_made > 1 else services.settings.patience_s
     long: list[bytes] = []
 
     def made() -> Lasting:

@@ -29,6 +29,9 @@ FRESH_S = 10.0
 """How long a catalogue and a workspace are used before ``dyno.yaml`` is read again."""
 
 
+LONGEST_REST_S = 0.1
+
+
 class StoreUnavailable(StoreError):
     """The store cannot be opened, or stopped answering."""
 
@@ -149,9 +152,12 @@ class Services:
         return explained(store, found, self.now_ms())
 
     def in_background(self, work: Callable[[], object]) -> None:
-        """Has it done by a thread of its own, one after the other; what fails there is for who asks next to meet."""
+        """Has it done by a thread of its own, one after the other; what fails there is for who asks next to meet.
+
+        The thread rests after each for as long as that took, so that requests have half of the time at least.
+        """
         if self._background is not None:
-            self._background.submit(work)
+            self._background.submit(_at_half_speed, work)
         else:
             work()
 
@@ -182,9 +188,14 @@ class Services:
         return load_workspace(self.settings.folder)
 
 
-def services(request: Request) -> Services:
-    """For ``Depends(services)``."""
+def services_of(request: Request) -> Services:
+    """Those of the application that was asked."""
     return cast(Services, request.app.state.services)
+
+
+async def services(request: Request) -> Services:
+    """For ``Depends(services)``. Not a plain function: each of those waits for a thread of its own."""
+    return services_of(request)
 
 
 def _reading_time() -> int:
@@ -194,6 +205,14 @@ def _reading_time() -> int:
 
 def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _at_half_speed(work: Callable[[], object]) -> None:
+    began = time.thread_time()
+    try:
+        work()
+    finally:
+        time.sleep(min(time.thread_time() - began, LONGEST_REST_S))
 
 
 def _let_go(store: Store) -> None:

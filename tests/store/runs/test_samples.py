@@ -38,6 +38,8 @@ def test_samples_are_read_page_by_page_in_the_order_of_a_whole_run(store: Store)
     assert list(store.runs.iter_samples(run, details=True)) == whole
     assert list(store.runs.iter_samples(run)) == [replace(one, details={}) for one in whole]
     assert list(store.runs.iter_samples(run, arm_id="arm-a", details=True)) == list(loaded.arms[1].samples)
+    timed = [one for one in whole if one.phase is Phase.MEASURED]
+    assert list(store.runs.iter_samples(run, details=True, measured=True)) == timed != whole
 
 
 def test_a_page_that_is_exactly_full_is_not_read_twice(store: Store) -> None:

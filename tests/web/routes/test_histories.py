@@ -97,19 +97,26 @@ def test_regressions_of_what_is_not_there_are_not_found(seeded: Seeded) -> None:
 def test_whose_history_can_be_asked_for_is_listed_with_labels_that_differ(room: Room) -> None:
     suite_run = run(room, Answerer("steady"), count=2)
     summary = suite_run.arms[0].metrics["duration_s"]
-    for number, (name, size) in enumerate((("sort", 9), ("sort size=10", 10)), 1):
-        arm = ArmResult("arm", name, "sort", {"size": size}, metrics={"duration_s": summary}, planned=1)
+    of_load = {"target": "http://local/v1", "normal_rate": 20.0, "width": 0.25}
+    made: list[tuple[str, str, dict[str, object]]] = [
+        ("sort", "sort", {"size": 9}),
+        ("sort size=10", "sort", {"size": 10}),
+        ("high_load", "high_load", of_load),
+    ]
+    for number, (name, of, params) in enumerate(made, 1):
+        arm = ArmResult("arm", name, of, params, metrics={"duration_s": summary}, planned=1)
         told = replace(
             suite_run, run_id=str(UUID(int=number)), kind="experiment", suite=None, form=None, arms=(arm,), targets={}
         )
-        room.store.runs.begin(told, [Arm("arm", name, "sort", {"size": size})], {"arm": 1})
+        room.store.runs.begin(told, [Arm("arm", name, of, params)], {"arm": 1})
         room.store.runs.finish(told)
     client = client_of(room)
     found = client.ok("/api/history-subjects")
     assert found["agents"] == ["steady"]
-    (experiment,) = found["experiments"]
+    load, experiment = found["experiments"]
+    assert [arm["label"] for arm in load["arms"]] == ["high_load (target=http://local/v1)"]
     assert [arm["label"] for arm in experiment["arms"]] == ["sort (size=9)", "sort size=10"]
-    for arm in experiment["arms"]:
+    for arm in (*load["arms"], *experiment["arms"]):
         assert len(client.ok("/api/history", subject=arm["name"])["points"]) == 1
         assert "duration_s" in client.ok("/api/metrics-known", subject=arm["name"])["items"]
     client.app.state.services.close()

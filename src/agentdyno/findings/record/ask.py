@@ -234,7 +234,7 @@ class Records:
             suite = header.suite
             assert suite is not None, "executions belong to runs of suites"
             benchmark = next(arm.benchmark for arm in header.arms if arm.arm_id == arm_id)
-            samples = self._store.runs.iter_samples(header.run_id, arm_id=arm_id, details=True)
+            samples = self._store.runs.iter_samples(header.run_id, arm_id=arm_id, details=True, measured=True)
             self._figures[key] = ArmFigures.of(suite.benchmark(benchmark or ""), samples, prints=False)
         return self._figures[key]
 

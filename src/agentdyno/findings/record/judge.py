@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +110,16 @@ def case_records(figures: ArmFigures) -> list[CaseRecord]:
 
 def case_digest(case: Case | None) -> str:
     """Of what is asked: input, target and turns."""
-    return "" if case is None else digest(to_plain([case.input, case.target, case.turns]), 16)
+    if case is None:
+        return ""
+    if isinstance(case.input, str) and isinstance(case.target, str) and not case.turns:
+        return _digest_of_texts(case.input, case.target)
+    return digest(to_plain([case.input, case.target, case.turns]), 16)
+
+
+@lru_cache(maxsize=4_096)  # every agent of a suite is asked the same
+def _digest_of_texts(asked: str, target: str) -> str:
+    return digest([asked, target, []], 16)
 
 
 def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:

@@ -118,8 +118,9 @@ def _subject(rows: Sequence[Row[*tuple[Any, ...]]]) -> RunSubject:
     # A command is named by itself, which is its only parameter.
     by_params = first.agent is None and list((first.params or {}).values()) != [first.name]
     return RunSubject(
-        first.experiment if by_params else " ".join(filter(None, (first.agent, first.name))),
-        _params_text(first.params or {}) if by_params else "",
+        first.experiment if by_params else first.name,
+        # Of a load it is the target that tells scenarios of one name apart.
+        _params_text(first.params or {}) if by_params else first.agent or "",
         first.side or "",
         metric=metric,
         unit=str(summary.get("unit", "")),

@@ -153,12 +153,16 @@ class RunRepository(Repository):
         with self._session as session, session.group(), session.transaction(durable=True):
             writes.finish_run(session, result, folder)
 
-    def iter_samples(self, run_id: str, *, arm_id: str | None = None, details: bool = False) -> Iterator[Sample]:
+    def iter_samples(
+        self, run_id: str, *, arm_id: str | None = None, details: bool = False, measured: bool = False
+    ) -> Iterator[Sample]:
         """The samples of a run, or of one of its arms, in the order of ``load``, a few at a time.
 
-        Without ``details``, those of each sample are empty. The store may be used in between, also for writing.
+        Without ``details``, those of each sample are empty; with ``measured`` warm-ups are not read. The store may be
+        used in between, also for writing.
         """
-        return sample_rows.iter_samples(self._session, run_id, arm_id, details)
+        phases = (Phase.MEASURED,) if measured else tuple(Phase)
+        return sample_rows.iter_samples(self._session, run_id, arm_id, details, phases)
 
     def _arm(self, run_id: str, arm_id: str) -> int:
         run = queries.run_key(self._session, run_id)

@@ -5,7 +5,7 @@ Between two pages nothing is held: no lock, no transaction, no cursor. Others ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -28,14 +28,16 @@ _WITHOUT_DETAILS = [
 ]
 
 
-def iter_samples(session: DatabaseSession, run_id: str, arm_id: str | None, details: bool) -> Iterator[Sample]:
+def iter_samples(
+    session: DatabaseSession, run_id: str, arm_id: str | None, details: bool, phases: Sequence[Phase] = tuple(Phase)
+) -> Iterator[Sample]:
     """Arms in the order of the plan, then phase, iteration, case, instrument and part."""
     with session, session.snapshot():
         keys = _arm_keys(session, run_id, arm_id)
     columns = COLUMNS if details else _WITHOUT_DETAILS
     with readable(run_id):
         for key, name in keys:
-            for phase in Phase:
+            for phase in phases:
                 wanted = select(*columns).where(samples.c.arm == key, samples.c.phase == phase.value)
                 for row in _pages(session, wanted):
                     yield row_sample(row, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -28,6 +29,8 @@ router = APIRouter(tags=["history"], dependencies=[Depends(require(Scope.READ))]
 Given = Annotated[Services, Depends(services)]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
 Partial = Annotated[bool, Query(description=INCLUDE_PARTIAL.description)]
+TARGET = "target"
+"""The parameter of a load's scenarios that says what was under it."""
 _FIELDS = {"--metric": "query.metric", "history": "query.subject"}
 
 
@@ -132,23 +135,29 @@ def history_subjects(services: Given) -> Response:
     """Agents that have run, and experiments with their arms."""
     store = services.store
     agents = sorted({row.name for row in store.boards.agents()})
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Mapping[str, object]]] = {}
     for row in store.boards.arm_series(limit=POINTS):
         if row.side != "baseline":
-            params = " ".join(f"{name}={value}" for name, value in row.params.items())
-            plain = not params or row.name != row.experiment
-            found.setdefault(row.experiment, {})[row.name] = row.name if plain else f"{row.name} ({params})"
+            found.setdefault(row.experiment, {})[row.name] = row.params
     experiments = tuple(
         ExperimentArms(
             name,
             tuple(
-                ArmLabel(f"{name}:{arm}" if arm == name and len(arms) > 1 else arm, label)
-                for arm, label in arms.items()
+                ArmLabel(f"{name}:{arm}" if arm == name and len(arms) > 1 else arm, _arm_label(name, arm, params))
+                for arm, params in arms.items()
             ),
         )
         for name, arms in sorted(found.items())
     )
     return answer(HistorySubjects(tuple(agents), experiments))
+
+
+def _arm_label(experiment: str, arm: str, params: Mapping[str, object]) -> str:
+    """The name of the arm where it tells its parameters; of a scenario of a load what was under it, else all."""
+    told = {TARGET: params[TARGET]} if TARGET in params else params
+    if not told or arm != experiment:
+        return arm
+    return f"{arm} ({' '.join(f'{name}={value}' for name, value in told.items())})"
 
 
 def _agent(services: Services, subject: str) -> str | None:

@@ -29,7 +29,7 @@ function optionFor(all: readonly Spread[], log: boolean, colours: Palette): Char
       type: "category",
       data: names,
       inverse: true,
-      axisLabel: { width: 130, overflow: "truncate", hideOverlap: false },
+      axisLabel: { width: window.innerWidth < 700 ? 110 : 260, overflow: "truncate", hideOverlap: false },
     },
     tooltip: {
       formatter: (item: { seriesType: string; name: string; data: unknown }) => {

@@ -55,6 +55,44 @@ function Against({ item }: { item: RunVerdict }): ReactElement {
   );
 }
 
+/** What is said of several agents in the same words, said once: "a, b have no earlier version here". */
+function together(items: readonly RunVerdict[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const { agent, summary } of items) {
+    const name = [agent, agent.replace(/@[^@]*$/, "")].find((known) => summary.startsWith(`${known} `)) ?? "";
+    const said = summary.slice(name.length).trim();
+    names.set(said, [...(names.get(said) ?? []), name]);
+  }
+  return [...names].map(([said, who]) => `${who.join(", ")} ${who.length > 1 ? said.replace(/^has /, "have ") : said}`.trim());
+}
+
+/** Agents that have nothing to be held against, in one place: a card for each would push the results off the screen. */
+function WithoutBaseline({ items }: { items: readonly RunVerdict[] }): ReactElement {
+  return (
+    <li className="panel">
+      <VerdictBadge verdict="no-baseline" /> <strong>{items.map((item) => item.agent).join(", ")}</strong>
+      {together(items).map((text) => (
+        <p key={text} className="run-verdict">
+          {text}
+        </p>
+      ))}
+    </li>
+  );
+}
+
+function Verdicts({ verdicts }: { verdicts: readonly RunVerdict[] }): ReactElement {
+  const alone = verdicts.filter((item) => item.verdict === "no-baseline");
+  const told = alone.length > 1 ? verdicts.filter((item) => item.verdict !== "no-baseline") : verdicts;
+  return (
+    <ul className="plain-list" aria-label="Against the baseline">
+      {told.map((item) => (
+        <Against key={item.agent} item={item} />
+      ))}
+      {alone.length > 1 && <WithoutBaseline items={alone} />}
+    </ul>
+  );
+}
+
 /** What it is, whether it is worse than its baseline, and the way to the runs before and after. */
 export function Heading({ run }: { run: RunResult }): ReactElement {
   const place = useResource<RunPlace>(`${api("runs", run.run_id, "place")}?status=${run.status}`);
@@ -73,13 +111,7 @@ export function Heading({ run }: { run: RunResult }): ReactElement {
         {previous !== null && <Link to={runAddress(previous)}>← Run before</Link>}
         {next !== null && <Link to={runAddress(next)}>Run after →</Link>}
       </nav>
-      {verdicts.length > 0 && (
-        <ul className="plain-list" aria-label="Against the baseline">
-          {verdicts.map((item) => (
-            <Against key={item.agent} item={item} />
-          ))}
-        </ul>
-      )}
+      {verdicts.length > 0 && <Verdicts verdicts={verdicts} />}
     </>
   );
 }

@@ -58,7 +58,7 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
           {row.simulated && <span className="badge">simulated</span>}
           {row.missing.length > 0 && (
             <span className="badge" title={`Unknown: ${row.missing.join(", ")}`}>
-              partial
+              {DIMENSIONS.length - row.missing.length} of {DIMENSIONS.length} dimensions
             </span>
           )}
         </span>
@@ -161,7 +161,7 @@ function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined
 
 /** Without the columns that say nothing of any agent here: a run without tokens needs no column of them. */
 function telling(columns: Column<AgentStanding>[], rows: readonly AgentStanding[]): Column<AgentStanding>[] {
-  const may = new Set(["ttft", "tokens", "cost", "per-success"]);
+  const may = new Set<string>([...DIMENSIONS, "ttft", "tokens", "cost", "per-success"]);
   const says = (column: Column<AgentStanding>, row: AgentStanding): boolean =>
     (column.value?.(row) ?? null) !== null || (column.key === "cost" && (row.known_cost_usd ?? 0) > 0);
   return columns.filter((column) => !may.has(column.key) || rows.some((row) => says(column, row)));
