@@ -12,6 +12,7 @@ from agentdyno.findings.baseline.ask import find_baseline
 from agentdyno.findings.duel.judge import duel_cautions
 from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.pairing import pair_records
+from agentdyno.findings.engine.severity import ANY_METRIC
 from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.gate.words import broke_words
@@ -57,7 +58,7 @@ class Histories:
     """Asks one store; with ``partial`` also about runs that were quick, limited or cut short.
 
     ``policy`` is the project's: versions are compared by its families. ``thresholds`` are, too: they say from which
-    change on a metric counts where a question does not.
+    change on a metric counts where neither a question nor the suite does.
     """
 
     def __init__(
@@ -117,9 +118,9 @@ class Histories:
     ) -> RegressionReport:
         """The newest version against the baseline, and every watched metric over time.
 
-        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); the project's without it.
+        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); without it ``thresholds_of``.
         """
-        threshold = known_thresholds(threshold, self._thresholds)
+        threshold = known_thresholds(threshold, self.thresholds_of(agent, suite) if threshold is None else None)
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
@@ -136,6 +137,12 @@ class Histories:
             warnings=[*warnings, *_thin(series)],
             judged=bool(labels[0]) or any(len(item.points) >= FEWEST_POINTS for item in series),
         )
+
+    def thresholds_of(self, agent: str, suite: str | None = None) -> dict[str, float]:
+        """What files declare: the suite as the agent's newest run of it had it, else the project."""
+        found = self._records.suite_of(agent, suite)
+        declared = {} if found is None else found.thresholds
+        return {**({} if ANY_METRIC in declared else self._thresholds or {}), **declared}
 
     def _by_version(
         self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None
