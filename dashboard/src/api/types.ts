@@ -487,7 +487,9 @@ export interface components {
          *     agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
          *     limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
          *     executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
-         *     ``older_version`` names agents of which there are only results of other versions of the suite.
+         *     ``older_version`` names agents of which there are only results of other versions of the suite. ``recorded`` names
+         *     agents (``name@version``) whose model calls went through the recording proxy in their last success in a benchmark,
+         *     where those of others on the board did not: their times are longer by what the proxy takes.
          */
         BoardScope: {
             /** @default false */
@@ -500,6 +502,8 @@ export interface components {
             older_version: string[];
             /** @default [] */
             other_suites: string[];
+            /** @default [] */
+            recorded: string[];
             /** @default [] */
             suites: string[];
             /** @default 0 */
@@ -3019,7 +3023,8 @@ export interface components {
          *
          *     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
          *     said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
-         *     which a run of it is a success. ``record`` says what is kept of the agents' model calls.
+         *     which a run of it is a success. ``record`` says what is kept of the agents' model calls. ``thresholds`` say from
+         *     which change on a metric counts as worse, as ``findings.history.judge_thresholds`` has them.
          */
         Suite: {
             /** @default [] */
@@ -3052,6 +3057,9 @@ export interface components {
             source: string;
             /** @default  */
             suite_id: string;
+            thresholds?: {
+                [key: string]: number;
+            };
             /** @default  */
             version: string;
             warmup: number | null;

@@ -36,6 +36,12 @@ export function BoardScope({ scope }: { scope: Scope }): ReactElement {
           <code>dyno run SUITE {scope.older_version.map((name) => `--agent ${shellWord(name)}`).join(" ")}</code>.{" "}
         </>
       )}
+      {scope.recorded.length > 0 && (
+        <>
+          ‡ Model calls of {scope.recorded.join(", ")} went through the recording proxy, which takes time, those of the others did not: their speed is not compared
+          like with like.{" "}
+        </>
+      )}
       {scope.left_out > 0 && <>Not counted: {count(scope.left_out)} executions in runs that were quick, limited or cut short. </>}
       {scope.includes_partial && <>Runs that were quick, limited or cut short are counted, and marked †. </>}
       {scope.unknown_form > 0 && (

@@ -8,7 +8,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, partial
 from json.encoder import encode_basestring
@@ -113,7 +113,11 @@ def _indented(plain: Any, line: str, step: str) -> str:
 @cache
 def left_out(kind: type) -> tuple[tuple[str, object], ...]:
     """Fields that are written only where they differ from their default, with that default."""
-    return tuple((field.name, field.default) for field in fields(kind) if field.metadata.get("left_out"))
+    return tuple((item.name, _default(item)) for item in fields(kind) if item.metadata.get("left_out"))
+
+
+def _default(item: Field[object]) -> object:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 _Reader = Callable[[Any, str], object]

@@ -175,7 +175,8 @@ class Suite:
 
     ``created_at`` is an ISO date as written; ``version`` is declared or "". ``warmup`` is ``None`` where nobody
     said: 3 calls for an agent that costs nothing, none for others. ``fail_under`` is the least accuracy (0..1) with
-    which a run of it is a success. ``record`` says what is kept of the agents' model calls.
+    which a run of it is a success. ``record`` says what is kept of the agents' model calls. ``thresholds`` say from
+    which change on a metric counts as worse, as ``findings.history.judge_thresholds`` has them.
     """
 
     name: str
@@ -197,6 +198,7 @@ class Suite:
     source: str = ""
     fail_under: float | None = FAIL_UNDER.default
     record: str = field(default=RECORD.default, metadata=LEFT_OUT)
+    thresholds: Mapping[str, float] = field(default_factory=dict, metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "benchmarks", tuple(self.benchmarks))

@@ -46,6 +46,16 @@ class FileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class ThresholdsKey(FileModel):
+    """A key that ``dyno.yaml`` and suites have."""
+
+    thresholds: dict[str, float] = Field(
+        default_factory=dict,
+        description="Changes that count as regressions, by metric, in parts of the value before; all for the others",
+        examples=[{"all": 0.1, "accuracy": 0.05}],
+    )
+
+
 class OptionsModel(BaseModel):
     """What of the suite is run, and what it may cost; left out: as the suite says."""
 

@@ -137,3 +137,13 @@ def bands_of(document: Mapping[str, Any]) -> dict[str, float] | None:
     """The thresholds of a validated file, as numbers; ``None`` where it asks for no bands."""
     given = document.get("bands")
     return None if given is None else {name: float(value) for name, value in given.items()}
+
+
+def thresholds_of(document: Mapping[str, Any], source: str) -> dict[str, float]:
+    """From which change on metrics count as worse, as a validated file says. ``SpecError`` for an unknown metric."""
+    given = document.get("thresholds")
+    if not given:
+        return {}
+    from agentdyno.findings.history.judge_thresholds import project_thresholds
+
+    return project_thresholds(given, f"{source}: thresholds")

@@ -159,7 +159,7 @@ def test_streaming_tells_when_the_framework_handed_on_its_first_text(
     assert second.at_s <= response.readings["first_delta_s"] <= response.readings["duration_s"]
 
 
-@pytest.mark.parametrize("given", CORE, ids=lambda given: given.framework)
+@pytest.mark.parametrize("given", CHOSEN, ids=lambda given: given.framework)
 def test_what_the_model_s_server_refuses_fails_the_case_and_not_the_agent(given: GivenAgent, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Reply:
         return Reply("no such thing", 400) if "bad" in asked.text else Reply("fine")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentdyno.agents.frameworks.http_errors import model_failure
+from agentdyno.agents.frameworks.http_errors import NamedError, model_failure
 from agentdyno.agents.hosting.failures import case_failed
 from agentdyno.model.case import Response
 from agentdyno.model.sample import FailureKind, Status
@@ -51,6 +51,9 @@ def wrapped(cause: Exception) -> Exception:
         (HTTPStatusError(502), FailureKind.HTTP_ERROR, True),
         (wrapped(Refused(429)), FailureKind.RATE_LIMITED, True),
         (wrapped(APIConnectionError("no route")), FailureKind.RESET, True),
+        (NamedError("RateLimitError", "too many"), FailureKind.RATE_LIMITED, True),
+        (NamedError("BadRequestError", "no such thing"), FailureKind.HTTP_ERROR, False),
+        (NamedError("APIConnectionError", "no route"), FailureKind.RESET, True),
     ],
 )
 def test_a_refusal_has_the_kind_that_an_endpoint_s_would_have(
@@ -72,6 +75,7 @@ def test_the_server_s_time_to_wait_is_kept_and_a_long_prompt_is_a_limit() -> Non
 
 def test_anything_else_and_what_is_no_framework_s_stays_an_exception() -> None:
     assert model_failure(ValueError("no"), "no", None) is None
+    assert model_failure(NamedError("MALFORMED_FUNCTION_CALL", "no"), "no", None) is None
     of_a_framework = Response(observed={"framework": "langgraph 1.2"})
     assert case_failed(Refused(429), of_a_framework).kind is FailureKind.RATE_LIMITED
     assert case_failed(Refused(429), of_a_framework).response is of_a_framework

@@ -60,6 +60,35 @@ def test_dyno_yaml_has_thresholds_that_history_uses(tmp_path: Path) -> None:
     room.store.close()
 
 
+def test_a_suite_has_thresholds_that_go_before_those_of_dyno_yaml(tmp_path: Path) -> None:
+    room = Room(tmp_path, Store.open(tmp_path / "dyno.db"))
+    run(room, Answerer("a", "1.0"), count=24)
+    second = run(
+        room, Answerer("a", "1.1", wrong=ids(0, 10)), count=24, thresholds={"accuracy": 0.5, "reliability": 0.5}
+    )
+    first = room.store.boards.load_suite("room")
+    assert second.suite is not None
+    assert second.suite.digest == first.digest, "a threshold is no part of a version"
+    asked = Histories(room.store, thresholds={"accuracy": 0.05, "speed": 0.3})
+    assert asked.thresholds_of("a") == {"accuracy": 0.5, "reliability": 0.5, "speed": 0.3}
+    assert "accuracy" not in [item.metric for item in asked.regressions("a").regressions]
+    assert "accuracy" in [item.metric for item in asked.regressions("a", threshold=0.1).regressions]
+    client = client_of(room)
+    path = "/benchmarks/agents/a/regressions"
+    assert "accuracy" not in [item["metric"] for item in client.ok(path)["regressions"]]
+    assert "accuracy" in [item["metric"] for item in client.ok(path, thresholds=["accuracy=0.1"])["regressions"]]
+    client.app.state.services.close()
+    run(room, Answerer("a", "1.1", wrong=ids(0, 10)), count=24, thresholds={"all": 0.2})
+    assert asked.thresholds_of("a") == {ANY_METRIC: 0.2}, "a number for all of the suite leaves none to the project"
+    room.store.close()
+
+
+def test_a_threshold_of_a_suite_that_is_none_is_refused_where_it_stands(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"thresholds: .*acuracy") as caught:
+        Room(tmp_path, Store.open(tmp_path / "dyno.db")).suite(thresholds={"acuracy": 0.5})
+    assert "accuracy" in (caught.value.remedy or "")
+
+
 def test_a_threshold_of_dyno_yaml_that_is_none_is_refused_where_it_stands(tmp_path: Path) -> None:
     (tmp_path / "dyno.yaml").write_text("thresholds: {acuracy: 0.5}\n")
     with pytest.raises(SpecError, match=r"dyno\.yaml: thresholds: .*acuracy") as caught:

@@ -8,6 +8,8 @@ import { OfCases } from "../../shared/BoardScope";
 import { DIMENSIONS } from "../../shared/dimensions";
 
 const TOP = 3;
+/** In place of a category: every one that has results, ranks within it. */
+export const EACH = "each";
 
 function Score({ score }: { score: RankedScore | undefined }): ReactElement {
   if (!score || score.score === null) return <span className="muted">{UNKNOWN}</span>;
@@ -50,8 +52,16 @@ function Trend({ change }: { change: number | null | undefined }): ReactElement 
   );
 }
 
-function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: string) => void): Column<LeaderboardEntry>[] {
-  const ordered = metric === "all" ? "overall" : metric;
+/** The category of an entry, where the board has the agents of each category one after the other. */
+const CATEGORY: Column<LeaderboardEntry> = {
+  key: "category",
+  label: "Category",
+  value: (entry) => entry.category,
+  render: (entry) => entry.category,
+};
+
+function columnsOf(board: Leaderboard, chosen: readonly string[], onToggle: (agent: string) => void): Column<LeaderboardEntry>[] {
+  const ordered = board.metric === "all" ? "overall" : board.metric;
   const scores = ["overall", ...DIMENSIONS].map(
     (name): Column<LeaderboardEntry> => ({
       key: name,
@@ -63,6 +73,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
         <span>
           <Score score={entry.scores[name]} />
           {name === "accuracy" && entry.scores[name]?.score != null && <OfCases entry={entry} />}
+          {name === "speed" && board.scope.recorded.includes(entry.agent) && <span title="Its model calls were recorded, which takes time"> ‡</span>}
           {name === "overall" && entry.missing.length > 0 && (
             <span className="leaderboard-partial" title={`Without ${entry.missing.join(", ")}`}>
               {" "}
@@ -74,6 +85,7 @@ function columnsOf(metric: string, chosen: readonly string[], onToggle: (agent: 
     }),
   );
   return [
+    ...(board.category === EACH ? [CATEGORY] : []),
     { key: "rank", label: "Rank", value: (entry) => entry.scores[ordered]?.rank, render: (entry) => <Rank score={entry.scores[ordered]} /> },
     {
       key: "agent",
@@ -155,9 +167,9 @@ export function LeaderboardTable({ board, chosen, onToggle }: LeaderboardTablePr
     <div className="leaderboard-table">
     <Table
       caption={`Agents by ${ordered}, ${board.category}, last ${board.days} days`}
-      columns={columnsOf(board.metric, chosen, onToggle)}
+      columns={columnsOf(board, chosen, onToggle)}
       rows={board.entries}
-      rowKey={(entry) => entry.agent}
+      rowKey={(entry) => `${entry.category} ${entry.agent}`}
       compact={["agent", ordered]}
       rowClass={(entry) => ((entry.scores[ordered]?.rank ?? TOP + 1) <= TOP ? "leaderboard-podium" : undefined)}
     />

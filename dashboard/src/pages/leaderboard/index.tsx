@@ -7,13 +7,13 @@ import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
 import { BoardScope, suiteOptions } from "../../shared/BoardScope";
 import { DimensionBars } from "./DimensionBars";
-import { LeaderboardTable } from "./LeaderboardTable";
+import { EACH, LeaderboardTable } from "./LeaderboardTable";
 import { PerformanceRadarChart } from "./PerformanceRadarChart";
 import "./page.css";
 
 export const title = "Leaderboard";
 
-const CATEGORIES = ["overall", "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"];
+const CATEGORIES = ["overall", [EACH, "each by itself"], "speed", "accuracy", "cost", "reliability", "scalability", "comprehensive"] as const;
 const METRICS = [["all", "overall score"], "accuracy", "speed", "efficiency", "cost", "reliability"] as const;
 const DAYS = [["1", "1 day"], ["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["365", "1 year"]] as const;
 const RUNS = [["", "whole runs"], ["yes", "quick and limited, too"]] as const;
@@ -56,7 +56,8 @@ export default function LeaderboardPage(): ReactElement {
   const [metric, setMetric] = useQueryParam("metric", "all");
   const [days, setDays] = useQueryParam("days", "30");
   const [limit, setLimit] = useQueryParam("limit", "20");
-  const [suite, setSuite] = useQueryParam("suite");
+  const [asked, setSuite] = useQueryParam("suite");
+  const suite = category === EACH ? "" : asked;
   const [agents, setAgents] = useQueryParam("agents");
   const [partial, setPartial] = useQueryParam("partial");
   const board = useResource<Leaderboard>(address("/benchmarks/leaderboard", { category, metric, days, limit, suite_id: suite, include_partial: partial === "yes" ? "true" : "" }));
@@ -89,7 +90,7 @@ export default function LeaderboardPage(): ReactElement {
         <Select label="Category" value={category} options={CATEGORIES} onChange={setCategory} />
         <Select label="Ordered by" value={metric} options={METRICS} onChange={setMetric} />
         <Select label="Of the last" value={days} options={DAYS} onChange={setDays} />
-        <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />
+        {category !== EACH && <Select label="Suite" value={suite} options={suiteOptions(suites.data)} onChange={setSuite} />}
         <Select label="Runs" value={partial} options={RUNS} onChange={setPartial} />
         <Select label="Rows" value={limit} options={LIMITS} onChange={setLimit} />
       </Filters>
@@ -112,7 +113,7 @@ export default function LeaderboardPage(): ReactElement {
                 before.
               </p>
               <BoardScope scope={data.scope} />
-              <Pictures entries={data.entries} chosen={chosen} suite={suite || onlySuite(data)} />
+              {data.category !== EACH && <Pictures entries={data.entries} chosen={chosen} suite={suite || onlySuite(data)} />}
             </>
           )
         }

@@ -6,6 +6,7 @@ import json
 from importlib import import_module
 from typing import Any
 
+from agentdyno.agents.frameworks.http_errors import NamedError
 from agentdyno.agents.frameworks.trail import FrameworkCall, Question, ToolRun, Trail, question, tokens
 from agentdyno.model.case import Usage
 
@@ -47,7 +48,7 @@ class AdkAgent:
             if event.is_final_response():
                 answer = _text(event) or answer
                 if event.error_code and not answer:
-                    raise RuntimeError(f"{event.error_code}: {event.error_message or 'the model gave no answer'}")
+                    raise NamedError(str(event.error_code), event.error_message or "the model gave no answer")
         return self._structured(answer)
 
     async def _new_session(self, asked: Question) -> str:

@@ -16,6 +16,22 @@ _NOT_REACHED = frozenset(
     {"APIConnectionError", "ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError", "WriteError"}
 )
 """Classes of openai, anthropic, litellm and httpx for a connection that was not made, or broke."""
+_STATUSES = {
+    **{"BadRequestError": 400, "AuthenticationError": 401, "PermissionDeniedError": 403, "NotFoundError": 404},
+    **{"ContextWindowExceededError": 400, "ContentPolicyViolationError": 400, "UnprocessableEntityError": 422},
+    **{"Timeout": 408, "RateLimitError": 429, "InternalServerError": 500, "BadGatewayError": 502},
+    "ServiceUnavailableError": 503,
+}
+"""What the classes of openai, anthropic and litellm stand for, by their name."""
+
+
+class NamedError(RuntimeError):
+    """What a framework tells by the name of an exception that it caught itself."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"{name}: {message}")
+        self.name = name
+        self.status_code = _STATUSES.get(name)
 
 
 def model_failure(error: BaseException, message: str, traceback: str | None) -> CaseFailed | None:
@@ -36,7 +52,8 @@ def model_failure(error: BaseException, message: str, traceback: str | None) -> 
             retry_after_s=_retry_after_s(one) if status in RETRYABLE else None,
             traceback=traceback,
         )
-    if any(type(one).__name__ in _NOT_REACHED for one in _causes(error)):
+    names = (one.name if isinstance(one, NamedError) else type(one).__name__ for one in _causes(error))
+    if not _NOT_REACHED.isdisjoint(names):
         return CaseFailed(FailureKind.RESET, message, retryable=True, traceback=traceback)
     return None
 

@@ -30,7 +30,7 @@ from agentdyno.settings.judging import INCLUDE_PARTIAL
     metavar="X|METRIC=X",
     multiple=True,
     help="With --regressions: a change that counts, in parts of the value before; repeated for single metrics.  "
-    "[default: thresholds of dyno.yaml, else 0.1]",
+    "[default: thresholds of the suite, else of dyno.yaml, else 0.1]",
 )
 @setting_option(INCLUDE_PARTIAL)
 @click.option("--gate", is_flag=True, help="With --regressions: exit 1 when there are any.")
@@ -65,12 +65,14 @@ def command(
         raise click.UsageError("--regressions looks at every benchmark; leave --benchmark out")
     with open_store(store, must_exist=True) as opened:
         here = workspace_here()
-        asked = Histories(opened, workspace=here.name, partial=include_partial, policy=here.gate)
+        asked = Histories(
+            opened, workspace=here.name, partial=include_partial, policy=here.gate, thresholds=here.thresholds
+        )
         if not regressions:
             series = asked.of(subject, metric, suite=suite, benchmark=benchmark, days=days, baseline=baseline)
             show(Conclusions(histories=(series,)), formats, output_dir, as_json=as_json, shown=series)
             return 0
-        given = thresholds_from(thresholds, project=here.thresholds)
+        given = thresholds_from(thresholds, project=asked.thresholds_of(subject, suite))
         report = asked.regressions(subject, baseline=baseline, threshold=given, suite=suite, days=days)
         histories: tuple[History, ...] = ()
         if metric is not None or formats:

@@ -145,7 +145,8 @@ class Boards:
         older = self._older(
             known, digest, since=reading.now_ms - reading.days * DAY_MS, on_board={row.agent for row in rows}
         )
-        return rows, before, replace(scope, older_version=older)
+        recorded = self._recorded([digest], rows, reading.partial)
+        return rows, before, replace(scope, older_version=older, recorded=recorded)
 
     def _across(
         self, reading: _Reading, known: Sequence[SuiteRow]
@@ -166,7 +167,9 @@ class Boards:
 
         scope = self._scope(reading, shared, [newest[suite_id] for suite_id in shared], known)
         left = tuple(sorted(set(ran) - set(agents)))
-        return kept(0), kept(1), replace(scope, not_shared=left)
+        rows = kept(0)
+        recorded = self._recorded([newest[suite_id] for suite_id in shared], rows, reading.partial)
+        return rows, kept(1), replace(scope, not_shared=left, recorded=recorded)
 
     def _scope(
         self, reading: _Reading, suites: tuple[str, ...], digests: Sequence[str], known: Sequence[SuiteRow]
@@ -196,6 +199,14 @@ class Boards:
         others = {name for version in versions[1:] for name in ran.get(version, ())}
         return tuple(sorted(others.difference(on_board)))
 
+    def _recorded(
+        self, digests: Sequence[str], rows: Sequence[LeaderboardRow | MatrixRow], partial: bool
+    ) -> tuple[str, ...]:
+        """Agents of the board whose times a recording proxy is in, where it is not in those of all."""
+        here = {f"{row.agent}@{row.agent_version}" for row in rows}
+        found = here & self.store.boards.recorded_agents(digests, partial=partial) if len(here) > 1 else set()
+        return tuple(sorted(found)) if found != here else ()
+
     def matrix(self, *, suite: str | None = None, category: str | None = None, partial: bool = False) -> Matrix:
         """Every agent × every dimension, from each agent's last success in each benchmark.
 
@@ -217,6 +228,8 @@ class Boards:
             if asked is not None:
                 here = {row.agent for row in rows}
                 scope = replace(scope, older_version=self._older(known, asked, since=0, on_board=here))
+            digests = [row.digest for row in known if row.suite_id in scope.suites] if asked is None else [asked]
+            scope = replace(scope, recorded=self._recorded(digests, rows, partial))
             return matrix(rows, suite=self._suite_name(asked), weights=self._weights(), scope=scope)
 
         return self.matrices.get(self.store.boards.generation(), question, make)
@@ -248,7 +261,11 @@ class Boards:
         """The boards of ``by_category`` as one, by category; each entry says its own."""
         entries = tuple(entry for board in boards for entry in board.entries)
         suites = dict.fromkeys(suite for board in boards for suite in board.scope.suites)
-        scope = BoardScope(suites=tuple(suites), includes_partial=any(b.scope.includes_partial for b in boards))
+        scope = BoardScope(
+            suites=tuple(suites),
+            includes_partial=any(board.scope.includes_partial for board in boards),
+            recorded=tuple(sorted({agent for board in boards for agent in board.scope.recorded})),
+        )
         told = boards[0].metric if boards else metric
         total = sum(board.total for board in boards)
         return Leaderboard(EACH, told, days, self._now(), self._weights(), entries, total, scope)

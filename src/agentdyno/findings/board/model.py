@@ -112,7 +112,9 @@ class BoardScope:
     agents that are left out because they did not run all of ``suites``. ``includes_partial``: runs that were quick,
     limited or cut short are in it; else ``left_out`` counts their executions in the window. ``unknown_form`` counts
     executions in it of which nobody can tell, because they were recorded before that was kept or by another tool.
-    ``older_version`` names agents of which there are only results of other versions of the suite.
+    ``older_version`` names agents of which there are only results of other versions of the suite. ``recorded`` names
+    agents (``name@version``) whose model calls went through the recording proxy in their last success in a benchmark,
+    where those of others on the board did not: their times are longer by what the proxy takes.
     """
 
     suites: tuple[str, ...] = ()
@@ -122,6 +124,7 @@ class BoardScope:
     left_out: int = 0
     unknown_form: int = 0
     older_version: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

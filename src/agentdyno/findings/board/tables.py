@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -28,6 +29,7 @@ from agentdyno.show.wording import NOTHING, count, one_line, percent, show, when
 
 _MOST_NAMED = 5
 """Agents that a note lists by name."""
+_TIMED = "speed"
 _HASH = 10
 """Characters shown of a version that is a digest."""
 _POINTS = "Points of 100 with their 95 % interval where it is known."
@@ -112,7 +114,8 @@ def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
             score = entry.scores[name]
             known = score.score is not None
             of = f" of {cases_text(entry)}" if name == "accuracy" and entry.cases else ""
-            text = f"{100 * (score.score or 0.0):.0f} #{score.rank}{of}" if known else NOTHING
+            mark = RECORDED if name == _TIMED and entry.agent in board.scope.recorded else ""
+            text = f"{100 * (score.score or 0.0):.0f} #{score.rank}{mark}{of}" if known else NOTHING
             cells.append(Cell(text, Tone.PLAIN if known else Tone.MUTED))
         rows.append(tuple(cells))
     notes = ("Points of 100, and after # the rank; accuracy also says of how many cases it is.",)
@@ -134,7 +137,10 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
         marks = [entry.partial, *(False for _ in DIMENSIONS)]
         done = Cell(f"{entry.benchmarks_completed}/{matrix.benchmarks}" + MARK * bool(entry.not_whole))
         name = Cell(labels[entry.agent])
-        cells = (_score_cell(score, mark) for score, mark in zip(own, marks, strict=True))
+        cells = [_score_cell(score, mark) for score, mark in zip(own, marks, strict=True)]
+        if entry.agent in matrix.scope.recorded and entry.scores[_TIMED].score is not None:
+            place = (OVERALL, *DIMENSIONS).index(_TIMED)
+            cells[place] = replace(cells[place], text=cells[place].text + RECORDED)
         scores.append((name, *cells, Cell(cases_text(entry)), done))
         ranks.append((name, *(Cell(rank_text(score), _tone(score)) for score in own)))
     shown = count(len(matrix.entries), "agent")
@@ -174,6 +180,10 @@ MARK = "†"
 """Beside results of runs that were quick, limited or cut short."""
 
 
+RECORDED = "‡"
+"""Beside the speed of agents whose model calls were recorded, on a board with others whose calls were not."""
+
+
 def suites_text(scope: BoardScope) -> str:
     """``first`` or ``first + second``: what the board is about."""
     return " + ".join(one_line(name) for name in scope.suites)
@@ -195,6 +205,12 @@ def scope_notes(scope: BoardScope) -> list[str]:
         own = [one_line(name) for name in scope.older_version]
         again = " ".join(f"--agent {shlex.quote(name)}" for name in own[:_MOST_NAMED])
         notes.append(f"Only older versions of this suite were run by {_listed(own)}: `dyno run SUITE {again}`.")
+    if scope.recorded:
+        named = _listed([one_line(name) for name in scope.recorded])
+        notes.append(
+            f"{RECORDED} Model calls of {named} went through the recording proxy, which takes time; those of the "
+            "others did not: speed is not compared like with like. `--record off` measures without."
+        )
     if scope.left_out:
         said = count(scope.left_out, "execution")
         notes.append(f"Not counted: {said} in runs that were quick, limited or cut short; {INCLUDE_PARTIAL.option}.")

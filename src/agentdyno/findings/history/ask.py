@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
 from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.severity import ANY_METRIC
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report
@@ -56,7 +57,7 @@ class Histories:
     """Asks one store; with ``partial`` also about runs that were quick, limited or cut short.
 
     ``policy`` is the project's: versions are compared by its families. ``thresholds`` are, too: they say from which
-    change on a metric counts where a question does not.
+    change on a metric counts where neither a question nor the suite does.
     """
 
     def __init__(
@@ -109,13 +110,13 @@ class Histories:
     ) -> RegressionReport:
         """The newest version against the baseline, and every watched metric over time; of an experiment, the latter.
 
-        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); the project's without it.
+        ``threshold`` is one number, or one by metric (``ANY_METRIC`` for the others); without it ``thresholds_of``.
         """
-        threshold = known_thresholds(threshold, self._thresholds)
         known = self._store.boards.agents()
         if not is_agent(known, agent) and (self._arms_called(agent) or (not known and self._experiments())):
             _require_no_agent(agent, (suite, None, baseline), self._agents())
-            return self._of_code(self._arm_rows(agent, days), threshold)
+            return self._of_code(self._arm_rows(agent, days), known_thresholds(threshold, self._thresholds))
+        threshold = known_thresholds(threshold, self.thresholds_of(agent, suite) if threshold is None else None)
         name, version = self._records.agent_named(agent)
         rows = self._series(name, suite, None, days)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
@@ -144,6 +145,12 @@ class Histories:
             found, better = [*found, *worse], [*better, *improved]
         enough = any(len(item.points) >= FEWEST_POINTS for item in series)
         return regression_report(rows[-1].name, "", "", found, better, warnings=_thin(series), judged=enough)
+
+    def thresholds_of(self, agent: str, suite: str | None = None) -> dict[str, float]:
+        """What files declare: the suite as the agent's newest run of it had it, else the project."""
+        found = self._records.suite_of(agent, suite)
+        declared = {} if found is None else found.thresholds
+        return {**({} if ANY_METRIC in declared else self._thresholds or {}), **declared}
 
     def _by_version(
         self, agent: tuple[str, str | None], baseline: str | None, threshold: Mapping[str, float], suite: str | None

@@ -12,7 +12,7 @@ from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask_labels import known_agent
 from agentdyno.findings.record.judge import combined
-from agentdyno.model import RunResult
+from agentdyno.model import RunResult, Suite
 from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.settings.judging import INCLUDE_PARTIAL
@@ -126,6 +126,13 @@ class Records:
         if problem is not None and not records:
             raise problem
         return records
+
+    def suite_of(self, agent: str, suite: str | None = None) -> Suite | None:
+        """The suite as the agent's newest run of it had it; ``None`` where no run is here."""
+        name, version = self.agent_named(agent)
+        rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
+        newest = next((row for row in rows if row.run_id), None)
+        return None if newest is None else self._header(newest.run_id).suite
 
     def figures(self, run_id: str, arm_id: str) -> ArmFigures:
         """What one arm of a run did."""

@@ -25,7 +25,7 @@ from agentdyno.settings.judging import PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 from agentdyno.specs.dataset.load import DataPlace, load_cases
 from agentdyno.specs.files.problems import FileProblem, shorten, spec_error
-from agentdyno.specs.layers import Document
+from agentdyno.specs.layers import Document, thresholds_of
 from agentdyno.specs.workspace.agents import agent_uses
 
 _MIB = 1024 * 1024
@@ -81,6 +81,7 @@ def build_suite(document: Document, inline: Mapping[int, Sequence[object]], plac
         source=place.source,
         fail_under=document.get("fail_under"),
         record=document.get("record", RECORD.default),
+        thresholds=thresholds_of(document, place.source),
     )
 
 

@@ -14,7 +14,7 @@ from agentdyno.specs.bands import BandsKey
 from agentdyno.specs.dataset.format import DatasetField
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import check_version, refuse
-from agentdyno.specs.forms import FileModel, Line, Text, form
+from agentdyno.specs.forms import FileModel, Line, Text, ThresholdsKey, form
 from agentdyno.specs.suite.rubric import DIMENSIONS, METRICS, MeasuredField, RubricField, RubricModel, ScorersField
 from agentdyno.specs.workspace.agent_format import AgentField
 
@@ -206,7 +206,7 @@ _ORDER = (
 SuiteLayer = form("SuiteLayer", SUITE | QUICK, base=LayerOwn, order=f"{_ORDER} limit benchmarks cases")
 
 
-class SuiteFileOwn(BenchmarkFields, SuiteOwn):
+class SuiteFileOwn(BenchmarkFields, SuiteOwn, ThresholdsKey):
     """A suite, as its file describes it."""
 
     dataset: DatasetField = Field(  # type: ignore[assignment]
@@ -256,7 +256,7 @@ SuiteFile = form(
     SUITE,
     base=SuiteFileOwn,
     order=f"{_ORDER} test_type metrics_measured dataset expected_outputs scoring_rubric scorer suite_id suite_name "
-    "name category description benchmarks baseline_scores version created_at imports",
+    "name category description benchmarks baseline_scores thresholds version created_at imports",
     benchmarks=(
         list[BenchmarkModel],  # type: ignore[valid-type]
         Field(

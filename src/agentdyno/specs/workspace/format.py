@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from agentdyno.settings.alerts import MOST_CHANNELS
 from agentdyno.specs.files.problems import dotted, shorten
 from agentdyno.specs.files.shorthand import refuse
-from agentdyno.specs.forms import FileModel, Line
+from agentdyno.specs.forms import FileModel, Line, ThresholdsKey
 from agentdyno.specs.suite.format import spell_ids
 from agentdyno.specs.workspace.agent_format import DeclaredField
 from agentdyno.specs.workspace.alerts import CHANNEL_NAME, AlertsField
@@ -42,7 +42,7 @@ class RunModel(FileModel):
     )
 
 
-class WorkspaceFile(FileModel):
+class WorkspaceFile(ThresholdsKey):
     """A project's agents, suites, prices, gate and store."""
 
     workspace: Line = Field(default="default", description="Name of the workspace", examples=["support-bot"])
@@ -81,11 +81,6 @@ class WorkspaceFile(FileModel):
         default_factory=WeightsModel,
         description="Weights of the dimensions in the overall scores of boards",
         examples=[{"accuracy": 0.5, "cost": 0.3}],
-    )
-    thresholds: dict[str, float] = Field(
-        default_factory=dict,
-        description="Changes that count as regressions, by metric, in parts of the value before; all for the others",
-        examples=[{"all": 0.1, "accuracy": 0.05}],
     )
     alerts: dict[str, AlertsField] = Field(
         default_factory=dict,

@@ -66,19 +66,19 @@ def read_workspace(path: Path) -> Workspace:
         gate=gate_policy(document.get("gate", {})),
         weights=_floats(document.get("weights", {})),
         alerts=alert_channels(document.get("alerts", {}), source),
-        thresholds=_thresholds(document.get("thresholds", {}), source),
+        thresholds=_thresholds(document, source),
         store=document.get("store"),
         base_dir=str(folder),
         source=source,
     )
 
 
-def _thresholds(given: Mapping[str, float], source: str) -> dict[str, float]:
-    if not given:
+def _thresholds(document: Mapping[str, Any], source: str) -> dict[str, float]:
+    if "thresholds" not in document:
         return {}
-    from agentdyno.findings.history.judge_thresholds import project_thresholds
+    from agentdyno.specs.layers import thresholds_of
 
-    return project_thresholds(given, f"{source}: thresholds")
+    return thresholds_of(document, source)
 
 
 def resolve_agents(uses: Sequence[AgentUse], workspace: Workspace) -> tuple[AgentUse, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,10 +12,11 @@ from agentdyno.findings.board.model import MatrixRow
 from agentdyno.model import Suite
 from agentdyno.model.naming import GIVEN
 from agentdyno.store.boards.identities import uid_text
-from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, latest, suites
+from agentdyno.store.boards.schema import SHOWN, agents, benchmarks, configurations, executions, latest, suites
 from agentdyno.store.database.columns import Words
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentRow, SuiteRow
+from agentdyno.store.runs.schema import runs
 from agentdyno.store.runs.suites import newest_suite, suite_key, suite_of
 
 
@@ -177,6 +179,26 @@ def agents_of_versions(session: DatabaseSession, suite_id: str, *, since: int = 
     for digest, name in session.execute(asked):
         found.setdefault(digest, set()).add(name)
     return found
+
+
+def recorded_agents(session: DatabaseSession, digests: Sequence[str], *, partial: bool = False) -> set[str]:
+    """``name@version`` of agents whose last success in a benchmark of these suites was recorded by a proxy."""
+    of_suites = select(suites.c.id).where(or_(suites.c.digest.in_(digests), suites.c.part_of.in_(digests)))
+    asked = (
+        select(agents.c.label, agents.c.version, configurations.c.document)
+        .select_from(latest)
+        .join(benchmarks, benchmarks.c.id == latest.c.benchmark)
+        .join(executions, executions.c.id == latest.c.success)
+        .join(runs, runs.c.id == executions.c.run)
+        .join(configurations, configurations.c.id == executions.c.configuration)
+        .join(agents, agents.c.id == latest.c.agent)
+        .where(benchmarks.c.suite.in_(of_suites), runs.c.form["proxied"].as_boolean())
+    )
+    if not partial:
+        asked = asked.where(latest.c.whole == 1)
+    # Of a run that was recorded, the agents that call no model through the proxy were not.
+    rows = session.execute(asked)
+    return {f"{name}@{version}" for name, version, told in rows if "recording_cost" in told.get("observed", {})}
 
 
 def in_suite(partial: bool) -> Select[int]:

@@ -52,6 +52,7 @@ class BoardRepository(Repository):
     last_suite = directly(matrix.last_suite)
     matrix_rows = directly(matrix.matrix_rows)
     agents_of_versions = directly(matrix.agents_of_versions)
+    recorded_agents = directly(matrix.recorded_agents)
     leaderboard_rows = directly(leaderboards.leaderboard_rows)
     generation = directly(summaries.generation)
     executions = in_snapshot(queries.list_executions)

@@ -51,9 +51,11 @@ def regressions(
     store, workspace, policy = services.store, services.workspace.name, services.workspace.gate
 
     with about("query.thresholds"):
-        # Those of dyno.yaml hold where none is given; the parameter's default cannot say whether one was.
+        # Those of files hold where none is given; the parameter's default cannot say whether one was.
         general = [str(threshold)] if "threshold" in request.query_params else []
-        limits = thresholds_from([*general, *(thresholds or ())], "thresholds", services.workspace.thresholds)
+        said = (*general, *(thresholds or ()))
+        thresholds_from(said, "thresholds")
+    project = services.workspace.thresholds
 
     def make() -> RegressionAnswer:
         agent = find_agent(services, agent_id)
@@ -61,7 +63,10 @@ def regressions(
         if baseline_version is not None:
             named = baseline_version if "@" in baseline_version else f"{agent.name}@{baseline_version}"
             find_agent(services, named, "baseline_version")
-        asked = Histories(services.store, workspace=workspace, now_ms=services.now_ms(), policy=policy)
+        asked = Histories(
+            services.store, workspace=workspace, now_ms=services.now_ms(), policy=policy, thresholds=project
+        )
+        limits = thresholds_from(said, "thresholds", asked.thresholds_of(agent.label, suite))
         found = asked.regressions(agent.label, baseline=baseline_version or None, threshold=limits, suite=suite)
         return regression_answer(found)
 
@@ -70,7 +75,7 @@ def regressions(
         "regressions",
         agent_id,
         baseline_version,
-        tuple(limits.items()),
+        (said, tuple(project.items())),
         suite_id,
         workspace,
         chosen,

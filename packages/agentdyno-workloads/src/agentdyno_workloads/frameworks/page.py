@@ -89,11 +89,14 @@ def growth_rows(run: RunResult) -> Iterator[str]:
 
 def concurrency_rows(run: RunResult) -> Iterator[str]:
     levels = sorted({int(str(arm.params["at_once"])) for arm in run.arms})
-    yield f"| framework | {' | '.join(f'{level} at once, tasks/s' for level in levels)} |"
-    yield f"|---|{'---|' * len(levels)}"
+    rates, times = ([f"{level} at once, {what}" for level in levels] for what in ("tasks/s", "CPU ms a task"))
+    yield f"| framework | {' | '.join([*rates, *times])} |"
+    yield f"|---|{'---|' * 2 * len(levels)}"
     for name in frameworks_in(run):
-        rates = [np.median(values(run, name, "result.tasks_per_s", level)) for level in levels]
-        yield f"| {name} | {' | '.join(f'{rate:.0f}' for rate in rates)} |"
+        found = [np.median(values(run, name, "result.tasks_per_s", level)) for level in levels]
+        cpu = [np.median(values(run, name, "result.task_cpu_s", level)) * 1e3 for level in levels]
+        cells = [*(f"{rate:.0f}" for rate in found), *(f"{took:.1f}" for took in cpu)]
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
 def suite_rows(run: RunResult) -> Iterator[str]:
@@ -188,7 +191,8 @@ def page(runs: dict[str, RunResult]) -> Iterator[str]:
         yield "## Tasks at the same time\n"
         yield (
             f"{_made_by(runs[CONCURRENCY])}. Agents that remember what they were told (autogen, smolagents, crewai)\n"
-            "are made once for each place.\n"
+            f"are made once for each place. Medians of {_samples(runs[CONCURRENCY])} batches of "
+            f"{_tasks(runs[CONCURRENCY])} tasks.\n"
         )
         yield "\n".join(concurrency_rows(runs[CONCURRENCY])) + "\n"
     if SUITE in runs:
@@ -236,6 +240,11 @@ def _more(own: np.ndarray, bare: np.ndarray) -> str:
 
 def _others(run: RunResult) -> list[str]:
     return [name for name in frameworks_in(run) if name != OWN]
+
+
+def _samples(run: RunResult) -> int:
+    level = next(int(str(arm.params["at_once"])) for arm in run.arms)
+    return len(values(run, frameworks_in(run)[0], "result.tasks_per_s", level))
 
 
 def _tasks(run: RunResult) -> int:

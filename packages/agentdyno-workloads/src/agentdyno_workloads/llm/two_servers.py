@@ -1,4 +1,4 @@
-"""``python -m agentdyno_workloads.llm.two_servers URL URL``: two model servers, or one behind two addresses?
+"""``python -m agentdyno_workloads.llm.two_servers [URL URL]``: two model servers, or one behind two addresses?
 
 What several agents gain is known only where each has a server of its own. Three things are looked at: the addresses,
 the processes that listen there (on this machine), and, of Ollama, whether a model that one drops stays loaded in the
@@ -18,6 +18,8 @@ import click
 from agentdyno import CaseFailed, DynoError, ServerWatch
 from agentdyno_workloads.llm.serving import Serving, choose
 
+PLACES = ("http://localhost:11434", "http://localhost:11435")
+"""Where two Ollama servers usually listen, and where ``two_ollamas.sh`` starts them."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -82,8 +84,8 @@ async def _ask(server: Serving) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Says what was seen; 0 where they are two, 1 where that is not shown, 2 for a mistake of the user's."""
     parser = argparse.ArgumentParser(prog="python -m agentdyno_workloads.llm.two_servers")
-    parser.add_argument("first", help="for example http://localhost:11434")
-    parser.add_argument("second", help="for example http://localhost:11435")
+    parser.add_argument("first", nargs="?", default=PLACES[0], help=f"{PLACES[0]} where it is left out")
+    parser.add_argument("second", nargs="?", default=PLACES[1], help=f"{PLACES[1]} where it is left out")
     parser.add_argument("--model", default="", help="a model of Ollama, to see whether both have one of their own")
     given = parser.parse_args(arguments)
     try:
