@@ -24,7 +24,10 @@ def kill(_: Campaign, process: subprocess.Popen[str]) -> None:
 
 
 def interrupt(campaign: Campaign, process: subprocess.Popen[str]) -> None:
-    process.send_signal(campaign.rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
+    """By what ends a run in good order; not by what whoever started the campaign ignores, as ``nohup`` does."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    process.send_signal(campaign.rng.choice(heard))
 
 
 def pause(_: Campaign, process: subprocess.Popen[str]) -> None:

@@ -79,15 +79,15 @@ class TimedPeer:
         if duration_s is not None:
             elapsed_s = self._check.elapsed_s(
                 duration_s,
-                self._took_s - ours_s,
+                self._took_s,
                 message_bytes=size,
                 in_flight=self._beside,
-                waited_s=self._waited_s,
+                waited_s=self._waited_s + ours_s,  # it may have read them before it was asked: then it took less
             )
             if self._took_s - duration_s > GAP_S:  # its thread may be a new one
                 self._waiting.look()
             if elapsed_s is not None:
-                truth["duration_s"] = elapsed_s
+                truth["duration_s"] = elapsed_s - ours_s if 0.0 <= duration_s <= elapsed_s else elapsed_s
         used_s = None if self._used_cpu_s is None else self._used_cpu_s - ours_s
         if cpu_s is not None and used_s is not None and cpu_seconds_differ(cpu_s, used_s, size):
             truth["cpu_s"] = used_s

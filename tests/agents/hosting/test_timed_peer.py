@@ -1,0 +1,55 @@
+"""What a Python agent's process says of its time, beside the seconds from outside; all seconds are given."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from agentdyno.agents.hosting import timed_peer
+from agentdyno.agents.hosting.timed_peer import TimedPeer
+from agentdyno.model.case import Response
+from agentdyno.workers.frames import Message
+from agentdyno.workers.peer import Peer
+from agentdyno.workers.reference import SPENT
+
+
+class Answering:
+    """In the place of a process that answers at once."""
+
+    def __init__(self) -> None:
+        self.pid, self.message_bytes = os.getpid(), 100
+
+    async def ask(self, message: Message) -> Message:
+        return message
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, took_s: float, told: Sequence[tuple[float, float]]) -> list[float]:
+    """The durations that count for calls which take ``took_s`` from outside. Of each the process tells how long it
+    took and how long it has read references until then."""
+    clock = iter([passed_s for _ in told for passed_s in (0.0, took_s)])
+    monkeypatch.setattr(timed_peer, "perf_counter", lambda: next(clock))
+    peer = TimedPeer(cast(Peer, Answering()))
+    found = []
+    for duration_s, spent_s in told:
+        asyncio.run(peer.ask({"op": "run"}))
+        readings = {"duration_s": duration_s, SPENT: spent_s}
+        found.append(peer.checked(Response("x", readings=readings)).readings["duration_s"])
+    return found
+
+
+def test_references_that_were_read_before_the_question_take_nothing_from_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert counted(monkeypatch, 0.0105, [(0.010, 0.0), (0.010, 0.030)]) == [0.010, 0.010]
+
+
+def test_a_lie_is_replaced_by_the_seconds_from_outside_without_the_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert counted(monkeypatch, 0.5, [(1e-6, 0.010)]) == [pytest.approx(0.490)]
+
+
+def test_more_seconds_than_passed_outside_are_no_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert counted(monkeypatch, 0.1, [(5.0, 0.015), (-3.0, 0.030)]) == [pytest.approx(0.1), pytest.approx(0.1)]
