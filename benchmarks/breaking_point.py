@@ -5,7 +5,11 @@ each seed a server is drawn, the search runs in steps of three seconds, and what
 Then once more with a client that is throttled on purpose (it shares its core with busy processes): that is to be
 called client-limited, and no breaking server.
 
-Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3]``
+Then, as a user runs it: the throughput that is reported of endpoints and agents of known capacity, in open loop (half
+as much again as they can serve) and in closed loop, which must not be above the capacity; and ``--find-limit`` on an
+agent behind an address.
+
+Run: ``python benchmarks/breaking_point.py [--seeds 10] [--step 3] [--only search|peaks]``
 """
 
 from __future__ import annotations
@@ -19,6 +23,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.peak_servers import endpoint, http_agent, python_agent
 
 from agentdyno.findings.stress.judge_course import Course
 from agentdyno.findings.stress.judge_searches import read_limit
@@ -92,12 +100,47 @@ def search(
     return point.value, point.interval, str(reading.limited_by), took, len(steps)
 
 
+def print_peaks(seconds: float) -> bool:
+    """Whether no throughput is more than 5 % above the capacity, and the agent's limit is found within 10 %."""
+    print("target                    capacity/s  loop    reported/s   ratio")
+    good = True
+    for making in (endpoint(1, 0.05), endpoint(8, 0.04), http_agent(), python_agent()):
+        with making as target:
+            wanted = target.capacity * 1.5
+            opened = target.load("--rate", f"{wanted:g}", "--duration", f"{seconds:g}", "--timeout", "60")
+            steps = ("--profile", "quick", "-p", f"step_seconds={seconds / 4:g}", "-p", "max_concurrency=32")
+            closed = target.load("--scenario", "concurrent_requests", *steps)
+            found = {
+                "open": opened.headline["throughput_per_s"],
+                "closed": closed.figures["peak_throughput_per_s"],
+            }
+            if target.arguments == ("desk",):
+                limit = target.load("--find-limit", "--slo", "latency_p95<300ms").breaking_point
+                found["limit"] = None if limit is None else limit.value
+        for loop, seen in found.items():
+            ratio = (seen or 0.0) / target.capacity
+            good &= 0.9 <= ratio <= 1.1 if loop == "limit" else ratio <= 1.05
+            print(
+                f"{target.kind:24}  {target.capacity:10.0f}  {loop:6}  {seen or 0.0:10.1f}  {ratio:6.3f}", flush=True
+            )
+    print(f"none is more than 5 % above, the limit within 10 %: {'met' if good else 'MISSED'}")
+    return good
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--step", type=float, default=3.0)
+    parser.add_argument("--only", default="", choices=["", "search", "peaks"])
     arguments = parser.parse_args()
+    peaks = arguments.only == "search" or print_peaks(max(arguments.step, 1.0) * 2)
+    if arguments.only == "peaks":
+        return 0 if peaks else 1
+    return 0 if print_searches(arguments) and peaks else 1
+
+
+def print_searches(arguments: argparse.Namespace) -> bool:
     print("seed  slots  answer ms  capacity/s  found/s   ratio  interval          limited by   steps  seconds")
     good = 0
     for seed in range(arguments.first, arguments.first + arguments.seeds):
@@ -121,7 +164,7 @@ def main() -> int:
         value, _, limited, _, _ = search(drawn(0), 0, arguments.step, (core,))
     throttled = value is None and limited.startswith(LimitedBy.CLIENT)
     print(f"throttled client: {limited}" if throttled else f"throttled client: NOT told from the server: {limited}")
-    return 0 if good >= 0.9 * arguments.seeds and throttled else 1
+    return good >= 0.9 * arguments.seeds and throttled
 
 
 if __name__ == "__main__":
