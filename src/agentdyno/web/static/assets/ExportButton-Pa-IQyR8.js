@@ -1,1 +1,0 @@
-import{D as e}from"./index-CBPWzH2t.js";import{t}from"./exporting-C6dt_fB7.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};
