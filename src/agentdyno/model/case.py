@@ -91,6 +91,8 @@ ASKED = "asked"
 """Under an arm's ``observed``: the reference of an agent that is a model asked as it is."""
 EXECUTOR_SPAN = "workflow executor"
 """How the name of the span around the steps of a workflow begins: what is in no step is the executor's time."""
+RECORDING_COST = "recording_cost"
+"""Under an arm's ``observed``: what the recording proxy takes of a request, where the agent is behind it."""
 RECORDED = "recorded"
 """In the details of an event: the recording proxy saw it. Where a case has such model calls, only they count; those
 that the agent reports itself stay beside them."""

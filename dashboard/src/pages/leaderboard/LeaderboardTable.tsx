@@ -84,6 +84,18 @@ function columnsOf(board: Leaderboard, chosen: readonly string[], onToggle: (age
       ),
     }),
   );
+  const shown: Column<LeaderboardEntry> = {
+    key: "radar",
+    label: "Show",
+    render: (entry) => (
+      <input
+        type="checkbox"
+        aria-label={`Show ${entry.agent} in the pictures`}
+        checked={chosen.includes(entry.agent)}
+        onChange={() => onToggle(entry.agent)}
+      />
+    ),
+  };
   return [
     ...(board.category === EACH ? [CATEGORY] : []),
     { key: "rank", label: "Rank", value: (entry) => entry.scores[ordered]?.rank, render: (entry) => <Rank score={entry.scores[ordered]} /> },
@@ -139,18 +151,7 @@ function columnsOf(board: Leaderboard, chosen: readonly string[], onToggle: (age
         </span>
       ),
     },
-    {
-      key: "radar",
-      label: "Show",
-      render: (entry) => (
-        <input
-          type="checkbox"
-          aria-label={`Show ${entry.agent} in the pictures`}
-          checked={chosen.includes(entry.agent)}
-          onChange={() => onToggle(entry.agent)}
-        />
-      ),
-    },
+    ...(board.category === EACH ? [] : [shown]),
   ];
 }
 

@@ -24,7 +24,7 @@ from agentdyno.model import (
     Suite,
     Workspace,
 )
-from agentdyno.model.case import ASKED
+from agentdyno.model.case import ASKED, RECORDING_COST
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
@@ -136,7 +136,7 @@ class PreparedSuite:
             mine: dict[str, object] = dict(seen) if isinstance(seen, Mapping) else {}
             recorded = self.recording.run if entrant.label in self.recording.by_agent else None
             if recorded is not None and recorded.cost is not None:
-                mine["recording_cost"] = asdict(recorded.cost)
+                mine[RECORDING_COST] = asdict(recorded.cost)
             if entrant.version.commit is not None:
                 mine["commit"] = entrant.version.commit + (" (dirty)" if entrant.version.dirty else "")
             asked = model_reference(entrant.use.uses)
