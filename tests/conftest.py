@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -18,13 +19,23 @@ from .given_results import Factory
 from .loaded_commands import Commands, LoadedBench
 from .properties import use_profiles
 from .suites import AGENT, Room
+from .temporary import remove_temporary_folder, use_temporary_folder
 from .timed import mark_timed
 
 use_profiles()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite that a shell has put into the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else nothing that it starts could be interrupted
-_state = tempfile.TemporaryDirectory(prefix="dyno-state-")
-os.environ["XDG_STATE_HOME"] = _state.name  # what is remembered about this host is not for tests to write
+_temporary = use_temporary_folder()
+_state = tempfile.mkdtemp(prefix="dyno-state-")
+os.environ["XDG_STATE_HOME"] = _state  # what is remembered about this host is not for tests to write
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(_state, ignore_errors=True)  # a worker of xdist ends without what is to happen at the end
+    said = remove_temporary_folder(_temporary)
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if said and reporter is not None:
+        reporter.write_line(said)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,7 +19,7 @@ from agentdyno.model import (
     Verdict,
 )
 from agentdyno.reports import render_console
-from agentdyno.reports.layout import fold
+from agentdyno.reports.console_tables import fold
 from agentdyno.show import listings
 
 from ..given_results import Factory

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
-from agentdyno.findings.run import tables as run_tables
-from agentdyno.findings.run.tables import CONSOLE_DETAILS
 from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.console_tables import (
     STYLES,
+    fold,
+    lay_out,
     print_line,
     print_table,
     print_tables,
@@ -23,7 +23,6 @@ from agentdyno.reports.console_tables import (
     render_tables,
     text_console,
 )
-from agentdyno.reports.layout import fold, lay_out
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.table import Table, Tone
 from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line
@@ -155,6 +154,8 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
 
         print_tables(console, suite_tables(result, standing, run=result.run_id[:RUN_ID_LENGTH]))
         return
+    from agentdyno.findings.run import tables as run_tables  # a suite does without them
+
     if has_windows(result.kind):  # its section above has said it all
         print_tables(console, (run_tables.failures(result),))
         return
@@ -162,7 +163,7 @@ def _print_result(console: Console, result: RunResult, standing: SuiteStanding |
     found = (
         replace(summary, notes=()) if brief else summary,
         run_tables.declared(result),
-        run_tables.details(result, CONSOLE_DETAILS, brief=True),
+        run_tables.details(result, run_tables.CONSOLE_DETAILS, brief=True),
         run_tables.failures(result),
     )
     print_tables(console, found)

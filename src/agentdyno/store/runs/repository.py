@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Calibration, Phase, RunResult, Sample, Status, Trial
+from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import runs_before
 from agentdyno.store.boards.naming import labels_with
 from agentdyno.store.boards.targets import first_targets, known_targets
 from agentdyno.store.database.repository import Repository, directly, durably, in_snapshot
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs import listing, pages, queries, writes
+from agentdyno.store.runs import queries, writes
 from agentdyno.store.runs import samples as sample_rows
 from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
 
 if TYPE_CHECKING:
-    from agentdyno.store.rows import RepeatRow
+    from agentdyno.store.rows import RepeatRow, RunRow
+    from agentdyno.store.runs.pages import After, AfterSample, SampleFilter, SampleMoment
 
 _REPEATED = f"samples.phase = '{Phase.WARMUP}' OR NOT samples.ended"
 _REPLACEABLE = {
@@ -62,18 +63,10 @@ class RunRepository(Repository):
     load_artifact = in_snapshot(queries.load_artifact)
     recorded = in_snapshot(queries.recorded)
     unfinished = in_snapshot(queries.unfinished)
-    newest = in_snapshot(listing.newest_runs)
-    newest_status = directly(listing.newest_status)
     whole_before = in_snapshot(runs_before)
     targets = in_snapshot(known_targets)
     first_targets = in_snapshot(first_targets)
     labels_with = directly(labels_with)
-    page = in_snapshot(pages.run_page)
-    sample_page = in_snapshot(pages.sample_page)
-    neighbours = in_snapshot(pages.run_neighbours)
-    moments = in_snapshot(pages.sample_moments)
-    named_like = in_snapshot(pages.runs_named_like)
-    tagged_like = in_snapshot(pages.runs_tagged_like)
     find_samples = in_snapshot(sample_rows.find_samples)
     add_arm = durably(writes.add_arm)
     reopen = durably(writes.reopen_run)
@@ -81,6 +74,70 @@ class RunRepository(Repository):
     update_scores = durably(sample_rows.update_scores)
     save_calibration = durably(keep_calibration)
     latest_calibration = directly(last_calibration)
+
+    # What lists runs and turns pages is loaded when somebody asks: who measures does without it.
+
+    def newest(self, limit: int = 20) -> list[RunRow]:
+        """At most ``limit`` runs, newest first."""
+        from agentdyno.store.runs.listing import newest_runs
+
+        return in_snapshot(newest_runs)(self, limit)
+
+    def newest_status(self) -> tuple[str, RunStatus] | None:
+        """The id and the status of the newest run, and nothing else of it."""
+        from agentdyno.store.runs.listing import newest_status
+
+        return directly(newest_status)(self)
+
+    def page(
+        self,
+        kind: str | None = None,
+        name: str | None = None,
+        after: After | None = None,
+        *,
+        statuses: Sequence[RunStatus] = (),
+        text: str = "",
+        limit: int,
+    ) -> list[RunRow]:
+        """Runs, newest first, from the one behind ``after`` on; of every status where none is named.
+
+        ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters.
+        """
+        from agentdyno.store.runs.pages import run_page
+
+        return in_snapshot(run_page)(self, kind, name, after, statuses=statuses, text=text, limit=limit)
+
+    def sample_page(
+        self, run_id: str, wanted: SampleFilter, after: AfterSample | None = None, *, limit: int
+    ) -> list[Sample]:
+        """Samples of a run from the one behind ``after`` on: arms in the order of the plan, then by phase, trial."""
+        from agentdyno.store.runs.pages import sample_page
+
+        return in_snapshot(sample_page)(self, run_id, wanted, after, limit=limit)
+
+    def neighbours(self, run_id: str) -> tuple[str | None, str | None]:
+        """The ids of the runs before and after one, among those of its kind and name."""
+        from agentdyno.store.runs.pages import run_neighbours
+
+        return in_snapshot(run_neighbours)(self, run_id)
+
+    def moments(self, run_id: str, *, limit: int) -> list[SampleMoment]:
+        """The newest measured executions of a run, in the order in which they began."""
+        from agentdyno.store.runs.pages import sample_moments
+
+        return in_snapshot(sample_moments)(self, run_id, limit=limit)
+
+    def named_like(self, text: str, *, limit: int) -> list[RunRow]:
+        """The newest runs whose name holds ``text``, or whose id begins with it."""
+        from agentdyno.store.runs.pages import runs_named_like
+
+        return in_snapshot(runs_named_like)(self, text, limit=limit)
+
+    def tagged_like(self, text: str, *, limit: int) -> list[RunRow]:
+        """The newest runs that have a tag which holds ``text``, in small or capital letters."""
+        from agentdyno.store.runs.pages import runs_tagged_like
+
+        return in_snapshot(runs_tagged_like)(self, text, limit=limit)
 
     def hosts(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The host of each run, "" where it was not recorded; runs that the store does not hold are left out."""
