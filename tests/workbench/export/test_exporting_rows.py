@@ -57,7 +57,7 @@ def test_what_is_not_there_is_told(result: RunResult, monkeypatch: pytest.Monkey
         result.to_frame(library="arrow")
     with pytest.raises(PluginError, match="polars is not installed") as missing:
         result.to_frame(library="polars")
-    assert "agentdyno[frames]" in str(missing.value)
+    assert "pip install polars" in str(missing.value), "the extra brings pandas"
 
 
 def test_a_result_has_a_short_text_and_a_table_with_a_picture(result: RunResult, make: Factory) -> None:

@@ -27,7 +27,8 @@ def frame_of(
         raise SpecError(f"no frames of {library!r}", where="to_frame", remedy=nearest(library, LIBRARIES))
     found = library or next((name for name in LIBRARIES if find_spec(name) is not None), None)
     if found is None or find_spec(found) is None:
-        raise PluginError(f"{found or 'neither pandas nor polars'} is not installed", where="to_frame", remedy=NEEDS)
+        remedy = NEEDS if found != "polars" else "pip install polars"  # the extra brings pandas
+        raise PluginError(f"{found or 'neither pandas nor polars'} is not installed", where="to_frame", remedy=remedy)
     whole = [with_samples(result) for result in results] if what != "arms" else results
     rows = rows_of(whole, what)
     make = import_module(found).DataFrame
