@@ -52,8 +52,8 @@ def kept_answer(
     """An answer that follows from the executions in the store alone: made once as long as these do not change.
 
     Where time alone changes it too, ``make`` gives a ``Lasting``. It is called in any thread, so it asks ``services``
-    for its store. Whoever asks waits ``patience_s`` seconds for a new answer at most where there is an old one. Unless
-    that is given it is as long as the settings say, and 0 while further answers are out of date.
+    for its store. Whoever asks waits ``patience_s`` seconds for a new answer at most where there is an old one.
+    Unless that is given it is as long as the settings say, and 0 while further answers are out of date.
     """
     cache = _kept.get(services)
     if cache is None:
