@@ -5,6 +5,8 @@ import { axisFor, changeText, effectOf } from "./effects";
 import type { Axis, Effect, Scale } from "./effects";
 
 const WIDTH = 540;
+/** On a phone: the same letters, and less between them. */
+const NARROW_WIDTH = 360;
 const LEFT = 96;
 const RIGHT = 84;
 const ROW = 34;
@@ -41,14 +43,23 @@ function Bell({ effect, y, x }: { effect: Effect; y: number; x: (value: number) 
   );
 }
 
-function Ticks({ axis, x, bottom }: { axis: Axis; x: (value: number) => number; bottom: number }): ReactElement {
+interface TicksProps {
+  axis: Axis;
+  x: (value: number) => number;
+  bottom: number;
+  /** Names every second line only, from the middle on. */
+  sparse: boolean;
+}
+
+function Ticks({ axis, x, bottom, sparse }: TicksProps): ReactElement {
+  const middle = (axis.ticks.length - 1) / 2;
   return (
     <>
-      {axis.ticks.map(({ at, label }) => (
+      {axis.ticks.map(({ at, label }, index) => (
         <g key={at}>
           <line className={at === 0 ? "compare-zero" : "compare-grid"} x1={x(at)} x2={x(at)} y1={TOP - 6} y2={bottom} />
           <text className="compare-tick" x={x(at)} y={bottom + 16} textAnchor="middle">
-            {label}
+            {sparse && (index - middle) % 2 !== 0 ? "" : label}
           </text>
         </g>
       ))}
@@ -67,20 +78,21 @@ function Group({ duel, effects, scale }: { duel: Duel; effects: readonly Effect[
   if (own.length === 0) return null;
   const axis = axisFor(own, scale);
   const bottom = TOP + own.length * ROW;
+  const width = window.innerWidth < 500 ? NARROW_WIDTH : WIDTH;
   const x = (value: number): number => {
     const inside = Math.max(-axis.reach, Math.min(axis.reach, value));
-    return LEFT + ((inside + axis.reach) / (2 * axis.reach)) * (WIDTH - LEFT - RIGHT);
+    return LEFT + ((inside + axis.reach) / (2 * axis.reach)) * (width - LEFT - RIGHT);
   };
   return (
     <>
       <p className="compare-scale">{TITLES[scale]}</p>
       <div className="compare-scroll" role="region" aria-label={`${TITLES[scale]}, as a picture`} tabIndex={0}>
         <svg
-          viewBox={`0 0 ${WIDTH} ${bottom + BOTTOM}`}
+          viewBox={`0 0 ${width} ${bottom + BOTTOM}`}
           role="img"
           aria-label={own.map((item) => sentence(item, duel)).join(" ")}
         >
-          <Ticks axis={axis} x={x} bottom={bottom} />
+          <Ticks axis={axis} x={x} bottom={bottom} sparse={width === NARROW_WIDTH && axis.ticks.length > 3} />
           <text className="compare-tick" x={x(0) - 10} y={12} textAnchor="end">
             ← worse
           </text>
@@ -96,7 +108,7 @@ function Group({ duel, effects, scale }: { duel: Duel; effects: readonly Effect[
                   {effect.row.metric}
                 </text>
                 <Bell effect={effect} y={y} x={x} />
-                <text className="compare-tick" x={WIDTH - 4} y={y + 4} textAnchor="end">
+                <text className="compare-tick" x={width - 4} y={y + 4} textAnchor="end">
                   {effect.at === null ? "" : changeText(effect.row)}
                 </text>
               </g>

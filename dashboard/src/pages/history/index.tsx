@@ -90,7 +90,8 @@ function Subjects({ subjects }: { subjects: HistorySubjects }): ReactElement {
         ))}
         {subjects.experiments.map(({ experiment, arms }) => (
           <li key={experiment} data-row tabIndex={-1}>
-            {experiment}: <ArmLinks arms={arms} />
+            {arms.length > 1 && `${experiment}: `}
+            <ArmLinks arms={arms} />
           </li>
         ))}
       </ul>

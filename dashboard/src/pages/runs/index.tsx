@@ -11,7 +11,13 @@ import "./page.css";
 
 export const title = "Runs";
 
-const KINDS = [["", "all"], ["suite", "suites of agents"], ["experiment", "experiments"], ["load", "load runs"]] as const;
+const KINDS = [
+  ["", "all"],
+  ["suite", "suites of agents"],
+  ["experiment", "experiments"],
+  ["commands", "timed commands"],
+  ["load", "load runs"],
+] as const;
 const STATUSES = [["", "all"], "running", "complete", "partial", "failed"] as const;
 
 interface TickedProps {

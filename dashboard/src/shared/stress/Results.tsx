@@ -147,7 +147,7 @@ export function StressTestResults({ report, scenario }: { report: StressReport; 
         {report.finished_at !== null && ` of ${dateTime(report.finished_at)}`} {report.simulated && <span className="badge">simulated</span>}
       </p>
       {report.scenarios.length > 1 && (
-        <Table caption="Scenarios" columns={columns(link)} rows={report.scenarios} rowKey={(row) => row.scenario} />
+        <Table caption="Scenarios" columns={columns(link)} rows={report.scenarios} rowKey={(row) => row.scenario} compact={["scenario", "ended"]} />
       )}
       {shown.map((item) => (
         <Scenario key={item.scenario} report={item} objectives={report.objectives} />

@@ -115,8 +115,8 @@ def _subject(rows: Sequence[Row[*tuple[Any, ...]]]) -> RunSubject:
             median=_mean(_first_metric(row.metrics or {})[1].get("median") for row in rows),
             cost_usd=_sum((row.totals or {}).get("cost_usd") for row in rows),
         )
-    # A command is named by itself, which is its only parameter.
-    by_params = first.agent is None and list((first.params or {}).values()) != [first.name]
+    # A command is named by itself, which is one of its parameters.
+    by_params = first.agent is None and first.name not in (first.params or {}).values()
     return RunSubject(
         first.experiment if by_params else first.name,
         # Of a load it is the target that tells scenarios of one name apart.

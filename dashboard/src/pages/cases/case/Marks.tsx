@@ -28,7 +28,7 @@ function MarkRow({ view, answer, marks, onChange }: MarkRowProps): ReactElement 
   const [error, setError] = useState<unknown>(null);
   const id = useId();
   const path = api("runs", view.run_id, "marks");
-  const name = `${answer.agent}, epoch ${answer.iteration}`;
+  const name = `${answer.agent}, epoch ${answer.iteration + 1}`;
   const send = (request: Promise<unknown>): void => {
     setBusy(true);
     setError(null);

@@ -54,8 +54,7 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
       value: (row) => row.agent,
       render: (row) => (
         <span>
-          <Link to={agentAddress(row.agent)}>{row.agent}</Link>
-          {row.simulated && <span className="badge">simulated</span>}
+          <Link to={agentAddress(row.agent)}>{row.agent}</Link> {row.simulated && <span className="badge">simulated</span>}{" "}
           {row.missing.length > 0 && (
             <span className="badge" title={`Unknown: ${row.missing.join(", ")}`}>
               {DIMENSIONS.length - row.missing.length} of {DIMENSIONS.length} dimensions
@@ -101,7 +100,7 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
     },
     { key: "ttft", label: "First token", align: "right", value: (row) => row.ttft_s, render: (row) => duration(row.ttft_s) },
     { key: "tokens", label: "Tokens", align: "right", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
-    { key: "cost", label: "Cost", align: "right", value: (row) => row.cost_usd, render: cost },
+    { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: cost },
     {
       key: "per-success",
       label: "$ per success",
@@ -161,9 +160,9 @@ function Duel({ duel, suiteId }: { duel: HeadToHead; suiteId: string | undefined
 
 /** Without the columns that say nothing of any agent here: a run without tokens needs no column of them. */
 function telling(columns: Column<AgentStanding>[], rows: readonly AgentStanding[]): Column<AgentStanding>[] {
-  const may = new Set<string>([...DIMENSIONS, "ttft", "tokens", "cost", "per-success"]);
+  const may = new Set<string>([...DIMENSIONS, "ttft", "tokens", "spent", "per-success"]);
   const says = (column: Column<AgentStanding>, row: AgentStanding): boolean =>
-    (column.value?.(row) ?? null) !== null || (column.key === "cost" && (row.known_cost_usd ?? 0) > 0);
+    (column.value?.(row) ?? null) !== null || (column.key === "spent" && (row.known_cost_usd ?? 0) > 0);
   return columns.filter((column) => !may.has(column.key) || rows.some((row) => says(column, row)));
 }
 
@@ -200,6 +199,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
         columns={telling(agentColumns(standing.run_id, standing.agents), standing.agents)}
         rows={standing.agents}
         rowKey={(row) => row.agent}
+        compact={["agent", "overall"]}
       />
       {standing.scorers.length > 0 && (
         <Table

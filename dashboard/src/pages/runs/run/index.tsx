@@ -29,7 +29,12 @@ function LoadCurves({ runId, running }: { runId: string; running: boolean }): Re
       {({ items }) => {
         const report = items.find((item) => item.run_id === runId);
         if (!report || report.scenarios.length === 0) return <p className="muted">No window has ended yet.</p>;
-        return <StressTestResults report={report} scenario={scenario} />;
+        return (
+          <>
+            {running && <p className="muted">What was measured so far; the run goes on.</p>}
+            <StressTestResults report={report} scenario={scenario} />
+          </>
+        );
       }}
     </Show>
   );

@@ -1,1 +1,0 @@
-import{D as e}from"./index-COK5iJM5.js";import{t}from"./exporting-DK7XS3c-.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};
