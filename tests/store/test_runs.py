@@ -215,6 +215,15 @@ def test_runs_are_listed_newest_first_with_their_counts(store: Store) -> None:
     assert [row.name for row in store.runs.newest(limit=1)] == ["newest"]
 
 
+def test_a_list_of_runs_names_scenarios_of_a_load_and_commands_by_themselves(store: Store) -> None:
+    target = "http://local/v1"
+    load = Arm("a", "high_load", "high_load", {"target": target, "rate": 20.0}, agent=target)
+    command = Arm("b", "sleep 1", "command", {"command": "sleep 1", "shell": "none"})
+    begin(store, arms=(load, command))
+    (row,) = store.runs.newest()
+    assert [(item.label, item.params) for item in row.subjects] == [("high_load", target), ("sleep 1", "")]
+
+
 def test_the_store_knows_which_runs_it_holds(store: Store) -> None:
     begin(store, run_id(1))
     assert store.runs.has(run_id(1))
