@@ -2972,10 +2972,13 @@ export interface components {
         };
         /**
          * @description All scenarios of one target in one run. ``resilience_score`` is 0 to 100 (``docs/concepts/load.md`` says how),
-         *     null where no scenario could be judged. ``scaling_limits`` are the breaking points by axis.
+         *     null where no scenario could be judged. ``scaling_limits`` are the breaking points by axis. ``clients`` says how
+         *     many clients on which machines asked, and how exact their clocks are; "" where this machine asked alone.
          */
         StressReport: {
             agent_id: string;
+            /** @default  */
+            clients: string;
             finished_at: number | null;
             /** @default [] */
             objectives: components["schemas"]["Objective"][];

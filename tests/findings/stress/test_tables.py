@@ -9,6 +9,7 @@ import pytest
 
 from agentdyno.findings.stress.model import BreakingPoint, CurvePoint, LimitedBy, ScenarioReport, StressReport
 from agentdyno.findings.stress.tables import breaking_text, stress_tables
+from agentdyno.findings.stress.words import clients_words
 from agentdyno.show.table import Table, Tone
 from tests.stressed import BREAKS, stress_report
 
@@ -163,6 +164,21 @@ def test_a_report_without_anything_known_can_be_shown() -> None:
     for scenarios, score in product(((), (bare,), (replace(bare, curve=(empty, empty)),)), (None, 0.0)):
         report = StressReport("a", "r", None, scenarios, score)
         assert all("nan" not in cell.text for table in stress_tables(report) for row in table.rows for cell in row)
+
+
+def test_clients_on_other_machines_are_told_with_what_is_known_of_their_clocks() -> None:
+    def client(number: int, host: str, error_s: float | None) -> dict[str, object]:
+        return {"client": number, "name": f"client {number}", "host": host, "clock_error_s": error_s}
+
+    two = {"clients": [client(0, "a", 0.00005), client(1, "b", 0.00002)]}
+    again = {"clients": [client(0, "a", 0.00003), client(1, "b", 0.00008)]}
+    words = "2 clients on 2 machines (a, b); their clocks are known to 80 µs"
+    assert clients_words([two, again]) == words
+    assert clients_words([{"clients": [client(0, "a", None)]}]) == (
+        "1 client on 1 machine (a); their clocks are not all known"
+    )
+    assert clients_words([{}, {"processes": 2}]) == ""
+    assert f"Asked by {words}." in next(iter(stress_tables(replace(one(), clients=words)))).notes
 
 
 def test_failures_are_told_by_their_status() -> None:

@@ -24,7 +24,7 @@ from agentdyno.findings.stress.judge_searches import (
 from agentdyno.findings.stress.judge_soak import read_custom, read_soak
 from agentdyno.findings.stress.judge_steps import StepOutcome, split_steps
 from agentdyno.findings.stress.model import BreakingPoint, CurvePoint, ScenarioReport, StressReport, TimePoint
-from agentdyno.findings.stress.words import DESCRIPTIONS
+from agentdyno.findings.stress.words import DESCRIPTIONS, clients_words
 from agentdyno.model.codec import from_plain
 from agentdyno.model.load import Histogram, Objective, SelfCheck, TokenSource, Window
 from agentdyno.model.metric import Provenance
@@ -64,6 +64,7 @@ def stress_report(result: RunResult) -> StressReport:
         objectives,
         checks[0] if checks else None,
         any(scenario.provenance is Provenance.SIMULATED for scenario in scenarios),
+        clients_words([arm.observed for arm in result.arms]),
     )
 
 

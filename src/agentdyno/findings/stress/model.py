@@ -152,7 +152,8 @@ class Recommendation:
 @dataclass(frozen=True, slots=True)
 class StressReport:
     """All scenarios of one target in one run. ``resilience_score`` is 0 to 100 (``docs/concepts/load.md`` says how),
-    null where no scenario could be judged. ``scaling_limits`` are the breaking points by axis."""
+    null where no scenario could be judged. ``scaling_limits`` are the breaking points by axis. ``clients`` says how
+    many clients on which machines asked, and how exact their clocks are; "" where this machine asked alone."""
 
     agent_id: str
     run_id: str
@@ -164,3 +165,4 @@ class StressReport:
     objectives: tuple[Objective, ...] = ()
     self_check: SelfCheck | None = None
     simulated: bool = False
+    clients: str = ""

@@ -77,6 +77,8 @@ def _scenarios(report: StressReport) -> Table:
         judged = sum(item.score is not None for item in report.scenarios)
         of = "" if judged == len(report.scenarios) else f", from {judged} of {len(report.scenarios)} scenarios"
         notes.insert(0, f"Resilience: {report.resilience_score:.0f} of 100{of}.")
+    if report.clients:
+        notes.append(f"Asked by {one_line(report.clients)}.")
     if any(item.client_limited for item in report.scenarios):
         notes.append("client-limited: the client was too slow; nothing there is a property of the target.")
     if report.simulated:

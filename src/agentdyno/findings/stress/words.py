@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.stress.judge_steps import SHORTFALL, StepJudgement
 from agentdyno.findings.stress.model import ScenarioReport
@@ -21,6 +21,24 @@ DESCRIPTIONS = {
     "find_limit": "The highest rate (or number in flight) that still meets the objectives.",
     "custom": "Load of one's own shape.",
 }
+
+
+def clients_words(observed: Sequence[Mapping[str, object]]) -> str:
+    """``4 clients on 2 machines (a, b); their clocks are known to 52 µs``, from what was seen of each scenario."""
+    told = [one for seen in observed for one in _rows(seen.get("clients"))]
+    if not told:
+        return ""
+    count = len({str(one.get("client")) for one in told})
+    hosts = list(dict.fromkeys(str(one.get("host")) for one in told))
+    errors_s = [one.get("clock_error_s") for one in told]
+    known_s = [error_s for error_s in errors_s if isinstance(error_s, float)]
+    clocks = f"known to {format_value(max(known_s), 's')}" if len(known_s) == len(errors_s) else "not all known"
+    machines = "1 machine" if len(hosts) == 1 else f"{len(hosts)} machines"
+    return f"{count} client{'' if count == 1 else 's'} on {machines} ({', '.join(hosts)}); their clocks are {clocks}"
+
+
+def _rows(plain: object) -> list[Mapping[str, object]]:
+    return [one for one in plain if isinstance(one, Mapping)] if isinstance(plain, Sequence) else []
 
 
 def level_words(axis: str, level: float) -> str:
