@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("findings/model",),
     ("model",),
     ("settings", "stats", "extras"),
-    ("errors", "version"),
+    ("errors", "garbage", "version"),
 )
 DEPTH = {part: depth for depth, layer in enumerate(LAYERS) for part in layer}
 TIERS = {

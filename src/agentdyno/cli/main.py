@@ -170,7 +170,9 @@ def _seldom_look_for_garbage(part: str) -> None:
     What runs for long makes garbage as well, and a service does nothing else.
     """
     if part != "service":
-        gc.set_threshold(200_000 if part == "ask" else 20_000, 20, 20)
+        from agentdyno.garbage import look_seldom
+
+        look_seldom(200_000 if part == "ask" else 20_000)
     atexit.register(gc.freeze)  # else Python looks through everything twice on its way out
 
 

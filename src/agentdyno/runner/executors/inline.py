@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from agentdyno.garbage import look_as_before
 from agentdyno.model.plan import Trial
 from agentdyno.model.sample import Status
 from agentdyno.runner.bench.arm import Bench, make_sample
@@ -39,6 +40,7 @@ class InlineExecutor:
         self.facts = Facts()
 
     def open(self) -> None:
+        look_as_before()
         self.facts.overhead_s = harness_overhead_s()
 
     def submit(self, trial: Trial) -> None:
