@@ -229,13 +229,13 @@ class FirstArm:
         return [path]
 """,
     )
-    unknown = measured.dyno("report", "last", "--format", "first-arm", "--output-dir", "mine")
+    unknown = measured.dyno("report", "last", "--format", "first-arm", "--output-dir", "own")
     assert (unknown.code, "no report format 'first-arm'" in unknown.err) == (2, True)
-    missing = measured.dyno("report", "last", "--import", "reportes.py", "--output-dir", "mine")
+    missing = measured.dyno("report", "last", "--import", "reportes.py", "--output-dir", "own")
     assert (missing.code, "reportes.py: no such file" in missing.err) == (2, True)
-    asked = ("--format", "first-arm", "--import", "reporters.py", "--output-dir", "mine")
+    asked = ("--format", "first-arm", "--import", "reporters.py", "--output-dir", "own")
     assert measured.dyno("report", "last", *asked).code == 0
-    assert (measured.folder / "mine" / "first.txt").read_text().startswith("bench n=")
+    assert (measured.folder / "own" / "first.txt").read_text().startswith("bench n=")
 
 
 def test_a_reporter_of_ones_own_receives_results_and_findings(bench: Bench) -> None:

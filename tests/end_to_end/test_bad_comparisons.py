@@ -115,7 +115,7 @@ def test_an_agent_that_was_given_up_is_not_comparable(bench: Bench, room: Room) 
 
 def test_a_series_that_never_moves_has_no_change_and_full_health(bench: Bench, room: Room) -> None:
     room.store.boards.add_suite(SUITE, now_ms=NOW)
-    made = Execution("a", "1", SUITE.digest, "sums", NOW, accuracy=0.5, overall=0.5)
+    made = Execution("a", "1", SUITE.digest, "sums", NOW, accuracy=0.5, overall=0.5, form="full")
     room.store.boards.add_executions(replace(made, created_at=NOW + day * DAY_MS) for day in range(20))
     series = document(ask(bench, "history", "a", "--metric", "accuracy", "--json"))
     assert (series["changes"], series["note"]) == ([], "All values are equal.")

@@ -38,6 +38,7 @@ def full() -> Window:
         itl=times,
         tpot=times,
         lag=times,
+        unread=times,
         output_tokens=500,
         client_cpu=0.25,
         target_cpu=0.5,

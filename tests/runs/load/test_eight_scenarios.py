@@ -120,5 +120,4 @@ def test_levels_rise_in_what_they_name(windows: dict[str, list[Window]], reports
 def test_each_fault_struck_its_process(reports: dict[str, ScenarioReport]) -> None:
     figures = reports["failure_recovery"].figures
     for fault in ("kill", "freeze"):
-        assert (figures[f"struck_{fault}"] or 0.0) >= 1.0
-        assert (figures[f"fault_{fault}_error_rate"] or 0.0) > 0.0
+        assert (figures[f"struck_{fault}"] or 0.0) >= 1.0  # whether a call was under way just then is chance

@@ -18,7 +18,7 @@ from agentdyno.findings.history.judge_health import regression_report
 from agentdyno.findings.history.judge_patterns import history_patterns
 from agentdyno.findings.history.judge_series import DAY_MS, points_from, series_metric, watched_points
 from agentdyno.findings.history.judge_thresholds import known_thresholds
-from agentdyno.findings.history.model import History, HistoryPoint
+from agentdyno.findings.history.model import NO_CHANGE, History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_labels import is_agent
@@ -221,7 +221,8 @@ class Histories:
         found = _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
         unknown = [f"{warning.message}." for warning in _of_unknown_form(rows)]
         said = unknown if points else [self._left_out(name, within)]
-        return replace(found, note=" ".join(filter(None, [found.note, *said])))
+        note = found.note or (NO_CHANGE if unknown and found.is_steady else "")
+        return replace(found, note=" ".join(filter(None, [note, *said])))
 
     def _left_out(self, name: str, within: _Within) -> str:
         """That there are runs which only ``--include-partial`` shows; "" where there are none."""

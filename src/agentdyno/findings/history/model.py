@@ -83,6 +83,9 @@ class HistoryLevel:
     confirmed: bool = True
 
 
+NO_CHANGE = "No change of level beyond the noise."
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """The series of one metric, oldest first. ``subject`` is an agent's name or an experiment's arm.
@@ -104,3 +107,8 @@ class History:
     note: str = ""
     drift: HistoryDrift | None = None
     now: HistoryLevel | None = None
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether there is a series, and nothing happened in it."""
+        return len(self.points) > 1 and not self.changes and self.drift is None

@@ -8,7 +8,7 @@ from functools import partial
 
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.history.charts import history_title
-from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift, HistoryPoint
+from agentdyno.findings.history.model import NO_CHANGE, History, HistoryChange, HistoryDrift, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
 from agentdyno.findings.history.tables_plot import history_plot
 from agentdyno.show.section import Lead, Picture, Section
@@ -82,8 +82,8 @@ def history_notes(history: History) -> tuple[str, ...]:
         notes += [f"{now}.", *_cases_note(points)]
     if history.drift is not None:
         notes.append(_drift_note(history, history.drift))
-    if not history.changes and history.drift is None and len(points) > 1 and not history.note:
-        notes.append("No change of level beyond the noise.")
+    if history.is_steady and not history.note:
+        notes.append(NO_CHANGE)
     if any(not item.confirmed for item in history.changes):
         notes.append("Provisional: seen in the last few points only; later ones confirm or withdraw it.")
     if history.note:
