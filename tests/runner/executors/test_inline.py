@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from agentdyno import garbage
 from agentdyno.contracts import Experiment, ExperimentContext
-from agentdyno.garbage import look_seldom
 from agentdyno.model import Limits, Phase, Sample, Status
 from agentdyno.runner.executors.inline import InlineExecutor
 from agentdyno.runner.schedule import Schedule
@@ -83,15 +83,23 @@ def test_a_new_process_index_is_a_new_setup() -> None:
     assert [call for call in target.calls if call != "warmup"] == ["setup", "1", "teardown", "setup", "2", "teardown"]
 
 
-def test_what_is_measured_finds_the_collector_of_garbage_as_it_is_anywhere_else() -> None:
-    usual = gc.get_threshold()
-    look_seldom(20_000)
-    look_seldom(200_000)
-    assert gc.get_threshold()[0] == 200_000
-    with closing(inline(spied(i1=lambda: {"threshold": gc.get_threshold()[0]}))) as executor:
-        (sample,) = run(executor, trial(1))
-    assert sample.readings["result.threshold"] == usual[0]
-    assert gc.get_threshold() == usual
+def test_what_is_measured_finds_the_collector_of_garbage_as_it_is_anywhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(garbage, "_before", [])  # commands may have run in this process
+    found = gc.get_threshold()
+    try:
+        gc.set_threshold(701, 11, 12)
+        garbage.look_seldom(20_000)
+        garbage.look_seldom(200_000)
+        assert gc.get_threshold()[0] == 200_000
+        with closing(inline(spied(i1=lambda: {"threshold": gc.get_threshold()[0]}))) as executor:
+            executor.open()
+            (sample,) = run(executor, trial(1))
+        assert sample.readings["result.threshold"] == 701
+        assert gc.get_threshold() == (701, 11, 12)
+    finally:
+        gc.set_threshold(*found)
 
 
 def test_what_was_observed_is_told_in_a_form_that_can_be_stored() -> None:
