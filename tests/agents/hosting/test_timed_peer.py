@@ -47,6 +47,11 @@ def test_references_that_were_read_before_the_question_take_nothing_from_the_ans
     assert counted(monkeypatch, 0.0105, [(0.010, 0.0), (0.010, 0.030)]) == [0.010, 0.010]
 
 
+def test_references_that_were_read_during_the_question_make_nobody_a_liar(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [(0.001, 0.02 * number) for number in range(1, 7)]
+    assert counted(monkeypatch, 0.0225, told) == [0.001] * 6
+
+
 def test_a_lie_is_replaced_by_the_seconds_outside_without_the_references(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted(monkeypatch, 0.5, [(1e-6, 0.010)]) == [pytest.approx(0.490)]
 

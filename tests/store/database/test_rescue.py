@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,7 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.store import Store
-from agentdyno.store.database.rescue import Gap, readable, states
+from agentdyno.store.database.rescue import Gap, readable, states, whole_file
 
 ROWS = 2_000
 
@@ -48,12 +49,40 @@ def test_every_row_is_read_or_lies_in_a_gap(tmp_path: Path, seed: int) -> None:
     assert ids == sorted(set(ids))
 
 
+@pytest.mark.parametrize("share", [0.9, 0.5])
+def test_a_file_whose_end_is_missing_is_read_up_to_there(tmp_path: Path, share: float) -> None:
+    file = tmp_path / "cut.db"
+    with closing(sqlite3.connect(file)) as made, made:
+        made.execute("CREATE TABLE facts (id INTEGER PRIMARY KEY, body BLOB)")
+        made.executemany("INSERT INTO facts VALUES (?, ?)", [(number, b"x" * 400) for number in range(ROWS)])
+    os.truncate(file, int(file.stat().st_size * share))
+    before = file.read_bytes()
+    with whole_file(file) as path, closing(sqlite3.connect(path)) as driver:
+        (state,) = states(driver)
+    assert 0.7 * share * ROWS < state.rows < ROWS
+    assert state.gaps
+    assert file.read_bytes() == before
+
+
 def test_a_sound_table_has_no_gap(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "sound.db")) as driver:
         driver.execute("CREATE TABLE facts (id INTEGER PRIMARY KEY, name TEXT)")
         driver.executemany("INSERT INTO facts VALUES (?, ?)", [(number, "") for number in (0, 5, 9)])
         (state,) = states(driver)
     assert (state.table, state.rows, state.gaps) == ("facts", 3, ())
+
+
+def test_a_run_of_which_only_the_name_is_left_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "dyno.db"
+    Store.open(file).close()
+    with closing(sqlite3.connect(file)) as store, store:
+        for table in ("specs", "environments", "runs"):
+            columns = store.execute(f"PRAGMA table_info({table})").fetchall()
+            values = [1 if name == "id" else "{}" if kind == "JSON" else "1" for _, name, kind, *_ in columns]
+            store.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
+        store.execute("UPDATE runs SET suite = NULL")
+    rescued = Store.rescue(file, tmp_path / "new.db")
+    assert (rescued.runs, rescued.dropped, rescued.short) == (0, 1, ())
 
 
 def test_a_gap_is_told_in_words() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import UUID
 
 from agentdyno.errors import StoreError
@@ -16,13 +19,13 @@ from agentdyno.store.runs.schema import HEAD, VERSION_TABLE
 
 _FARTHEST = 1 << 40
 """How many ids beyond the last row that was read the next one is looked for."""
+_HEADER_BYTES = 100
 LOST = "a part of it was lost with a damaged store"
 _SHORT_RUNS = """
 SELECT run FROM arms WHERE statuses IS NOT NULL AND (
     SELECT count(*) FROM samples WHERE arm = arms.id AND phase = 'measured' AND instrument = ''
 ) < (SELECT sum(value) FROM json_each(arms.statuses))
 UNION SELECT run FROM arms GROUP BY run HAVING count(*) <= max(position)
-UNION SELECT id FROM runs WHERE id NOT IN (SELECT run FROM arms)
 """
 Row = tuple[object, ...]
 
@@ -61,6 +64,25 @@ class Rescued:
     dropped: int
     gaps: Mapping[str, tuple[Gap, ...]]
     short: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """The file itself, or a copy of one whose end is missing: SQLite reads none that is shorter than it says."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    page = int.from_bytes(header[16:18], "big")
+    size = (65_536 if page == 1 else page) * int.from_bytes(header[28:32], "big")
+    if len(header) < _HEADER_BYTES or path.stat().st_size >= size:
+        yield path
+        return
+    with TemporaryDirectory(prefix="dyno-rescue-") as folder:
+        copy = Path(folder) / path.name
+        for suffix in ("", "-wal"):
+            if (part := path.with_name(path.name + suffix)).exists():
+                shutil.copyfile(part, copy.with_name(part.name))
+        os.truncate(copy, size)
+        yield copy
 
 
 def states(driver: sqlite3.Connection) -> list[TableState]:
@@ -160,6 +182,9 @@ def rescue(old: sqlite3.Connection, path: Path, where: str) -> Rescued:
         gaps, dropped = _copy(old, new, _tables(old))
         if new.execute(f"SELECT count(*) FROM {VERSION_TABLE}").fetchone() == (0,):
             new.execute(f"INSERT INTO {VERSION_TABLE} VALUES (?)", (HEAD,))
+        dropped += _drop_orphans(new)
+        # of a run without any arm nothing is left that could be gone on with
+        dropped += new.execute("DELETE FROM runs WHERE id NOT IN (SELECT run FROM arms)").rowcount
         dropped += _drop_orphans(new)
         short = _mark_short(new, gaps.get("arms", ()))
         (runs,) = new.execute("SELECT count(*) FROM runs").fetchone()

@@ -229,9 +229,9 @@ class SqliteBackend(Upserts):
                 )
 
     def problems(self) -> list[str]:
-        from agentdyno.store.database.rescue import states
+        from agentdyno.store.database.rescue import states, whole_file
 
-        with contextlib.closing(_reader(self._path, 0.0)) as driver:
+        with whole_file(self._path) as path, contextlib.closing(_reader(path, 0.0)) as driver:
             try:
                 found = states(driver)
             except sqlite3.DatabaseError as error:
@@ -244,9 +244,9 @@ class SqliteBackend(Upserts):
             return damaged or [f"every row can be read, and yet: {problem}" for problem in _problems(driver)]
 
     def rescue(self, path: Path) -> Rescued:
-        from agentdyno.store.database.rescue import rescue
+        from agentdyno.store.database.rescue import rescue, whole_file
 
-        with contextlib.closing(_reader(self._path, 0.0)) as driver:
+        with whole_file(self._path) as damaged, contextlib.closing(_reader(damaged, 0.0)) as driver:
             return rescue(driver, path, self.where)
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:
