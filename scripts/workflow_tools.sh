@@ -4,6 +4,7 @@
 #        scripts/workflow_tools.sh bubblewrap isolation for machines that allow no user namespaces
 # What cannot be had is said, and is no failure: the RNA-seq tasks bring a stand-in.
 set -uo pipefail
+cd "$(dirname "$0")/.."
 
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=(kallisto salmon)
@@ -14,15 +15,5 @@ for name in "${wanted[@]}"; do
     command -v "$program" >/dev/null || missing+=("$name")
 done
 [ ${#missing[@]} -gt 0 ] || { echo "All there: ${wanted[*]}"; exit 0; }
-if ! command -v apt-get >/dev/null; then
-    echo "Not installed, and there is no apt-get here: ${missing[*]}" >&2
-    exit 0
-fi
-sudo=()
-[ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
-if ! "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
-    "${sudo[@]}" apt-get update >/dev/null 2>&1
-    "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
-        echo "Cannot be installed here: ${missing[*]}" >&2
-fi
+scripts/system_packages.sh "${missing[@]}" || echo "Cannot be installed here: ${missing[*]}" >&2
 exit 0
