@@ -81,7 +81,7 @@ def filled(made: Path, room: Room) -> Iterator[Room]:
 def test_the_board_is_a_table_or_one_json_document(filled: Room, dyno: Dyno) -> None:
     done = dyno("board", "--metric", "accuracy")
     assert (done.code, done.err) == (0, "")
-    assert "4 agents in 30 days. First: a@1.0." in done.out
+    assert "4 agents in 30 days. First: a@1.0, not told apart from c@1.0." in done.out
     shown = [line.split()[2] for line in done.out.splitlines() if line[:1].isdigit()]
     assert shown[:4] == ["a@1.0", "c@1.0", "a@1.1", "b@1.0"]
     board = dyno("board", "--metric", "accuracy", "--limit", "2", "--suite", "room", "--json").json

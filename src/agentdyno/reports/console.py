@@ -78,9 +78,9 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
         else:
             _print_result(console, result, standing, brief)
     if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
-        from agentdyno.findings.standing.tables_pairs import judged_pairs_of
+        from agentdyno.findings.standing.tables_pairs import judged_pairs_of, pairs_tables
 
-        print_tables(console, judged_pairs_of(report))
+        print_tables(console, pairs_tables(judged_pairs_of(report)))
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table

@@ -9,10 +9,11 @@ from agentdyno.extras import has_extra
 from agentdyno.findings.case.tables import execution_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run.charts_points import arm_values
-from agentdyno.findings.standing.model import FailedCase, SuiteStanding
+from agentdyno.findings.standing.model import FailedCase, HeadToHead, SuiteStanding
 from agentdyno.findings.standing.tables import errors, suite_tables
 from agentdyno.findings.standing.tables_cases import difference_lines, shell_word
 from agentdyno.findings.standing.tables_labels import agent_labels
+from agentdyno.findings.standing.tables_pairs import pairs_tables
 from agentdyno.model import ArmResult, Phase, RunResult, Sample, Status
 from agentdyno.reports.html_parts import (
     ArmCharts,
@@ -40,8 +41,10 @@ _PICTURES = {
 }
 
 
-def suite_section(key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[Table] = ()) -> RunSection:
-    """The whole section; what only explains is folded. ``pairs`` are tables of all that was set side by side."""
+def suite_section(
+    key: str, result: RunResult, standing: SuiteStanding, pairs: Sequence[HeadToHead] = ()
+) -> RunSection:
+    """The whole section; what only explains is folded. ``pairs`` are those that were judged."""
     from agentdyno.findings.standing.judge import every_failure  # numpy, which a report of experiments does without
 
     run = result.run_id[:RUN_ID_LENGTH]
@@ -53,9 +56,9 @@ def suite_section(key: str, result: RunResult, standing: SuiteStanding, pairs: S
     return RunSection(
         key=key,
         name=one_line(result.name),
-        headline=ran(result, standing),
+        headline=ran(result, standing, pairs),
         facts=facts(result),
-        main=(first, *pairs),
+        main=(first, *pairs_tables(pairs)),
         folded=present(*(table for table in others if table.title not in left_out), _configuration(result)),
         charts=_first_charts(key, standing) if has_extra("plots") else (),
         arms=_more_charts(key, result, standing) if has_extra("plots") else (),

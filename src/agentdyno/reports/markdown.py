@@ -12,7 +12,7 @@ from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.findings.standing.tables_pairs import judged_pairs_of
+from agentdyno.findings.standing.tables_pairs import judged_pairs_of, pairs_tables
 from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import facts, headlines, notices, title
@@ -52,7 +52,7 @@ def render_markdown(report: Report) -> str:
         blocks += _folded(comparison_tables.unjudged(comparison))
     for result in report.results:
         blocks += _result(result, standing_in(report, result))
-    blocks += [render_table(table) for table in judged_pairs_of(report)]
+    blocks += [render_table(table) for table in pairs_tables(judged_pairs_of(report))]
     blocks += [render_table(table) for section in appendix(report.findings) for table in section.tables]
     return "\n\n".join(blocks) + "\n"
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
-from agentdyno.findings.standing.model import SuiteStanding
+from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, standing_in
+from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import NOT_CREDIBLE, form_of
@@ -57,7 +59,8 @@ def headlines(report: Report) -> tuple[Headline, ...]:
         return concluded
     if report.findings.comparisons:
         return tuple(compared(comparison) for comparison in report.findings.comparisons)
-    return tuple(ran(result, standing_in(report, result)) for result in report.results)
+    pairs = judged_pairs_of(report)
+    return tuple(ran(result, standing_in(report, result), pairs) for result in report.results)
 
 
 def compared(value: Comparison) -> Headline:
@@ -86,10 +89,10 @@ def _worst(value: Comparison) -> str:
     return f" Furthest: {label(metric)} of {arm} is {size} {'higher' if (ratio or 1.0) > 1 else 'lower'}."
 
 
-def ran(result: RunResult, standing: SuiteStanding | None = None) -> Headline:
+def ran(result: RunResult, standing: SuiteStanding | None = None, pairs: Sequence[HeadToHead] = ()) -> Headline:
     """How a run ended; of a suite, with what it says of its agents."""
     if standing is not None:
-        return suite_ran(result, standing)
+        return suite_ran(result, standing, pairs)
     wanted = sum(planned(arm) for arm in result.arms)
     fine = sum(statuses(arm).get(Status.OK, 0) for arm in result.arms)
     text = f"{count(len(result.arms), 'arm')}, {fine:,} of {count(wanted, 'planned sample')} ok."
@@ -106,13 +109,13 @@ def ran(result: RunResult, standing: SuiteStanding | None = None) -> Headline:
     return Headline(f"{sign} {result.status.value}", text, Tone.WARN)
 
 
-def suite_ran(result: RunResult, standing: SuiteStanding) -> Headline:
+def suite_ran(result: RunResult, standing: SuiteStanding, pairs: Sequence[HeadToHead]) -> Headline:
     """A wrong answer is a result: only what is missing, or never answered, spoils a run."""
     from agentdyno.findings.standing.words import verdict_sentence  # a run of an experiment does without it
 
     wanted = sum(planned(arm) for arm in result.arms)
     done = sum(number for arm in result.arms for name, number in statuses(arm).items() if name != Status.CANCELLED)
-    text = verdict_sentence(standing, agent_labels(standing))
+    text = verdict_sentence(standing, agent_labels(standing), pairs)
     if done < wanted:
         text += f" {done:,} of {count(wanted, 'planned execution')} done."
     text += form_text(result)

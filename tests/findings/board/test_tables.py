@@ -156,6 +156,11 @@ def test_who_leads_is_named_and_a_tie_has_no_first() -> None:
         return section.lead.text
 
     assert led("a@1") == "2 agents in 30 days. First: a@1."
+    scores = {"a@1": 0.8, "b@1": 0.79, "c@1": 0.1}
+    rows = [leaderboard_row(name, even(score), errors=even(0.02)) for name, score in scores.items()]
+    near = leaderboard(rows, [], days=30, until=UNTIL)
+    (section,) = sections(Conclusions(leaderboards=(near,)))
+    assert section.lead.text == "3 agents in 30 days. First: a@1, not told apart from b@1."
     assert led("a@1", "b@1") == "3 agents in 30 days. 2 share the first place: a@1, b@1."
     assert (
         led("a@1", "b@1", "c@1", "d@1") == "5 agents in 30 days. 4 share the first place: a@1, b@1, c@1 and 1 more."

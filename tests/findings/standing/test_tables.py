@@ -7,18 +7,22 @@ from io import StringIO
 import pytest
 from rich.cells import cell_len
 
-from agentdyno.findings.figures.suite_figures import close_suite
+from agentdyno.findings.figures.suite_figures import close_suite, figures_of
 from agentdyno.findings.standing.judge import every_failure, standing_of
+from agentdyno.findings.standing.judge_pairs import judged_pairs
 from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings
 from agentdyno.findings.standing.tables import agents, errors, matrix, spending
 from agentdyno.findings.standing.tables_cases import duel, failed
 from agentdyno.findings.standing.tables_labels import agent_labels, points
 from agentdyno.findings.standing.tables_overview import overview
+from agentdyno.findings.standing.words import not_told_apart
 from agentdyno.model import Findings, Rubric, RunResult, RunStatus, RunWarning, Sample, ScorerUse, Status
+from agentdyno.model.policy import GatePolicy
 from agentdyno.reports import render_console
 from agentdyno.reports.csv_files import agents_csv
 from agentdyno.reports.html_page import render_html
 from agentdyno.reports.markdown import render_markdown
+from agentdyno.reports.outline import ran
 
 from ...reports.suites import comprehensive, renamed, report
 from ..suite_builders import arm, benchmark, sample, suite_of, suite_result
@@ -246,6 +250,35 @@ def test_agents_with_as_many_points_share_the_first_place() -> None:
     third = arm("z@1", "facts", [sample("a", 0.0), sample("b", 0.0)])
     run = close_suite(suite_result(suite_of(own), *arms, third))
     assert verdict(run) == "✓ complete  x and y share the first place of 3 agents, accuracy 50 of 100."
+
+
+def test_the_first_of_three_is_not_told_apart_from_those_whose_difference_is_not_decided() -> None:
+    cases = [f"c{number}" for number in range(12)]
+    right = {"x": 12, "y": 11, "z": 0}
+    arms = [
+        arm(f"{name}@1", "facts", [sample(case, float(place < known)) for place, case in enumerate(cases)])
+        for name, known in right.items()
+    ]
+    run = close_suite(suite_result(suite_of(benchmark(*cases)), *arms))
+    standing = standing_of(run)
+    pairs = judged_pairs(run, figures_of(run), standing, GatePolicy())
+    told = ran(run, standing, pairs).text
+    assert told == "x is first of 3 agents, accuracy 100 of 100, not told apart from y."
+    assert ran(run, standing).text == "x is first of 3 agents, accuracy 100 of 100."
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ((), ""),
+        (("a",), ", not told apart from a"),
+        (("a", "b"), ", not told apart from a and b"),
+        (("a", "b", "c"), ", not told apart from a, b and c"),
+        (("a", "b", "c", "d"), ", not told apart from 4 others"),
+    ],
+)
+def test_few_who_may_be_as_good_are_named_and_many_counted(names: tuple[str, ...], told: str) -> None:
+    assert not_told_apart(names) == told
 
 
 def test_the_headline_of_one_agent_says_what_it_passed() -> None:

@@ -22,6 +22,7 @@ from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.standing.model import ScoreEstimate
 from agentdyno.findings.standing.tables_labels import of_cases, points
+from agentdyno.findings.standing.words import not_told_apart
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
@@ -355,17 +356,22 @@ def sections(found: Conclusions) -> Iterator[Section]:
 
 
 def _first_words(board: Leaderboard) -> str:
-    """Who leads; where several have the best score, that they share it."""
-    ranks = {entry.agent: entry.scores[board.metric].rank for entry in board.entries if board.metric in entry.scores}
-    leaders = [agent for agent, rank in ranks.items() if rank == 1]
+    """Who leads, and who may be as good; where several have the best score, that they share it."""
+    scores = {entry.agent: entry.scores[board.metric] for entry in board.entries if board.metric in entry.scores}
+    leaders = [agent for agent, score in scores.items() if score.rank == 1]
     if not leaders:
         return ""
     labels = board_labels(board.entries)
     if len(leaders) == 1:
-        return f". First: {labels[leaders[0]]}"
+        others = [labels[agent] for agent, score in scores.items() if agent != leaders[0] and _may_be_first(score)]
+        return f". First: {labels[leaders[0]]}{not_told_apart(others)}"
     named = ", ".join(labels[agent] for agent in leaders[:_MOST_LEADERS])
     more = f" and {len(leaders) - _MOST_LEADERS} more" if len(leaders) > _MOST_LEADERS else ""
     return f". {len(leaders)} share the first place: {named}{more}"
+
+
+def _may_be_first(score: RankedScore) -> bool:
+    return score.rank_interval is not None and score.rank_interval[0] == 1
 
 
 def _entries_radar(name: str, entries: Sequence[LeaderboardEntry] | Sequence[MatrixEntry]) -> tuple[Picture, ...]:

@@ -10,16 +10,15 @@ from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, agent_names, verdict_text, verdict_tone
 
 
-def judged_pairs_of(report: Report) -> list[Table]:
-    """The table of a report on a run with three or more agents; none of any other."""
-    table = pairs_table(report.findings.pairs) if isinstance(report.findings, SuiteFindings) else None
-    return [] if table is None else [table]
+def judged_pairs_of(report: Report) -> tuple[HeadToHead, ...]:
+    """The pairs of a report on a run with three or more agents; none of any other."""
+    return report.findings.pairs if isinstance(report.findings, SuiteFindings) else ()
 
 
-def pairs_table(pairs: Sequence[HeadToHead]) -> Table | None:
+def pairs_tables(pairs: Sequence[HeadToHead]) -> list[Table]:
     """One row a pair: accuracies, difference with its 95 % interval, verdict about the second one."""
     if not pairs:
-        return None
+        return []
     names = agent_names([agent for pair in pairs for agent in (pair.candidate, pair.baseline)])
     columns = (
         Column("pair", wrap=True),
@@ -40,7 +39,7 @@ def pairs_table(pairs: Sequence[HeadToHead]) -> Table | None:
         )
         for pair in pairs
     )
-    return Table("Pairs that were judged", columns, rows, (f"p is corrected over {len(pairs)} pairs.",))
+    return [Table("Pairs that were judged", columns, rows, (f"p is corrected over {len(pairs)} pairs.",))]
 
 
 def _points(value: float | None) -> str:

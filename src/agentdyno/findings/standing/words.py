@@ -8,12 +8,15 @@ from agentdyno.findings.standing.model import AgentStanding, HeadToHead, SuiteSt
 from agentdyno.model.findings import Verdict
 
 _ROUNDING = 1e-9
-_MOST_TIED = 3
+_MOST_NAMED = 3
 _DECIDED = (Verdict.BETTER, Verdict.WORSE)
 
 
-def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str]) -> str:
-    """What a run says in one sentence: of one agent what it passed, of two the verdict, of more who stands first."""
+def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str], pairs: Sequence[HeadToHead] = ()) -> str:
+    """What a run says in one sentence: of one agent what it passed, of two the verdict, of more who stands first.
+
+    ``pairs`` are those of the first of three or more agents with every other one.
+    """
     agents = standing.agents
     if not agents:
         return "no agent has answered."
@@ -22,7 +25,7 @@ def verdict_sentence(standing: SuiteStanding, labels: Mapping[str, str]) -> str:
     found = standing.head_to_head
     if len(agents) == 2 and found is not None and found.cases and found.difference is not None:
         return pair_sentence(found, labels)
-    return _first(agents, labels)
+    return _first(agents, labels, pairs)
 
 
 def pair_sentence(found: HeadToHead, labels: Mapping[str, str]) -> str:
@@ -65,21 +68,39 @@ def _alone(agent: AgentStanding, label: str) -> str:
     return f"{text}."
 
 
-def _first(agents: Sequence[AgentStanding], labels: Mapping[str, str]) -> str:
-    """By the overall score where all of it is known, else by accuracy; who has as many points shares the place."""
+def _first(agents: Sequence[AgentStanding], labels: Mapping[str, str], pairs: Sequence[HeadToHead]) -> str:
+    """By the overall score where all of it is known, else by accuracy; who has as many points shares the place.
+
+    The one who is first says from whom its accuracy was not told apart.
+    """
     whole = not any(agent.missing or agent.not_measured for agent in agents)
     name = "overall" if whole else "accuracy"
     values = {agent.agent: value for agent in agents if (value := agent.scores[name].value) is not None}
     if not values:
         return f"nothing is known of the accuracy of {len(agents)} agents."
     most = max(round(100 * value) for value in values.values())
-    best = [labels[agent] for agent, value in values.items() if round(100 * value) == most]
+    leaders = [agent for agent, value in values.items() if round(100 * value) == most]
+    best = [labels[agent] for agent in leaders]
     what = f"{'overall' if whole else 'accuracy'} {most} of 100"
     if len(best) == 1:
-        return f"{best[0]} is first of {len(agents)} agents, {what}."
-    if len(best) > _MOST_TIED:
+        alike = [labels[pair.baseline] for pair in pairs if pair.candidate == leaders[0] and _undecided(pair)]
+        return f"{best[0]} is first of {len(agents)} agents, {what}{not_told_apart(alike)}."
+    if len(best) > _MOST_NAMED:
         return f"{len(best)} of {len(agents)} agents share the first place, {what}."
     return f"{' and '.join(best)} share the first place of {len(agents)} agents, {what}."
+
+
+def _undecided(pair: HeadToHead) -> bool:
+    return pair.cases > 0 and pair.verdict not in _DECIDED
+
+
+def not_told_apart(names: Sequence[str]) -> str:
+    """``, not told apart from a, b and c``: who may be as good as the one just named; "" for nobody."""
+    if not names:
+        return ""
+    if len(names) > _MOST_NAMED:
+        return f", not told apart from {len(names):,} others"
+    return f", not told apart from {' and '.join(part for part in (', '.join(names[:-1]), names[-1]) if part)}"
 
 
 def _hundred(value: float | None) -> str:
