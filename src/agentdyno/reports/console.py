@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
 from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
-from agentdyno.findings.standing.tables_labels import standing_in, with_standings
+from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.console_tables import (
@@ -78,7 +78,7 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
         else:
             _print_result(console, result, standing, brief)
     if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
-        from agentdyno.findings.standing.tables_pairs import judged_pairs_of, pairs_tables
+        from agentdyno.findings.standing.tables_pairs import pairs_tables
 
         print_tables(console, pairs_tables(judged_pairs_of(report)))
     if report.findings.bands and not sections(report.findings):

@@ -17,8 +17,7 @@ from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.run import tables_profiles
 from agentdyno.findings.run.charts_points import ArmValues, arm_values, primary_metric, sweep_title, sweeps
 from agentdyno.findings.run.tables_profiles import resource_series
-from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.findings.standing.tables_pairs import judged_pairs_of
+from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
 from agentdyno.reports.html_parts import ArmCharts, Chart, RunSection, chart, documents, present, traces

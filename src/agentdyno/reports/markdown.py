@@ -11,8 +11,8 @@ from agentdyno.findings.comparison import tables as comparison_tables
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.findings.standing.model import SuiteStanding
 from agentdyno.findings.standing.tables import suite_tables
-from agentdyno.findings.standing.tables_labels import standing_in, with_standings
-from agentdyno.findings.standing.tables_pairs import judged_pairs_of, pairs_tables
+from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_in, with_standings
+from agentdyno.findings.standing.tables_pairs import pairs_tables
 from agentdyno.model import RunResult
 from agentdyno.reports.files import write_text
 from agentdyno.reports.outline import facts, headlines, notices, title

@@ -10,8 +10,7 @@ from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
-from agentdyno.findings.standing.tables_labels import agent_labels, standing_in
-from agentdyno.findings.standing.tables_pairs import judged_pairs_of
+from agentdyno.findings.standing.tables_labels import agent_labels, judged_pairs_of, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
 from agentdyno.model.result import NOT_CREDIBLE, form_of

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from types import AsyncGeneratorType, GeneratorType
 
 from agentdyno.agents.frameworks.detect import adapted, framework_of, not_an_agent, version_text
 from agentdyno.agents.frameworks.factory import is_factory, made_by
 from agentdyno.agents.hosting.answer import mark, take
 from agentdyno.agents.hosting.recorder import Recorder
-from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.model.case import Case
-from agentdyno.model.sample import FailureKind
 
 Call = Callable[[], object]
+_IN_PIECES = (GeneratorType, AsyncGeneratorType, Awaitable)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -44,7 +46,8 @@ class Callee:
         while hasattr(function, "func"):  # functools.partial
             function = function.func
         called = getattr(function, "__call__", None)  # noqa: B004  (an object whose call is async)
-        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+        kinds = inspect.iscoroutinefunction, inspect.isasyncgenfunction
+        return any(is_kind(item) for item in (function, called) for is_kind in kinds)
 
     def call(self, case: Case, text: object, history: list[dict[str, object]]) -> Call:
         """A call that is ready to be made, on whatever thread."""
@@ -148,6 +151,17 @@ def _check_config(config: dict[str, object], parameters: list[inspect.Parameter]
             )
 
 
+def whole_answer(call: Call, recorder: Recorder | None, clock: Callable[[], int] = time.perf_counter_ns) -> object:
+    """What ``call`` returns: all pieces of what comes in pieces, and ``recorder`` is told when the first one came."""
+    sent_ns = clock()
+    returned = call()
+    if not isinstance(returned, _IN_PIECES):
+        return returned
+    from agentdyno.agents.hosting.pieces import joined  # most agents return their answer
+
+    return joined(returned, recorder, sent_ns, clock)
+
+
 class CaseTurns:
     """The calls that one case takes: one, or one per turn for a function that does not take the case itself."""
 
@@ -171,16 +185,12 @@ class CaseTurns:
             self._recorder.event("message", "user", text)
         self._before = mark(self._recorder)
         call = self._callee.call(self._case, text, [dict(message) for message in self._history])
+        recorder = None if self._history else self._recorder  # a case has one first piece
         self._history.append({"role": "user", "content": text})
-        return call
+        return partial(whole_answer, call, recorder)
 
     def take(self, returned: object) -> None:
         """Notes what the call returned."""
-        if inspect.isgenerator(returned) or inspect.isasyncgen(returned):
-            raise CaseFailed(
-                FailureKind.SERIALISATION,
-                "it returned a generator, which is no answer; join its pieces and return the whole",
-            )
         self.output = take(self._recorder, returned, self._before)
         if self._by_turn:
             self._recorder.event("message", "assistant", self.output)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from agentdyno.contracts import Report
-from agentdyno.findings.standing.model import ScoreEstimate, SuiteFindings, SuiteStanding
+from agentdyno.findings.standing.model import HeadToHead, ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
 from agentdyno.model.naming import with_shown_arms
 from agentdyno.show.table import Cell, Tone
@@ -50,6 +50,11 @@ def standing_in(report: Report, result: RunResult) -> SuiteStanding | None:
     if not is_suite(result) or not isinstance(report.findings, SuiteFindings):
         return None
     return next((item for item in report.findings.standings if item.run_id == result.run_id), None)
+
+
+def judged_pairs_of(report: Report) -> tuple[HeadToHead, ...]:
+    """The pairs of a report on a run with three or more agents; none of any other."""
+    return report.findings.pairs if isinstance(report.findings, SuiteFindings) else ()
 
 
 def agent_labels(standing: SuiteStanding) -> dict[str, str]:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentdyno.contracts import Report
-from agentdyno.findings.standing.model import HeadToHead, SuiteFindings
+from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, agent_names, verdict_text, verdict_tone
-
-
-def judged_pairs_of(report: Report) -> tuple[HeadToHead, ...]:
-    """The pairs of a report on a run with three or more agents; none of any other."""
-    return report.findings.pairs if isinstance(report.findings, SuiteFindings) else ()
 
 
 def pairs_tables(pairs: Sequence[HeadToHead]) -> list[Table]:
