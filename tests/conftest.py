@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.store import Store
-
 from .command import Bench
 from .given_results import Factory
 from .loaded_commands import Commands, LoadedBench
+from .new_stores import open_new_store
+from .postgres import Postgres, running_postgres
 from .properties import use_profiles
 from .suites import AGENT, Room
 from .temporary import remove_temporary_folder, use_temporary_folder
@@ -68,8 +68,15 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DYNO_STORE", raising=False)
     (tmp_path / "agent.py").write_text(AGENT)
-    with Store.open(tmp_path / "dyno.db") as store:
+    with open_new_store(tmp_path / "dyno.db") as store:
         yield Room(tmp_path, store)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server for all tests of this process, started by the first that asks for it."""
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from agentdyno.store.runs.schema import HEAD
 from agentdyno.web.settings import ServiceSettings
 
 from ..command import DYNO, Bench
-from ..postgres import USER, Postgres, running_postgres
+from ..postgres import USER, Postgres
 from ..seeded_service import Service, serving
 from ..store.builders import FIRST_ID
 from ..store.test_migrations import CREATE_0001, CREATE_0002, CREATE_0003, at_revision, fill
@@ -39,12 +39,6 @@ SUITE = "name: words\nscorer: exact\nepochs: 2\nwarmup: 0\ndataset: {cases: [{id
 WORKSPACE = 'agents:\n  loud: {use: "agent.py@answer", version: "1"}\nsuites: [words.yaml]\n'
 DATABASE = "dyno"
 """As the page calls it."""
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
