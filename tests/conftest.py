@@ -14,7 +14,7 @@ import pytest
 
 from .command import Bench
 from .given_results import Factory
-from .loaded_commands import Commands, LoadedBench
+from .loaded_commands import Commands, LoadedBench, commands_of_this_process
 from .new_stores import open_new_store
 from .postgres import Postgres, running_postgres
 from .properties import use_profiles
@@ -42,24 +42,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_timed(items)
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A fresh folder in which ``dyno`` can be run."""
-    return Bench(tmp_path)
-
-
 @pytest.fixture(scope="session")
-def loaded_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+def loaded_commands() -> Commands:
     """Runs commands without starting Python for each."""
-    commands = Commands(tmp_path_factory.mktemp("commands"))
-    yield commands
-    commands.close()
+    return commands_of_this_process()
 
 
 @pytest.fixture
 def loaded_bench(tmp_path: Path, loaded_commands: Commands) -> Bench:
     """A fresh folder in which ``dyno`` can be run often."""
     return LoadedBench(tmp_path, loaded_commands)
+
+
+@pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """A fresh folder in which ``dyno`` can be run; what is told to ``start`` is a process of its own."""
+    return loaded_bench
 
 
 @pytest.fixture

@@ -42,9 +42,9 @@ DATABASE = "dyno"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path, loaded_bench: Bench) -> Iterator[Bench]:
     """A project whose store is not there yet, in a folder of its own or in a database called ``dyno``."""
-    found = Bench(tmp_path)
+    found = loaded_bench
     for name, text in {"agent.py": AGENT, "words.yaml": SUITE, "dyno.yaml": WORKSPACE}.items():
         found.write(name, text)
     if request.param == "sqlite":
