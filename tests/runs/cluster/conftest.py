@@ -15,8 +15,8 @@ from .nodes import TwoNodes
 
 @pytest.fixture(scope="package")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoNodes]:
-    """Two nodes, each with a host id of its own, as two machines have. They end with these tests: nodes look after each
-    other all the time, also where there is nothing to do."""
+    """Two nodes, each with a host id of its own, as two machines have. They end with these tests: even idle ones look
+    after each other all the time."""
     before = dict(os.environ)
     os.environ.update(ALWAYS)
     os.environ[TOKEN] = secrets.token_hex(32)
