@@ -14,7 +14,7 @@ import pytest
 
 from .command import Bench
 from .given_results import Factory
-from .loaded_commands import Commands, LoadedBench, commands_of_this_process
+from .loaded_commands import Commands, LoadedBench, close_commands, commands_of_this_process
 from .new_stores import open_new_store
 from .postgres import Postgres, running_postgres
 from .properties import use_profiles
@@ -32,6 +32,7 @@ os.environ["XDG_STATE_HOME"] = _state  # what is remembered about this host is n
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(_state, ignore_errors=True)  # a worker of xdist ends without what is to happen at the end
+    close_commands()
     said = remove_temporary_folder(_temporary)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if said and reporter is not None:

@@ -28,6 +28,7 @@ for module in pkgutil.walk_packages(agentdyno.__path__, "agentdyno."):
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
 from agentdyno.cli.main import main
+sys.path[0] = os.path.dirname(sys.executable)  # as it is in the command itself, which does not look where it is run
 gc.freeze()
 
 def command(job):
@@ -109,9 +110,14 @@ class Commands:
 @cache
 def commands_of_this_process() -> Commands:
     """One that serves all tests of a process, those of every package; it ends when the process does."""
-    commands = Commands(Path(tempfile.mkdtemp(prefix="dyno-commands-")))
-    atexit.register(commands.close)
-    return commands
+    atexit.register(close_commands)
+    return Commands(Path(tempfile.mkdtemp(prefix="dyno-commands-")))
+
+
+def close_commands() -> None:
+    if commands_of_this_process.cache_info().currsize:
+        commands_of_this_process().close()
+        commands_of_this_process.cache_clear()
 
 
 class LoadedBench(Bench):

@@ -21,8 +21,9 @@ def share_type_adapters() -> None:
             known[told] = type_, TypeAdapter(type_, config=config)
         return known[told][1]
 
-    assert v2.TypeAdapter is TypeAdapter, "FastAPI makes them somewhere else"
-    v2.TypeAdapter = shared  # type: ignore[assignment, misc]
+    names = vars(v2)
+    assert names["TypeAdapter"] is TypeAdapter, "FastAPI makes them somewhere else"
+    names["TypeAdapter"] = shared
 
 
 def _parts(annotated: Any) -> str:
