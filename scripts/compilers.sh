@@ -16,5 +16,4 @@ become=""
 [ "$(id -u)" -eq 0 ] || become="sudo"
 echo "Installing ${missing[*]} ..." >&2
 $become apt-get update -qq > /dev/null
-# Another installer that is at work is waited for.
-DEBIAN_FRONTEND=noninteractive $become apt-get install -o DPkg::Lock::Timeout=600 -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+DEBIAN_FRONTEND=noninteractive $become apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null

@@ -20,9 +20,9 @@ if ! command -v apt-get >/dev/null; then
 fi
 sudo=()
 [ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
-if ! "${sudo[@]}" apt-get install -o DPkg::Lock::Timeout=600 -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
+if ! "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
     "${sudo[@]}" apt-get update >/dev/null 2>&1
-    "${sudo[@]}" apt-get install -o DPkg::Lock::Timeout=600 -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
+    "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
         echo "Cannot be installed here: ${missing[*]}" >&2
 fi
 exit 0
