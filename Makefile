@@ -1,6 +1,7 @@
 # Every target installs what it needs into .venv first; nothing has to be set up by hand.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons test-frameworks test-busy test-repeat check dashboard format soak bench results clean
+.PHONY: help demo test test-pythons test-frameworks test-busy test-repeat check installed check-lint check-types \
+    check-built check-architecture dashboard format soak bench results clean
 PYTHON ?= python3
 export PYTHON
 RUN := .venv/bin
@@ -19,7 +20,8 @@ else
 	@$(RUN)/dyno demo --model local
 endif
 
-TESTS := $(RUN)/python -m pytest -n 2 --dist worksteal
+# OPTIONS go to pytest, as in: make test OPTIONS="-k boards"
+TESTS := $(RUN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 test:  ## Install and run every test
 	@scripts/for_tests.sh
@@ -42,13 +44,23 @@ test-repeat:  ## The tests that start processes or browsers or read a clock, N t
 	@scripts/for_tests.sh
 	@scripts/repeat_timed.sh $(or $(N),20)
 
-check:  ## Lint, types and architecture
+check: check-lint check-types check-built check-architecture  ## Lint, types, what is built and architecture (-j2: two at once)
+
+installed:
 	@scripts/install.sh dev
+
+check-lint: installed
 	@$(RUN)/ruff check .
 	@$(RUN)/ruff format --check .
+
+check-types: installed
 	@$(RUN)/mypy
+
+check-built: installed
 	@$(RUN)/python scripts/reference.py --check
 	@scripts/dashboard.sh --check
+
+check-architecture: installed
 	@$(RUN)/python -m pytest -q tests/architecture
 
 dashboard:  ## Build the dashboard into the package

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from agentdyno.store import Store
-
 from .command import Bench
 from .given_results import Factory
-from .loaded_commands import Commands, LoadedBench
+from .loaded_commands import Commands, LoadedBench, close_commands, commands_of_this_process
+from .new_stores import open_new_store
+from .postgres import Postgres, running_postgres
 from .properties import use_profiles
 from .suites import AGENT, Room
 from .temporary import remove_temporary_folder, use_temporary_folder
@@ -32,6 +32,7 @@ os.environ["XDG_STATE_HOME"] = _state  # what is remembered about this host is n
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(_state, ignore_errors=True)  # a worker of xdist ends without what is to happen at the end
+    close_commands()
     said = remove_temporary_folder(_temporary)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if said and reporter is not None:
@@ -42,18 +43,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_timed(items)
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A fresh folder in which ``dyno`` can be run."""
-    return Bench(tmp_path)
-
-
 @pytest.fixture(scope="session")
-def loaded_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+def loaded_commands() -> Commands:
     """Runs commands without starting Python for each."""
-    commands = Commands(tmp_path_factory.mktemp("commands"))
-    yield commands
-    commands.close()
+    return commands_of_this_process()
 
 
 @pytest.fixture
@@ -63,13 +56,26 @@ def loaded_bench(tmp_path: Path, loaded_commands: Commands) -> Bench:
 
 
 @pytest.fixture
+def bench(loaded_bench: Bench) -> Bench:
+    """A fresh folder in which ``dyno`` can be run; what is told to ``start`` is a process of its own."""
+    return loaded_bench
+
+
+@pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     """An empty folder, made the current one, with three agents and a store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DYNO_STORE", raising=False)
     (tmp_path / "agent.py").write_text(AGENT)
-    with Store.open(tmp_path / "dyno.db") as store:
+    with open_new_store(tmp_path / "dyno.db") as store:
         yield Room(tmp_path, store)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server for all tests of this process, started by the first that asks for it."""
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from agentdyno.model import Case
 from agentdyno.model.plan import Trial
 from agentdyno.runner.cases.call import CaseCall, CaseJob, Conduct, make_call
 from agentdyno.runner.cases.throttle import Throttle
+from agentdyno.workers.pauses import PauseWatch
 
 Seconds = Callable[[Case, Agent], float]
 """How long a call is said to have taken."""
@@ -49,5 +50,14 @@ def given_figures(seconds: Seconds = an_instant) -> Iterator[None]:
             call.response = replace(call.response, readings=readings)
         return call
 
-    with mock.patch("agentdyno.runner.executors.cases.make_call", given):
+    with (
+        mock.patch("agentdyno.runner.executors.cases.make_call", given),
+        mock.patch.object(PauseWatch, "seconds_between", _never),
+        mock.patch.object(PauseWatch, "stopped_between", _never),
+    ):
         yield
+
+
+def _never(watch: PauseWatch, began_s: float, ended_s: float) -> float:
+    """A machine that stands still for a second has no part in figures that are given: no call is made again."""
+    return 0.0

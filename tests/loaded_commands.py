@@ -7,9 +7,15 @@ to happen at the end of a process happens; only its modules are not taken apart.
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from .command import DYNO, Bench, Done
@@ -22,6 +28,7 @@ for module in pkgutil.walk_packages(agentdyno.__path__, "agentdyno."):
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
 from agentdyno.cli.main import main
+sys.path[0] = os.path.dirname(sys.executable)  # as it is in the command itself, which does not look where it is run
 gc.freeze()
 
 def command(job):
@@ -63,7 +70,7 @@ class Commands:
     """Runs ``dyno`` in forks of a process of its own; ``scratch`` is a folder for what they print."""
 
     def __init__(self, scratch: Path) -> None:
-        self._out, self._err = scratch / "out.txt", scratch / "err.txt"
+        self._scratch, self._out, self._err = scratch, scratch / "out.txt", scratch / "err.txt"
         self._server = subprocess.Popen(
             [sys.executable, "-c", _SERVER, json.dumps(_LOADED_WHEN_NEEDED)],
             stdin=subprocess.PIPE,
@@ -86,6 +93,7 @@ class Commands:
 
     def close(self) -> None:
         self._server.communicate()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _fork(self, arguments: list[str], folder: Path, environ: dict[str, str], out: Path, err: Path) -> int:
         assert self._server.stdin is not None
@@ -99,6 +107,19 @@ class Commands:
         return int(self._server.stdout.readline())
 
 
+@cache
+def commands_of_this_process() -> Commands:
+    """One that serves all tests of a process, those of every package; it ends when the process does."""
+    atexit.register(close_commands)
+    return Commands(Path(tempfile.mkdtemp(prefix="dyno-commands-")))
+
+
+def close_commands() -> None:
+    if commands_of_this_process.cache_info().currsize:
+        commands_of_this_process().close()
+        commands_of_this_process.cache_clear()
+
+
 class LoadedBench(Bench):
     """A folder whose commands are run by a process that has loaded everything. ``start`` starts a real one."""
 
@@ -107,7 +128,13 @@ class LoadedBench(Bench):
         self._commands = commands
 
     def dyno(self, *arguments: str, **environ: str) -> Done:
-        if any(name.startswith("PYTHON") for name in environ):  # they are read by a Python that starts
+        given = {**self.environ, **environ}
+        if _read_at_start(given) != _read_at_start(os.environ):
             return super().dyno(*arguments, **environ)
-        code, out, err = self._commands.run_apart([DYNO, *arguments], self.folder, {**self.environ, **environ})
+        code, out, err = self._commands.run_apart([DYNO, *arguments], self.folder, given)
         return Done(code, out, err)
+
+
+def _read_at_start(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a Python reads when it starts: a fork of one that runs would not know of it."""
+    return {name: value for name, value in environ.items() if name.startswith("PYTHON")}

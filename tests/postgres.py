@@ -22,6 +22,8 @@ from typing import TypedDict
 
 import psycopg
 
+from agentdyno.store import Store
+
 USER = "postgres"
 LOCKED_USER = "locked"
 LOCKED_PASSWORD = "s3cr3t-w0rd"
@@ -53,6 +55,7 @@ class Postgres:
     folder: Path
     programs: Path
     _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _empty_stores: list[str] = field(default_factory=list)
 
     def url(self, database: str, user: str = USER, password: str | None = None) -> str:
         secret = f":{password}" if password else ""
@@ -71,6 +74,19 @@ class Postgres:
         name = f"test_{next(self._numbers)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
+
+    @contextlib.contextmanager
+    def new_store(self) -> Iterator[str]:
+        """The URL of a database with an empty store in it, for as long as the block runs: a copy of one that is made
+        once."""
+        if not self._empty_stores:
+            self._empty_stores.append(self.create_database())
+            Store.open(self.url(self._empty_stores[0])).close()
+        name = self.create_database(self._empty_stores[0])
+        try:
+            yield self.url(name)
+        finally:
+            self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")

@@ -84,7 +84,7 @@ from agentdyno.workbench.listing import workload_files
 
 from .architecture.test_layers import LAYERS
 from .loaded_commands import Commands
-from .postgres import Postgres, running_postgres
+from .postgres import Postgres
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -126,17 +126,14 @@ def name_of(page: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def databases() -> Iterator[Callable[[], str]]:
+def databases(request: pytest.FixtureRequest) -> Callable[[], str]:
     """Gives the URL of an empty PostgreSQL database; the server is started by the first page that asks."""
-    with contextlib.ExitStack() as stack:
-        servers: list[Postgres] = []
 
-        def fresh() -> str:
-            if not servers:
-                servers.append(stack.enter_context(running_postgres()))
-            return servers[0].url(servers[0].create_database())
+    def fresh() -> str:
+        server: Postgres = request.getfixturevalue("postgres")
+        return server.url(server.create_database())
 
-        yield fresh
+    return fresh
 
 
 _NOT_PASSED_ON = re.compile(r"^(DYNO_|GIT_|PYTHON|OLLAMA_)|(KEY|TOKEN|SECRET|PASSWORD)$")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ..browser import chromium, opened
-from ..command import Bench
+from ..loaded_commands import Commands, LoadedBench
 from ..page_parts import chart, fits, heading, query, rows, settle
 from ..seeded_service import Service, serving
 from ..stressed import stressed
@@ -56,9 +56,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(tmp_path_factory: pytest.TempPathFactory, loaded_commands: Commands) -> Iterator[Service]:
     """Two versions of an agent, all of whose names have forty letters; the second breaks two cases."""
-    bench = Bench(tmp_path_factory.mktemp("long"))
+    bench = LoadedBench(tmp_path_factory.mktemp("long"), loaded_commands)
     for version, misses in (("1.0", 1), ("2.0", 3)):
         for name, content in files(version, misses).items():
             bench.write(name, content)

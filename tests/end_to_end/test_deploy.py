@@ -28,7 +28,7 @@ from agentdyno.store.runs.schema import HEAD
 from agentdyno.web.settings import ServiceSettings
 
 from ..command import DYNO, Bench
-from ..postgres import USER, Postgres, running_postgres
+from ..postgres import USER, Postgres
 from ..seeded_service import Service, serving
 from ..store.builders import FIRST_ID
 from ..store.test_migrations import CREATE_0001, CREATE_0002, CREATE_0003, at_revision, fill
@@ -41,16 +41,10 @@ DATABASE = "dyno"
 """As the page calls it."""
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path, loaded_bench: Bench) -> Iterator[Bench]:
     """A project whose store is not there yet, in a folder of its own or in a database called ``dyno``."""
-    found = Bench(tmp_path)
+    found = loaded_bench
     for name, text in {"agent.py": AGENT, "words.yaml": SUITE, "dyno.yaml": WORKSPACE}.items():
         found.write(name, text)
     if request.param == "sqlite":

@@ -55,38 +55,35 @@ def folder_of(bench: Bench) -> Path:
     return folder
 
 
-def test_the_single_agent_example(tmp_path: Path, ollamas: tuple[str, str]) -> None:
+def test_the_single_agent_example(loaded_bench: Bench, ollamas: tuple[str, str]) -> None:
     options = ("--iterations", "5", "--num-gpu", "80", "--num-ctx", "512", "--temperature", "0.8")
-    bench = Bench(tmp_path)
     place = ("--agent", "ollama:gemma3:latest", "-p", f"url={ollamas[0]}")
-    done = bench.dyno("run", "workload:llm/single_agent", *place, *options, "--processes", "1")
+    done = loaded_bench.dyno("run", "workload:llm/single_agent", *place, *options, "--processes", "1")
     assert done.code == 0, done.err
-    (row,) = json.loads((folder_of(bench) / "metrics.json").read_text())["configurations"]
+    (row,) = json.loads((folder_of(loaded_bench) / "metrics.json").read_text())["configurations"]
     assert {"num_gpu": 80, "num_ctx": 512, "temperature": 0.8}.items() <= row["params"].items()
     assert row["metrics"]["ttft_s"]["n"] == 5
-    assert (folder_of(bench) / "comparison_report.md").is_file()
+    assert (folder_of(loaded_bench) / "comparison_report.md").is_file()
     assert "first token" in done.out, "bands are asked for by the spec"
 
 
-def test_the_multi_agent_example(tmp_path: Path, ollamas: tuple[str, str]) -> None:
+def test_the_multi_agent_example(loaded_bench: Bench, ollamas: tuple[str, str]) -> None:
     options = ("--iterations", "5", "--num-gpu", "80", "--num-ctx", "2048", "--temperature", "1.0")
     place = ("--agent", "ollama:gemma3:latest", "-p", f"endpoints={','.join(ollamas)}", "-p", "scenario=homogeneous")
-    bench = Bench(tmp_path)
-    done = bench.dyno("run", "workload:llm/multi_agent", *place, *options, "--processes", "2")
+    done = loaded_bench.dyno("run", "workload:llm/multi_agent", *place, *options, "--processes", "2")
     assert done.code == 0, done.err
-    result = json.loads((folder_of(bench) / "result.json").read_text())
+    result = json.loads((folder_of(loaded_bench) / "result.json").read_text())
     samples = result["arms"][0]["samples"]
     assert len({sample.get("process", 0) for sample in samples}) == 2
     assert {"result.speedup", "result.efficiency", "result.contention_rate"} <= samples[0]["readings"].keys()
     assert "efficiency" in done.out
 
 
-def test_a_phase_of_the_multi_agent_sweep(tmp_path: Path, ollamas: tuple[str, str]) -> None:
-    bench = Bench(tmp_path)
+def test_a_phase_of_the_multi_agent_sweep(loaded_bench: Bench, ollamas: tuple[str, str]) -> None:
     place = ("-p", f"endpoints={','.join(ollamas)}", "-p", "scenario=homogeneous")
     chosen = ("--only", "temperatures", "--iterations", "1", "--processes", "1")
-    done = bench.dyno("run", "workload:llm/multi_agent_sweep", *place, *chosen)
+    done = loaded_bench.dyno("run", "workload:llm/multi_agent_sweep", *place, *chosen)
     assert done.code == 0, done.err
-    rows = json.loads((folder_of(bench) / "metrics.json").read_text())["configurations"]
+    rows = json.loads((folder_of(loaded_bench) / "metrics.json").read_text())["configurations"]
     assert [row["phase"] for row in rows] == ["temperatures"] * 3
     assert all(row["observed"]["cold"] is True for row in rows)

@@ -35,8 +35,8 @@ SUITE = f"name: faults\nscorer: exact\nwarmup: 0\nepochs: 1\ndataset:\n  cases: 
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    bench = Bench(tmp_path)
+def bench(loaded_bench: Bench) -> Bench:
+    bench = loaded_bench
     bench.write("agent.py", AGENT)
     bench.write("suite.yaml", SUITE)
     return bench

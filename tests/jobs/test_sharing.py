@@ -26,12 +26,14 @@ from agentdyno.runs.cluster.order import WorkOrder
 from agentdyno.store import Store
 
 from ..command import DYNO
-from ..postgres import Postgres, running_postgres
+from ..postgres import Postgres
 from ..suites import Room
 from ..waiting import wait_until
 from ..workbench.service import Service
 
 CASES = 60
+LEASE_MS = 10**9
+"""Nothing is lost because a busy machine took its time."""
 AGENT = """
 import os, time
 from pathlib import Path
@@ -54,12 +56,6 @@ def right(case):
 @pytest.fixture
 def service(room: Room, monkeypatch: pytest.MonkeyPatch) -> Service:
     return made_service(room.folder, room.store, monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -164,11 +160,13 @@ def test_a_worker_that_does_not_share_leaves_batches_alone(service: Service) -> 
 
 def finish_batch(service: Service, said: str) -> None:
     """Another worker does the next batch of whoever shares, and says one thing about it."""
-    given = {"now_ms": now_ms(), "lease_ms": 1000, "batches": True}
+    given = {"now_ms": now_ms(), "lease_ms": LEASE_MS, "batches": True}
     batch = service.store.service.lease_job("other", service.catalogue.offers, **given)  # type: ignore[arg-type]
     assert batch is not None
     mine = (batch.job_id, batch.attempt)
-    service.store.service.heartbeat_job(*mine, now_ms=now_ms(), lease_ms=1000, progress={"items": [{"key": said}]})
+    service.store.service.heartbeat_job(
+        *mine, now_ms=now_ms(), lease_ms=LEASE_MS, progress={"items": [{"key": said}]}
+    )
     service.store.service.finish_job(*mine, JobStatus.SUCCEEDED, now_ms=now_ms())
 
 
@@ -179,7 +177,7 @@ def test_every_batch_of_a_worker_that_was_sent_several_is_heard_of(
     monkeypatch.setattr(sharing, "LOOK_S", -1.0)
     monkeypatch.setattr(sharing, "COUNT_S", 10**6)
     service.submit()
-    job = service.store.service.lease_job("x", service.catalogue.offers, now_ms=now_ms(), lease_ms=10**9)
+    job = service.store.service.lease_job("x", service.catalogue.offers, now_ms=now_ms(), lease_ms=LEASE_MS)
     assert job is not None
     farm = sharing.WorkersFarm(
         service.worker().store_url, job, WorkOrder("run"), "x", 10**6, _counted_at=time.monotonic()

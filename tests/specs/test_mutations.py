@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import random
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -26,6 +23,7 @@ from agentdyno.specs import (
 )
 
 from ..properties import examples
+from .mutations import ANY_BYTES, mutated, refused_readably
 
 VALID: list[dict[str, object]] = [
     {
@@ -63,78 +61,6 @@ TYPED = ExperimentInfo(
         Parameter("options", ("object", "null")),
     ),
 )
-ODD: list[object] = [
-    None, True, False, 0, -1, 1.5, 10**30, float("nan"), float("inf"), "", " ", "auto", "off", "1",
-    "é\u202e\u0000\U0001f600", "\ud800", "a: b", [], {}, [[]], [None], {"": None}, {"name": {}}, [1, 1],
-    "x" * 5000, "a.py@", ":", -(2**63), 10**7,
-]  # fmt: skip
-
-
-def _places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [path] if path else []
-    if isinstance(value, dict):
-        for key, item in value.items():
-            found += _places(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            found += _places(item, (*path, i))
-    return found
-
-
-def _odd(rng: random.Random) -> object:
-    """A copy: a later mutation may change it, and must not put it into itself."""
-    return copy.deepcopy(rng.choice(ODD))
-
-
-def _mutate(document: object, rng: random.Random) -> None:
-    """Drops, renames, replaces or nests something at a random place."""
-    places = _places(document)
-    if not places:
-        return
-    *parents, last = rng.choice(places)
-    holder: object = document
-    for part in parents:
-        holder = holder[part]  # type: ignore[index]
-    action = rng.choice(["drop", "rename", "replace", "swap", "nest", "add"])
-    if isinstance(holder, dict):
-        value = holder[last]
-        if action in ("drop", "rename"):
-            del holder[last]
-        if action == "rename":
-            holder[str(last)[:-1] + rng.choice(["", "x", "é", "."])] = value
-        if action == "add":
-            holder[rng.choice(["warmup", "zzz", "experiment", "experiments", "quick", "sweep"])] = _odd(rng)
-    elif isinstance(holder, list) and isinstance(last, int):
-        value = holder[last]
-        if action in ("drop", "rename"):
-            del holder[last]
-        if action == "add":
-            holder.append(_odd(rng))
-    if action in ("replace", "swap", "nest"):
-        other = {"replace": _odd(rng), "swap": str(value), "nest": value}[action]
-        if action == "nest":
-            for _ in range(rng.choice([1, 2, 40])):
-                other = [other] if rng.random() < 0.5 else {"k": other}
-        holder[last] = other  # type: ignore[index]
-
-
-def _text(document: object, rng: random.Random) -> tuple[str, bytes]:
-    """The document as a file, at times with damage to its lines or bytes."""
-    if rng.random() < 0.3:
-        name, data = "spec.json", json.dumps(document, indent=rng.choice([None, 1])).encode()
-    else:
-        name, data = "spec.yaml", yaml.safe_dump(document, allow_unicode=False).encode()
-    damage = rng.random()
-    lines = data.split(b"\n")
-    if damage < 0.15:
-        lines.insert(rng.randrange(len(lines) + 1), rng.choice(lines))
-        data = b"\n".join(lines)
-    elif damage < 0.3 and data:
-        at = rng.randrange(len(data))
-        data = data[:at] + rng.randbytes(rng.randrange(1, 5)) + data[at + rng.randrange(3) :]
-    elif damage < 0.35:
-        data = data[: rng.randrange(len(data) + 1)]
-    return name, data
 
 
 def _plan(path: Path, quick: bool) -> None:
@@ -149,43 +75,26 @@ def _plan(path: Path, quick: bool) -> None:
         assert len({arm.name for arm in plan.arms}) == len(plan.arms)
 
 
-def _check_outcome(path: Path, quick: bool) -> None:
-    """Loads, expands and plans; what is refused must be refused readably."""
-    refusal = None
-    try:
-        _plan(path, quick)
-    except SpecError as error:
-        refusal = error
-    if refusal is not None:
-        assert refusal.message
-        assert refusal.remedy
-        assert refusal.where is not None
-        assert refusal.where.startswith(str(path))
-        assert str(refusal).encode()
-
-
 @examples(500, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 2**32), which=st.sampled_from(VALID), times=st.integers(1, 4), quick=st.booleans())
 def test_a_mutated_spec_is_planned_or_refused(
     tmp_path: Path, seed: int, which: dict[str, object], times: int, quick: bool
 ) -> None:
-    rng = random.Random(seed)
-    document = json.loads(json.dumps(which))
-    for _ in range(times):
-        _mutate(document, rng)
-    name, data = _text(document, rng)
-    path = tmp_path / name
+    ending, data = mutated(which, times, random.Random(seed))
+    path = tmp_path / f"spec{ending}"
     path.write_bytes(data)
-    _check_outcome(path, quick)
+    with refused_readably(path):
+        _plan(path, quick)
 
 
 @examples(300, HealthCheck.function_scoped_fixture)
-@given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(lambda text: text.encode())))
+@given(data=ANY_BYTES)
 @pytest.mark.parametrize("name", ["spec.yaml", "spec.json"])
 def test_any_bytes_are_refused_readably(tmp_path: Path, data: bytes, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    _check_outcome(path, quick=False)
+    with refused_readably(path):
+        _plan(path, quick=False)
 
 
 @examples(300)

@@ -11,13 +11,12 @@ import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from agentdyno.errors import SpecError
 from agentdyno.model import Suite
 from agentdyno.model.codec import from_plain, to_plain
 from agentdyno.specs import load_suite, parse_suite, plan_suite, trial_count
-from tests.specs.test_mutations import _mutate, _text
 
 from ..properties import examples
+from .mutations import ANY_BYTES, mutated, refused_readably
 
 VALID: list[dict[str, object]] = [
     {
@@ -70,24 +69,14 @@ VALID: list[dict[str, object]] = [
 MANY = 20_000
 
 
-def _check_outcome(path: Path, quick: bool) -> None:
-    refusal = None
-    try:
-        loaded = load_suite(path, quick=quick)
-        assert from_plain(Suite, to_plain(loaded.suite)) == loaded.suite
-        assert all(item.cases for item in loaded.suite.benchmarks)
-        agents = [(use, use.version or "0") for use in loaded.suite.agents]
-        if agents and trial_count(loaded.suite, len(agents)) < MANY:
-            plan = plan_suite(loaded.suite, agents, seed=loaded.settings.seed)
-            assert len({arm.name for arm in plan.arms}) == len(plan.arms)
-    except SpecError as error:
-        refusal = error
-    if refusal is not None:
-        assert refusal.message
-        assert refusal.remedy
-        assert refusal.where is not None
-        assert refusal.where.startswith(str(path.parent))
-        assert str(refusal).encode()
+def _plan(path: Path, quick: bool) -> None:
+    loaded = load_suite(path, quick=quick)
+    assert from_plain(Suite, to_plain(loaded.suite)) == loaded.suite
+    assert all(item.cases for item in loaded.suite.benchmarks)
+    agents = [(use, use.version or "0") for use in loaded.suite.agents]
+    if agents and trial_count(loaded.suite, len(agents)) < MANY:
+        plan = plan_suite(loaded.suite, agents, seed=loaded.settings.seed)
+        assert len({arm.name for arm in plan.arms}) == len(plan.arms)
 
 
 @examples(600, HealthCheck.function_scoped_fixture)
@@ -95,25 +84,23 @@ def _check_outcome(path: Path, quick: bool) -> None:
 def test_a_mutated_suite_is_planned_or_refused(
     tmp_path: Path, seed: int, which: dict[str, object], times: int, quick: bool
 ) -> None:
-    rng = random.Random(seed)
-    document = json.loads(json.dumps(which))
-    for _ in range(times):
-        _mutate(document, rng)
-    name, data = _text(document, rng)
+    ending, data = mutated(which, times, random.Random(seed))
     (tmp_path / "cases.jsonl").write_text('{"question": 1}\n{"question": 2}\n')
-    path = tmp_path / name.replace("spec", "suite")
+    path = tmp_path / f"suite{ending}"
     path.write_bytes(data)
-    _check_outcome(path, quick)
+    with refused_readably(tmp_path):
+        _plan(path, quick)
 
 
 @examples(300, HealthCheck.function_scoped_fixture)
-@given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(lambda text: text.encode())))
+@given(data=ANY_BYTES)
 @pytest.mark.parametrize("name", ["cases.jsonl", "cases.json", "cases.csv", "cases.yaml"])
 def test_any_bytes_in_a_data_file_are_cases_or_refused(tmp_path: Path, data: bytes, name: str) -> None:
     (tmp_path / name).write_bytes(data)
     path = tmp_path / "suite.yaml"
     path.write_text(f"dataset: {name}\n")
-    _check_outcome(path, quick=False)
+    with refused_readably(tmp_path):
+        _plan(path, quick=False)
 
 
 def _shuffled(value: object, rng: random.Random) -> object:

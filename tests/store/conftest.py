@@ -8,16 +8,10 @@ import pytest
 from agentdyno.store import Store
 from agentdyno.store.location import path_url
 
-from ..postgres import Postgres, running_postgres
+from ..new_stores import open_new_store
+from ..postgres import Postgres
 
 DATABASES = ("sqlite", "postgresql")
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """One server for all tests of this process, started by the first that asks for it."""
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture
@@ -43,7 +37,19 @@ def store_url(request: pytest.FixtureRequest, path: Path) -> str:
     return url
 
 
+@pytest.fixture(params=DATABASES)
+def new_store_url(request: pytest.FixtureRequest, path: Path) -> Iterator[str]:
+    """Where an empty store is, on each kind of database."""
+    if request.param == "sqlite":
+        open_new_store(path).close()
+        yield path_url(path)
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    with server.new_store() as url:
+        yield url
+
+
 @pytest.fixture
-def store(store_url: str) -> Iterator[Store]:
-    with Store.open(store_url) as opened:
+def store(new_store_url: str) -> Iterator[Store]:
+    with Store.open(new_store_url) as opened:
         yield opened

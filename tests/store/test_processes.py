@@ -108,9 +108,9 @@ def test_threads_share_a_store(store: Store) -> None:
     assert iterations(store, run) == [*range(200), *range(1_000, 1_200)]
 
 
-def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, store_url: str) -> None:
+def test_other_processes_see_samples_after_the_commit_and_not_before(store: Store, new_store_url: str) -> None:
     run = begin(store)
-    with Store.open(store_url) as other:
+    with Store.open(new_store_url) as other:
         store.runs.append(run, sample(0))
         assert other.runs.recorded(run) == {}
         store.runs.commit()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from fastapi import FastAPI
@@ -18,6 +16,7 @@ from agentdyno.store import Store
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import ServiceSettings
 
+from ..new_stores import open_new_store
 from ..waiting import wait_until
 
 NOW = 1_750_000_000_000
@@ -46,7 +45,7 @@ class Bench:
         (folder / "dyno.yaml").write_text(WORKSPACE)
         (folder / "agent.py").write_text(AGENT)
         (folder / "sums.yaml").write_text(SUITE)
-        _copy_store(folder / "dyno.db")
+        open_new_store(folder / "dyno.db").close()
         given = {"poll_s": 0.01, "patience_s": 60.0, "static": folder / "static", **settings}
         self.settings = ServiceSettings(self.url, folder, **given)
         self.app: FastAPI = create_app(self.settings, lambda: NOW)
@@ -66,19 +65,6 @@ class Bench:
             self.app, base_url=f"http://{host}", headers=headers, raise_server_exceptions=False
         ) as client:
             yield client
-
-
-@cache
-def _new_store() -> dict[str, bytes]:
-    """The files of an empty store: making one takes longer than most tests."""
-    with TemporaryDirectory() as folder:
-        Store.open(f"sqlite:///{folder}/dyno.db").close()
-        return {path.name: path.read_bytes() for path in Path(folder).glob("dyno.db*")}
-
-
-def _copy_store(path: Path) -> None:
-    for name, content in _new_store().items():
-        path.with_name(name).write_bytes(content)
 
 
 def until(true: Callable[[], object]) -> None:

@@ -74,7 +74,8 @@ def test_a_body_that_does_not_arrive_in_time_is_given_up(tmp_path: Path) -> None
     bench = Bench(tmp_path, body_timeout_s=0.05)
     scope = post("/benchmarks/run", bench.key(KeyScope.RUN))
     status, body, taken = asyncio.run(ask(bench, scope, iter([b"{"])))
-    assert (status, body["status"], taken) == (408, 408, 1)
+    assert (status, body["status"]) == (408, 408)
+    assert taken <= 1, "none where a busy machine took longer than this to look"
 
 
 def test_a_body_of_exactly_the_limit_is_read(tmp_path: Path) -> None:

@@ -165,6 +165,46 @@ class CommandLauncher:
         return bytes(received)
 
 
+class LauncherPool:
+    """As many launchers as there are commands at the same time. Those that wait for a command are used again, those
+    that have ended are replaced."""
+
+    def __init__(self) -> None:
+        self._idle: list[CommandLauncher] = []
+        self._launchers: list[CommandLauncher] = []
+
+    def prepare(self) -> None:
+        """Starts one before the first command comes."""
+        self._idle.append(self._take())
+
+    async def run(self, command: Command) -> Completed:
+        """Runs it to its end. Raises ``CannotStart``."""
+        launcher = self._take()
+        try:
+            return await launcher.run(command)
+        finally:
+            if launcher.is_open:
+                self._idle.append(launcher)
+            else:
+                await launcher.close()
+                self._launchers.remove(launcher)
+
+    async def close(self) -> None:
+        for launcher in self._launchers:
+            await launcher.close()
+        self._idle.clear()
+        self._launchers.clear()
+
+    def _take(self) -> CommandLauncher:
+        while self._idle:
+            launcher = self._idle.pop()
+            if launcher.is_open:
+                return launcher
+        launcher = CommandLauncher()
+        self._launchers.append(launcher)
+        return launcher
+
+
 def _completed(report: dict[str, Any] | None, reading: _Reading) -> Completed:
     tail = bytes(reading.stderr_tail).decode("utf-8", "replace").strip()
     if report is None or reading.flooded:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from agentdyno.errors import RunError
-from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
+from agentdyno.sandbox.command import CannotStart, Command, Completed, LauncherPool
 
 _PACKAGE = Path(__file__).parents[1]
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from agentdyno.sandbox.cell.main import main; main()"
@@ -98,8 +98,7 @@ class Cells:
     def __init__(self, isolation: CellIsolation = CellIsolation.AUTO) -> None:
         self._asked = isolation
         self.isolation: CellIsolation | None = None
-        self._idle: list[CommandLauncher] = []
-        self._launchers: list[CommandLauncher] = []
+        self._launchers = LauncherPool()
 
     @property
     def used(self) -> str:
@@ -141,10 +140,7 @@ class Cells:
         return await self._run(self.isolation, command, folder, limits or CellLimits())
 
     async def close(self) -> None:
-        for launcher in self._launchers:
-            await launcher.close()
-        self._idle.clear()
-        self._launchers.clear()
+        await self._launchers.close()
 
     async def _try(self, way: CellIsolation) -> None:
         with tempfile.TemporaryDirectory(prefix="dyno-cell-") as name:
@@ -164,27 +160,11 @@ class Cells:
             argv = _bubblewrap(folder, limits)
         payload = json.dumps(job).encode("utf-8", "surrogatepass")
         asked = Command(argv, payload, "/", {}, output_bytes=limits.work_bytes + _BEYOND_BYTES)
-        launcher = self._launcher()
         try:
-            completed = await launcher.run(asked)
+            completed = await self._launchers.run(asked)
         except CannotStart as error:
             raise CellRefused(str(error)) from None
-        finally:
-            if launcher.is_open:
-                self._idle.append(launcher)
-            else:
-                await launcher.close()
-                self._launchers.remove(launcher)
         return _result(completed)
-
-    def _launcher(self) -> CommandLauncher:
-        while self._idle:
-            launcher = self._idle.pop()
-            if launcher.is_open:
-                return launcher
-        launcher = CommandLauncher()
-        self._launchers.append(launcher)
-        return launcher
 
 
 def _job(way: CellIsolation, command: str, folder: Path, limits: CellLimits) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -91,8 +90,3 @@ def change(folder: Path, name: str, text: str) -> None:
 
 def text_of(folder: Path, name: str) -> str:
     return (folder / "work" / name).read_text()
-
-
-def copy_of(folder: Path, target: Path) -> Path:
-    shutil.copytree(folder, target)
-    return target

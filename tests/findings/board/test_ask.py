@@ -16,7 +16,7 @@ from agentdyno.findings.history.ask import Histories
 from agentdyno.model import Category
 from agentdyno.store import Execution, Store
 
-from ...postgres import running_postgres
+from ...postgres import Postgres
 from ...store.suite_builders import DAY_MS, MONDAY, SUITE
 from ...suites import Room
 from ...workbench.answering import Answerer, ids, run
@@ -233,19 +233,17 @@ def test_agents_that_were_not_benchmarked_in_these_days_are_stale(store: Store) 
     assert boards(store).coverage(days=60).fresh == 3
 
 
-def test_on_postgresql_boards_baselines_and_histories_are_the_same(room: Room) -> None:
-    with running_postgres() as server:
-        url = server.url(server.create_database())
-        with Store.open(url) as store:
-            there = Room(room.folder, store)
-            for place in (room, there):
-                for version, wrong in (("1.0", ids(0, 0)), ("1.1", ids(0, 3))):
-                    run(place, Answerer("a", version, wrong), Answerer("b"), count=8)
-                set_baseline(place.store, "a@1.0", now_ms=1)
-            mine, other = [_seen(place.store) for place in (room, there)]
-            assert mine == other
-            assert mine[0] == [("a@1.0", 1.0), ("b@1.0", 1.0), ("a@1.1", 0.625)]
-            assert clear_baseline(store, "a@1.0") == 1
+def test_on_postgresql_boards_baselines_and_histories_are_the_same(room: Room, postgres: Postgres) -> None:
+    with postgres.new_store() as url, Store.open(url) as store:
+        there = Room(room.folder, store)
+        for place in (room, there):
+            for version, wrong in (("1.0", ids(0, 0)), ("1.1", ids(0, 3))):
+                run(place, Answerer("a", version, wrong), Answerer("b"), count=8)
+            set_baseline(place.store, "a@1.0", now_ms=1)
+        mine, other = [_seen(place.store) for place in (room, there)]
+        assert mine == other
+        assert mine[0] == [("a@1.0", 1.0), ("b@1.0", 1.0), ("a@1.1", 0.625)]
+        assert clear_baseline(store, "a@1.0") == 1
 
 
 def _seen(store: Store) -> tuple[object, ...]:

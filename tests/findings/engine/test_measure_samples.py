@@ -16,7 +16,6 @@ from ..builders import arm, arm_of, noisy, samples
 BETTER, WORSE, SAME, INCONCLUSIVE = Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.INCONCLUSIVE
 SCORE = Metric("result.score", "", Direction.HIGHER, machine_dependent=False)
 COST = Metric("result.cost", "", Direction.LOWER, machine_dependent=False)
-NOBODY_KNOWS = Metric("result.other")
 
 
 def row(

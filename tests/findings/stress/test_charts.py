@@ -19,7 +19,7 @@ from agentdyno.model.load import Histogram
 from agentdyno.show.axes import inline_svg, png
 from tests.stressed import stress_report
 
-RISING, SPIKE, TIRED = stress_report("run-1").scenarios
+RISING, SPIKE, _ = stress_report("run-1").scenarios
 CHARTS = (over_time_chart, knee_chart, distribution_chart, scaling_chart)
 LAW = FittedLaw("usl", 25.0, 0.1, (0.05, 0.15), 0.01, None, 9.5, 0.99, ((1.0, 25.0), (2.0, 45.0), (4.0, 70.0)))
 

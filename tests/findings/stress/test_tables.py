@@ -14,7 +14,7 @@ from agentdyno.show.table import Table, Tone
 from tests.stressed import BREAKS, stress_report
 
 REPORT = stress_report("run-1")
-RISING, SPIKE, TIRED = REPORT.scenarios
+RISING, SPIKE, _ = REPORT.scenarios
 
 
 def tables(report: StressReport = REPORT) -> dict[str, Table]:

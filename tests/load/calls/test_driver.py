@@ -209,11 +209,11 @@ def test_a_call_that_takes_too_long_is_a_timeout_even_where_it_will_not_be_cance
                 await asyncio.sleep(0.05)
         return Response("at last")
 
-    options = LoadOptions(window_s=0.1, timeout_s=0.5)
+    options = LoadOptions(window_s=0.1, timeout_s=2.0)  # long enough for those that answer on a busy machine
     with driving(Subject(stubborn), cases=(*CASES, Case("slow", "x")), options=options) as driver:
         windows = list(driver.run(constant(100.0, 0.1)))
     assert outcomes(windows) == {"ok": 5, "timeout": 5}
-    assert windows[0].examples["timeout"] == "no answer within 0.5 s"
+    assert windows[0].examples["timeout"] == "no answer within 2 s"
 
 
 def test_an_agent_that_cancels_itself_is_an_error_and_not_a_lost_request() -> None:
@@ -354,7 +354,7 @@ def test_an_interrupt_while_every_call_hangs_ends_the_step() -> None:
         with driving(subject, cases=(*CASES, Case("hang", "x"))) as driver:
             with pytest.raises(KeyboardInterrupt):
                 interrupted(driver)
-            rest = list(driver.run(constant(200.0, 0.05, drain_s=0.3)))
+            rest = list(driver.run(constant(200.0, 0.05, drain_s=2.0)))
     finally:
         signal.signal(signal.SIGALRM, before)
     # What had no answer yet is counted nowhere: nobody knows how it would have ended.

@@ -99,7 +99,7 @@ def test_a_step_is_sent_as_scheduled_by_two_processes_and_the_next_one_goes_on_f
 
 
 def test_a_closed_loop_has_exactly_so_many_requests_in_flight(server: RunningServer) -> None:
-    target = chat(server, "ttft_s=2;output_tokens=1")  # longer than the step
+    target = chat(server, "ttft_s=5;output_tokens=1")  # longer than the step
     (window,) = run_once(target, loop(3, 0.8, drain_s=0.05), LoadOptions(processes=2, prompt="go", window_s=0.8))
     assert (window.asked, window.sent, window.in_flight) == (3, 3, 3)
 
@@ -131,7 +131,7 @@ def test_requests_that_find_no_free_connection_go_late_or_not_at_all_and_are_no_
 
 
 def test_what_is_open_when_the_time_to_drain_is_over_is_a_timeout(server: RunningServer) -> None:
-    (window,) = run_once(chat(server, "ttft_s=2;output_tokens=1"), steady(50, 0.1, drain_s=0.05))
+    (window,) = run_once(chat(server, "ttft_s=5;output_tokens=1"), steady(50, 0.1, drain_s=0.05))
     assert window.outcomes == {"timeout": 5}
     assert "not complete in time" in window.examples["timeout"]
 

@@ -122,7 +122,7 @@ def test_four_clients_ask_one_schedule_and_their_windows_are_those_of_all_rows_t
 
 def test_what_a_closed_loop_keeps_in_flight_is_divided(server: RunningServer, address: str) -> None:
     slow = LoadTarget(
-        "sim", Dialect.OPENAI, server.openai_url, model="m", headers={"x-dyno-behaviour": "ttft_s=2;output_tokens=1"}
+        "sim", Dialect.OPENAI, server.openai_url, model="m", headers={"x-dyno-behaviour": "ttft_s=5;output_tokens=1"}
     )
     step = Step("loop", (Stage("steady", 0.8, concurrency=7),), Arrivals.CLOSED, drain_s=0.05)
     with fleet_of(address, 3) as (fleet, _):

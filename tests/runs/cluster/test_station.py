@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,8 +85,36 @@ def test_files_that_arrive_with_another_content_are_refused(tmp_path: Path, ship
         FilesHere(replace(shipped, contents={k: v for k, v in shipped.contents.items() if "beside" not in k}))
 
 
+HOLDER = """
+import time
+from agentdyno.runs.cluster.files import FilesHere, ShippedFiles
+files = FilesHere(ShippedFiles())
+print(files.root, flush=True)
+time.sleep(600)
+"""
+
+
+def test_files_of_a_process_that_was_killed_are_removed_by_the_next_and_those_of_others_stay() -> None:
+    live = FilesHere(ShippedFiles())
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        left = Path(holder.stdout.readline().strip())
+        FilesHere(ShippedFiles()).close()
+        kept = left.is_dir()
+        holder.kill()
+    assert kept, "its process lived"
+    FilesHere(ShippedFiles()).close()
+    assert not left.exists()
+    assert live.root.is_dir()
+    live.close()
+    live.close()
+    assert not live.root.exists()
+
+
 def test_a_file_that_is_missing_there_is_named(tmp_path: Path) -> None:
-    missing = load(Station(), order(tmp_path, f"{tmp_path}/not_there.py@told"), ShippedFiles())
+    station = Station()
+    missing = load(station, order(tmp_path, f"{tmp_path}/not_there.py@told"), ShippedFiles())
+    station.close()
     assert "not_there.py" in json.dumps(missing["error"])
     told = ray_farm._error(missing["error"], "node-7")
     assert str(told).startswith("node-7")

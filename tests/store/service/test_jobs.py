@@ -463,9 +463,9 @@ def test_jobs_are_synced_to_the_disk(store: Store) -> None:
     assert levels == [True, False] * 6
 
 
-def test_samples_that_were_appended_are_committed_with_a_change_of_a_job(store: Store, store_url: str) -> None:
+def test_samples_that_were_appended_are_committed_with_a_change_of_a_job(store: Store, new_store_url: str) -> None:
     run = begin(store)
     store.runs.append(run, sample(0))
     store.service.add_job(job())
-    with Store.open(store_url) as other:
+    with Store.open(new_store_url) as other:
         assert len(other.runs.recorded(run)) == 1

@@ -17,8 +17,7 @@ from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
 ROOT = Path(__file__).parents[4]
 
 
-def test_a_framework_is_measured_beside_the_bare_loop(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_a_framework_is_measured_beside_the_bare_loop(bench: Bench) -> None:
     subprocess.run([ROOT / "scripts" / "frameworks.sh", "core"], check=True, capture_output=True)
     folder = ROOT / ".venv-frameworks"
     chosen = ("-p", "framework=[bare,openai-agents]", "-p", f"environments={folder}")
@@ -37,8 +36,7 @@ def test_a_framework_is_measured_beside_the_bare_loop(tmp_path: Path) -> None:
     assert "| openai-agents " in text
 
 
-def test_an_environment_that_is_not_there_is_told_how_it_is_made(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_an_environment_that_is_not_there_is_told_how_it_is_made(bench: Bench) -> None:
     done = bench.dyno("run", "workload:frameworks/overhead", "--quick", "-p", "environments=nowhere")
     assert done.code != 0
     assert "frameworks.sh core` makes it" in done.out + done.err

@@ -84,8 +84,7 @@ def test_what_cannot_be_measured_is_refused(made: Any, match: str) -> None:
         made()
 
 
-def test_flags_of_the_command_line_and_report_both(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_flags_of_the_command_line_and_report_both(bench: Bench) -> None:
     chosen = ("--latency", "--stub", "--frameworks", "bare", "--environments", ENVIRONMENTS)
     done = bench.dyno(
         "run", "workload:frameworks/suite", *chosen, "--iterations", "2", "--warmup", "0", "--report", "both"
@@ -100,8 +99,7 @@ def test_flags_of_the_command_line_and_report_both(tmp_path: Path) -> None:
 
 if IN_ALL:
 
-    def test_every_framework_passes_through_the_suite_and_the_faults(tmp_path: Path) -> None:
-        bench = Bench(tmp_path)
+    def test_every_framework_passes_through_the_suite_and_the_faults(bench: Bench) -> None:
         where = ("-p", f"environments={ENVIRONMENTS}", "--iterations", "1", "--warmup", "0", "--json")
         done = bench.dyno("run", "workload:frameworks/suite", *where)
         assert done.code == 0, done.err

@@ -210,20 +210,18 @@ def test_the_reporter_writes_raw_figures_and_the_configurations_side_by_side(
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_a_shipped_spec_can_be_planned_quickly(name: str, tmp_path: Path) -> None:
-    done = Bench(tmp_path).dyno("run", f"workload:llm/{name}", "--quick", "--dry-run")
+def test_a_shipped_spec_can_be_planned_quickly(name: str, bench: Bench) -> None:
+    done = bench.dyno("run", f"workload:llm/{name}", "--quick", "--dry-run")
     assert done.code == 0, done.err
     assert "Nothing was run" in done.err
 
 
-def test_the_sweeps_have_the_configurations_of_their_requirement(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_the_sweeps_have_the_configurations_of_their_requirement(bench: Bench) -> None:
     assert "27 arms, 135 trials" in bench.dyno("run", "workload:llm/single_agent_sweep", "--dry-run").err
     assert "30 arms, 150 trials" in bench.dyno("run", "workload:llm/multi_agent_sweep", "--dry-run").err
 
 
-def test_the_phases_of_the_sweep_have_names_and_run_alone(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_the_phases_of_the_sweep_have_names_and_run_alone(bench: Bench) -> None:
     for phase, arms in (("gpu_layers", 9), ("contexts", 12), ("temperatures", 9)):
         done = bench.dyno("run", "workload:llm/multi_agent_sweep", "--only", phase, "--dry-run")
         assert f"{arms} arms, {5 * arms} trials" in done.err
@@ -244,9 +242,8 @@ def test_the_report_says_the_phase_of_a_configuration(
 
 
 def test_the_command_takes_the_model_by_agent_and_writes_both_files(
-    tmp_path: Path, servers: tuple[RunningServer, RunningServer]
+    tmp_path: Path, bench: Bench, servers: tuple[RunningServer, RunningServer]
 ) -> None:
-    bench = Bench(tmp_path)
     asked = ("run", "workload:llm/single_agent", "--agent", "openai:m", "-p", f"url={servers[0].openai_url}")
     done = bench.dyno(*asked, "--quick", "--processes", "1")
     assert done.code == 0, done.err

@@ -130,22 +130,21 @@ def test_the_page_shows_every_run_and_what_was_published(single: RunResult, runt
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_a_shipped_spec_can_be_planned_quickly(name: str, tmp_path: Path) -> None:
-    done = Bench(tmp_path).dyno("run", f"workload:polyglot/{name}", "--quick", "--dry-run")
+def test_a_shipped_spec_can_be_planned_quickly(name: str, bench: Bench) -> None:
+    done = bench.dyno("run", f"workload:polyglot/{name}", "--quick", "--dry-run")
     assert done.code == 0, done.err
     assert "Nothing was run" in done.err
 
 
-def test_the_sweep_of_runtimes_has_the_runs_of_its_requirement(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_the_sweep_of_runtimes_has_the_runs_of_its_requirement(bench: Bench) -> None:
     assert "150 arms, 750 trials" in bench.dyno("run", "workload:polyglot/runtimes_sweep", "--dry-run").err
     only = bench.dyno("run", "workload:polyglot/runtimes_sweep", "--only", "gpu_layers", "--dry-run")
     assert "45 arms, 225 trials" in only.err
 
 
-def test_where_no_rust_is_built_the_run_says_what_to_install(tmp_path: Path) -> None:
+def test_where_no_rust_is_built_the_run_says_what_to_install(bench: Bench) -> None:
     asked = ("run", "workload:polyglot/single", "--quick", "--only", "zero_latency", "-p", "language=rust")
-    done = Bench(tmp_path).dyno(*asked, "-p", "programs=nowhere")
+    done = bench.dyno(*asked, "-p", "programs=nowhere")
     assert done.code != 0
     said = " ".join((done.out + done.err).split())
     assert "the agent in Rust on tokio-default is not built" in said

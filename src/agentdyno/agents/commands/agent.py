@@ -25,7 +25,7 @@ from agentdyno.errors import SpecError
 from agentdyno.model.case import Case, Response
 from agentdyno.model.metric import reported_name
 from agentdyno.model.sample import FailureKind, Status
-from agentdyno.sandbox.command import CannotStart, Command, CommandLauncher, Completed
+from agentdyno.sandbox.command import CannotStart, Command, Completed, LauncherPool
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.workers.reference import QUEUED, READING, References
 
@@ -103,8 +103,7 @@ class CommandAgent:
         self._recording = setting.recording
         self._simulated = False
         self._references = References(0.0)
-        self._idle: list[CommandLauncher] = []
-        self._launchers: list[CommandLauncher] = []
+        self._launchers = LauncherPool()
 
     def read_references(self, allowance_s: float) -> None:
         """From now on references are read between cases, in this process: commands have none of ours."""
@@ -118,22 +117,14 @@ class CommandAgent:
         check_executable(self._argv[0], self._cwd, self._env.get("PATH", os.defpath), self.name)
         texts = (*self._argv, self._env.get(CONFIG_VARIABLE, ""))
         self._simulated = await any_simulated(addresses(texts, self._env))
-        self._idle.append(self._launcher())
+        self._launchers.prepare()
 
     async def run(self, case: Case) -> Response:
         recording = self._recording
         if recording is None or not recording.on:
             return await self._run(case, self._env)
         scope = recording.new_scope("case")
-        watch = await recording.begin(scope)
-        try:
-            response = await self._run(case, recording.environment(self._env, scope))
-        except CaseFailed as failure:
-            raise await recording.failed(watch, failure) from None
-        except BaseException:
-            recording.interrupted(watch)
-            raise
-        return await recording.finish(watch, response)
+        return await recording.record(scope, lambda: self._run(case, recording.environment(self._env, scope)))
 
     async def _run(self, case: Case, env: Mapping[str, str]) -> Response:
         text = input_text(case)
@@ -147,17 +138,10 @@ class CommandAgent:
             self._limits.cpu_s,
             self._limits.output_bytes,
         )
-        launcher = self._launcher()
         try:
-            completed = await launcher.run(command)
+            completed = await self._launchers.run(command)
         except CannotStart as error:
             raise _not_started(error, self._argv[0], in_argument) from None
-        finally:
-            if launcher.is_open:
-                self._idle.append(launcher)
-            else:
-                await launcher.close()
-                self._launchers.remove(launcher)
         failed = self._failure(completed)
         if failed is not None:
             failed.response = Response(readings=_readings(completed))
@@ -175,19 +159,7 @@ class CommandAgent:
         return replace(response, readings=readings)
 
     async def close(self) -> None:
-        for launcher in self._launchers:
-            await launcher.close()
-        self._idle.clear()
-        self._launchers.clear()
-
-    def _launcher(self) -> CommandLauncher:
-        while self._idle:
-            launcher = self._idle.pop()
-            if launcher.is_open:
-                return launcher
-        launcher = CommandLauncher()
-        self._launchers.append(launcher)
-        return launcher
+        await self._launchers.close()
 
     def _failure(self, completed: Completed) -> CaseFailed | None:
         tail = completed.stderr_tail or None

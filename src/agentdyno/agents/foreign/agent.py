@@ -137,15 +137,7 @@ class ForeignAgent:
             recording = self._recording
             if recording is None or not recording.on:
                 return await self._ask(process, number, line)
-            watch = await recording.begin(process.scope)
-            try:
-                response = await self._ask(process, number, line)
-            except CaseFailed as failure:
-                raise await recording.failed(watch, failure) from None
-            except BaseException:
-                recording.interrupted(watch)
-                raise
-            return await recording.finish(watch, response)
+            return await recording.record(process.scope, lambda: self._ask(process, number, line))
 
     async def _ask(self, process: LineProcess, number: int, line: bytes) -> Response:
         try:

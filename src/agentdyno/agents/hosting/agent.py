@@ -160,15 +160,7 @@ class HostedAgent:
         recording = self._recording
         if recording is None or not recording.on:
             return await self._answered(process, message)
-        watch = await recording.begin(process.scope)
-        try:
-            response = await self._answered(process, message)
-        except CaseFailed as failure:
-            raise await recording.failed(watch, failure) from None
-        except BaseException:
-            recording.interrupted(watch)
-            raise
-        return await recording.finish(watch, response)
+        return await recording.record(process.scope, lambda: self._answered(process, message))
 
     async def _answered(self, process: TimedPeer, message: Message) -> Response:
         try:

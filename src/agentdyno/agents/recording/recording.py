@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -180,29 +180,41 @@ class AgentRecording:
             return environ
         return redirected(environ, self.redirects, lambda target, path: self.run.url(scope, target, path))
 
-    async def begin(self, scope: str) -> CaseWatch:
+    async def record(self, scope: str, answer: Callable[[], Awaitable[Response]]) -> Response:
+        """The answer to one case with what the agent asked of its model. Raises ``CaseFailed``."""
+        watch = await self._begin(scope)
+        try:
+            response = await answer()
+        except CaseFailed as failure:
+            raise await self._failed(watch, failure) from None
+        except BaseException:
+            self._interrupted(watch)
+            raise
+        return await self._finish(watch, response)
+
+    async def _begin(self, scope: str) -> CaseWatch:
         """Before a case; what the same worker has left over from another is not its own."""
         return CaseWatch(scope, await self.run.alive() if self.on else 0, perf_counter_ns())
 
-    async def finish(self, watch: CaseWatch, response: Response) -> Response:
+    async def _finish(self, watch: CaseWatch, response: Response) -> Response:
         """The response of the case with what the agent asked of its model. Raises ``CaseFailed``."""
         return await self.run.calls(watch, self.full, response) if self.on else response
 
-    async def failed(self, watch: CaseWatch, failure: CaseFailed) -> CaseFailed:
+    async def _failed(self, watch: CaseWatch, failure: CaseFailed) -> CaseFailed:
         """The failure of the case with what the agent had asked; that of the proxy where it was the one to fail."""
         try:
-            failure.response = await self.finish(watch, failure.response or Response())
+            failure.response = await self._finish(watch, failure.response or Response())
         except CaseFailed as lost:
             return lost
         return failure
 
-    def interrupted(self, watch: CaseWatch) -> None:
+    def _interrupted(self, watch: CaseWatch) -> None:
         """The case was cancelled: what its agent had asked is for whoever counts that, or for nobody."""
         later = CASE_LEFT.get()
         if later is None or not self.on:
             self.run.forget(watch.scope)
         else:
-            later(lambda: self.finish(watch, Response()))
+            later(lambda: self._finish(watch, Response()))
 
 
 def told_cost(cost: OwnCost | None) -> str:

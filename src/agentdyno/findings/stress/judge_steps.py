@@ -219,8 +219,3 @@ def judge(
         if behind is not None and behind > SHORTFALL_LIMIT:
             missed.append(SHORTFALL)
     return StepJudgement(None if reason else not missed, tuple(missed), values, reason)
-
-
-def meets(objectives: Sequence[Objective], windows: Sequence[Window]) -> bool | None:
-    """Whether these windows together meet the objectives; ``None`` where they say nothing about the target."""
-    return judge(merge_windows(windows), objectives).met

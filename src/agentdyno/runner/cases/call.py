@@ -288,6 +288,5 @@ class Conduct:
     patience_s: float = 120.0
     redact: Callable[[object], object] = lambda value: value
     cache: ResponseCache | None = None
-    fail_fast: bool = True
     folder: Path | None = None
     pauses: PauseWatch | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -14,6 +16,9 @@ from agentdyno.errors import RunError, SpecError
 
 MOST_BYTES = 64 * 1024 * 1024
 """What all files of a run may have together; more belongs on a disk that all machines share."""
+_PREFIX = "agentdyno-files-"
+_HELD = ".held"
+"""A file that is locked for as long as the process lives whose files these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,12 @@ class FilesHere:
         for name, content in shipped.contents.items():
             if _digest(content) != shipped.digests.get(name):
                 raise RunError(f"{name} has arrived with another content than it was sent with")
-        self.root = Path(tempfile.mkdtemp(prefix="agentdyno-files-"))
+        _remove_orphans()
+        self.root = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        not_yet = self.root / f"{_HELD}-soon"  # it gets its name when it is locked: nobody finds it before
+        self._held = os.open(not_yet, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        not_yet.rename(self.root / _HELD)
         self._names = set(shipped.contents)
         for name, content in shipped.contents.items():
             target = Path(self.of(name))
@@ -84,6 +94,17 @@ class FilesHere:
 
     def close(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
+        held, self._held = self._held, -1
+        if held >= 0:
+            os.close(held)
+
+
+def _remove_orphans() -> None:
+    """Removes the files of processes that have ended without a chance to do so: their locks have gone with them."""
+    for held in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_HELD}"):
+        with contextlib.suppress(OSError), held.open("rb") as lock:  # somebody else's, or just being removed
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(held.parent, ignore_errors=True)
 
 
 def _digest(content: bytes) -> str:
