@@ -37,7 +37,6 @@ from benchmarks.ratio_table import met, print_heading, print_table
 from agentdyno import evaluate
 from agentdyno.findings.change.ask import Changing
 from agentdyno.findings.change.judge import judge_change
-from agentdyno.findings.duel.words import restates_pass_rate
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD
 from agentdyno.findings.history.judge_versions import judge_rows
 from agentdyno.model import Verdict
@@ -146,8 +145,6 @@ def judged(first: AgentRecord, second: AgentRecord) -> Verdicts:
     rows = [row for row in (*found.rows, found.reliability, found.error_rate) if row is not None]
     worse, _ = judge_rows(rows, first, second, DEFAULT_THRESHOLD)  # the engine has but one row of each
     told = {row.metric: row.adjusted_p or 0.0 for row in rows if row.verdict is Verdict.WORSE}
-    if restates_pass_rate(found.rows[2]):
-        told.pop("cost", None)  # as `changes` leaves it out
     return Verdicts(told, frozenset(item.metric for item in worse))
 
 
