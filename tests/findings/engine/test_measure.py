@@ -135,7 +135,7 @@ def test_tokens_per_success_are_a_quotient_of_totals() -> None:
     assert row.change == pytest.approx((27 / 21) / (54 / 20) - 1)
     assert row.percentage == pytest.approx(100 * row.change)  # type: ignore[operator]
     assert (row.per_try, row.per_success) == (pytest.approx(-0.5), None)
-    # Eight of nine cases halve what they take: of the 2**8 patterns only what was seen and its near equals are as far.
+    # Eight of nine cases halve what they take: only what was seen and its near equals are as far, of 2**8 patterns.
     assert row.method == "swap test exact"
     assert row.p_value == pytest.approx(2 / 2**8)
     assert row.verdict is Verdict.BETTER

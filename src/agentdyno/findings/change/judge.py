@@ -1,9 +1,9 @@
 """The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
 
 **Verdict.** The rows are those of the engine's one judgement. Accuracy, time per case and cost per case decide,
-reliability where it changed, and the error rate where a side had errors. A case that costs less does not count where a
-success does not. Worse in one of them is ``worse``; else better in one is ``better``; all within the
-tolerance are ``same``; anything else is ``inconclusive``.
+reliability where it changed, and the error rate where a side had errors. A case that costs less does not count where
+a success does not. Worse in one of them is ``worse``; else better in one is ``better``; all within the tolerance are
+``same``; anything else is ``inconclusive``.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def restates_pass_rate(row: PairedRow) -> bool:
 
 
 def saves_on_failures(row: PairedRow) -> bool:
-    """Whether a case costs less only because fewer are answered rightly: a success costs as much as before or more, or
-    there is none any more."""
+    """Whether a case costs less only because fewer are answered rightly: a success costs as much as before or more,
+    or there is none any more."""
     if row.per_success is None or row.change is None or row.change >= 0.0:
         return False
     before, after = row.per_success
