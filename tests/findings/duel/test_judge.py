@@ -9,7 +9,7 @@ import pytest
 from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.judge import all_against_all, case_scores, duel
 from agentdyno.findings.duel.model import Duel, PairedRow
-from agentdyno.findings.duel.words import change_text, decide_winner, describe, p_text
+from agentdyno.findings.duel.words import change_text, decide_winner, describe, p_text, success_text
 from agentdyno.findings.engine.measure import paired_row
 from agentdyno.model import Verdict
 from agentdyno.model.record import AgentRecord
@@ -177,6 +177,11 @@ def test_an_agent_that_gives_up_early_is_not_better_in_cost() -> None:
     found = duel(first, record("b@1", gives_up))
     assert found.row("cost").verdict is Verdict.BETTER
     assert (found.winner, "cost" in found.why) == ("a@1", False)
+    assert success_text(found.row("cost")) == (
+        "A success costs $0.025 → $0.038: cost per case over the pass rate, not less, so that what a case saves "
+        "counts for nobody."
+    )
+    assert success_text(duel(first, first).row("cost")) is None
 
 
 def test_better_in_one_thing_and_worse_in_another_is_no_winner() -> None:

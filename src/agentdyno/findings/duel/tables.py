@@ -140,7 +140,8 @@ def _accuracy_note(found: Duel) -> str:
 def _row(row: PairedRow) -> tuple[Cell, ...]:
     name, (baseline, candidate) = row_name(row), (_level(row, row.baseline), _level(row, row.candidate))
     if row.unit == "usd":
-        name, (baseline, candidate) = side_by_side(name, (row.baseline, row.candidate), row.unit)
+        of, (baseline, candidate) = side_by_side("cost", (row.baseline, row.candidate), row.unit)
+        name = name if of == "cost" else f"{of} cases"
     return (
         Cell(name),
         Cell(baseline),

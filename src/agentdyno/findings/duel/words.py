@@ -132,7 +132,10 @@ def success_text(row: PairedRow) -> str | None:
     if row.per_success is None or row.per_success == (row.baseline, row.candidate):
         return None
     first, second = ("never succeeded" if usd is None else format_value(usd, "usd") for usd in row.per_success)
-    return f"A success costs {first} → {second}: cost per case over the pass rate, shown and not tested."
+    told = (
+        "not less, so that what a case saves counts for nobody" if saves_on_failures(row) else "shown and not tested"
+    )
+    return f"A success costs {first} → {second}: cost per case over the pass rate, {told}."
 
 
 def p_text(row: PairedRow) -> str:
