@@ -129,7 +129,10 @@ def saves_on_failures(row: PairedRow) -> bool:
 
 def success_text(row: PairedRow) -> str | None:
     """What a success costs on both sides, where that is more than a case does because not every one succeeds."""
-    if row.per_success is None or row.per_success == (row.baseline, row.candidate):
+    if row.per_success is None:
+        return None
+    sides = zip(row.per_success, (row.baseline, row.candidate), strict=True)
+    if all(usd is not None and of is not None and math.isclose(usd, of) for usd, of in sides):
         return None
     first, second = ("never succeeded" if usd is None else format_value(usd, "usd") for usd in row.per_success)
     told = (
