@@ -37,7 +37,6 @@ from benchmarks.ratio_table import met, print_heading, print_table
 from agentdyno import evaluate
 from agentdyno.findings.change.ask import Changing
 from agentdyno.findings.change.judge import judge_change
-from agentdyno.findings.duel.words import restates_pass_rate
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD
 from agentdyno.findings.history.judge_versions import judge_rows
 from agentdyno.model import Verdict
@@ -146,8 +145,6 @@ def judged(first: AgentRecord, second: AgentRecord) -> Verdicts:
     rows = [row for row in (*found.rows, found.reliability, found.error_rate) if row is not None]
     worse, _ = judge_rows(rows, first, second, DEFAULT_THRESHOLD)  # the engine has but one row of each
     told = {row.metric: row.adjusted_p or 0.0 for row in rows if row.verdict is Verdict.WORSE}
-    if restates_pass_rate(found.rows[2]):
-        told.pop("cost", None)  # as `changes` leaves it out
     return Verdicts(told, frozenset(item.metric for item in worse))
 
 
@@ -215,17 +212,17 @@ _AGENT = """from agentdyno import Response, Usage
 TOKENS = {tokens!r}
 
 
-def answer(question: str, wrong: frozenset[str]) -> Response:
-    usage = Usage(input_tokens=TOKENS[question])
+def answer(question: str, side: int, wrong: frozenset[str]) -> Response:
+    usage = Usage(input_tokens=TOKENS[question][side])
     return Response("no" if question in wrong else "yes", usage=usage, model="known-1")
 
 
 def first(question: str) -> Response:
-    return answer(question, frozenset({first!r}))
+    return answer(question, 0, frozenset({first!r}))
 
 
 def second(question: str) -> Response:
-    return answer(question, frozenset({second!r}))
+    return answer(question, 1, frozenset({second!r}))
 """
 
 
@@ -242,11 +239,12 @@ def print_end_to_end(seed: int) -> None:
     random = np.random.default_rng([seed, 99])
     before = chances("steady", random)
     after = lowered(before, "steady", 0.10, random)
-    tokens = np.exp(random.normal(7.0, 0.8, SHAPE.cases)).round()
+    tokens = np.exp(random.normal(7.0, 0.8, SHAPE.cases))
+    spent = tokens.round(), (tokens * np.exp(random.normal(0.05, 0.3, SHAPE.cases))).round()
     names = [f"c{number:04}" for number in range(SHAPE.cases)]
     wrong = [sorted(name for name, right in zip(names, side, strict=True) if not right) for side in (before, after)]
     with tempfile.TemporaryDirectory(prefix="dyno-regression-") as folder, contextlib.chdir(folder):
-        table = dict(zip(names, map(int, tokens), strict=True))
+        table = {name: (int(one), int(other)) for name, one, other in zip(names, *spent, strict=True)}
         Path("agent.py").write_text(_AGENT.format(tokens=table, first=wrong[0], second=wrong[1]))
         Path("dyno.yaml").write_text(_WORKSPACE)
         cases = [f"      - {{id: {name}, input: {name}, target: 'yes'}}" for name in names]
@@ -257,7 +255,10 @@ def print_end_to_end(seed: int) -> None:
         run = evaluate("suite.yaml", ["agent@1", "agent@2"], store="sqlite:///dyno.db", output_dir="results")
         with Store.open("sqlite:///dyno.db") as store:
             (row,) = Changing(store, now_ms=run.finished_at).changes().rows
-    sides = [Answers(3.0 * side, np.zeros(SHAPE.cases), {"cost_usd": tokens / 1e6}) for side in (before, after)]
+    sides = [
+        Answers(3.0 * side, np.zeros(SHAPE.cases), {"cost_usd": used / 1e6})
+        for side, used in zip((before, after), spent, strict=True)
+    ]
     found = judge_change(make_record("agent@1", sides[0], SHAPE), make_record("agent@2", sides[1], SHAPE))
     told = {item.metric: item for item in found.rows}
     rows = [

@@ -56,8 +56,9 @@ class Machine:
         figures.append(RunFigure("subject", "", "2", "candidate", {"s": math.exp(candidate)}))
         known = quantity_spread(figures, lambda figure: figure.values["s"], "own", _SIDES)
         assert known is not None, "six runs are enough"
-        within = restless(self.random.normal(0.0, self.case_noise, CASES)) if self.case_noise else 0.0
-        return contrast_runs(candidate - float(own[-1]), known, within_error=within)
+        cases = self.random.normal(0.0, self.case_noise, CASES)
+        within = restless(cases)
+        return contrast_runs(candidate - float(own[-1]), known, within=within)
 
 
 def is_slower(found: RunContrast) -> bool:

@@ -618,9 +618,10 @@ export interface components {
          *
          *     ``evidence`` says what the verdict rests on: ``cases`` that both versions answered, the ``history`` of the agent
          *     where there is no baseline to set it against case by case, or "" where there is neither. ``finding`` is what the
-         *     history shows, ``None`` unless the evidence is that. ``reliability`` is a row as the others, ``None`` where it
-         *     does not compare (it takes three tries of a case). ``steady_broken`` cases were seen to be right in every try of
-         *     the baseline and wrong in every one now.
+         *     history shows: what the verdict rests on where the evidence is that; beside ``cases`` a change for the worse that
+         *     these two versions do not show, of which there is an alert. ``reliability`` is a row as the others, ``None`` where
+         *     it does not compare (it takes three tries of a case). ``steady_broken`` cases were seen to be right in every try
+         *     of the baseline and wrong in every one now.
          */
         ChangeRow: {
             accuracy: components["schemas"]["PairedRow"] | null;
@@ -1886,6 +1887,8 @@ export interface components {
          *     test at 1 - ``level``, leaves zero. ``adjusted_p`` is after Holm's correction together with the other rows of its
          *     family, ``family`` of them in all; 0 where there is no test. ``level`` is 0.05, and 0.01 where runs are tested.
          *     ``per_try`` is, of what is counted per success, the relative change per execution, the pass rate left out.
+         *     ``per_success`` is, of a cost, what a success cost on both sides, ``None`` where there was none: it follows from
+         *     the row and the pass rate, and is not tested.
          *     ``effect`` is the matched-pairs rank-biserial correlation, positive where the candidate is better. ``wins`` and
          *     ``losses`` count cases. ``verdict`` is the candidate's; it is ``None`` where the two do not compare, and
          *     ``reason`` says why. ``more_cases`` is how many more would decide an inconclusive row.
@@ -1920,6 +1923,10 @@ export interface components {
             metric: string;
             more_cases: number | null;
             p_value: number | null;
+            per_success: [
+                number | null,
+                number | null
+            ] | null;
             per_try: number | null;
             quantity: string;
             /** @default  */

@@ -339,7 +339,7 @@ def test_a_level_that_fell_is_an_alert_with_the_run_since_which_it_is_so(totals:
 def test_dollars_are_watched_where_no_target_makes_a_score_of_them(totals: Store) -> None:
     draw = random.Random(4)
     rows = [
-        one("a", "1", NOW + (day - 24) * DAY_MS, passed=1, cost_usd=level * (1 + draw.gauss(0, 0.01)))
+        one("a", "1", NOW + (day - 24) * DAY_MS, samples=1, cost_usd=level * (1 + draw.gauss(0, 0.01)))
         for day, level in enumerate([0.01] * 12 + [0.03] * 12)
     ]
     imported(totals, *rows)
@@ -360,6 +360,31 @@ def went(room: Room, name: str, *levels: tuple[str, float, int], last: int = 12)
             for ago, (version, level) in zip(range(len(days), 0, -1), days, strict=True)
         ]
     )
+
+
+def test_a_fall_that_two_versions_do_not_show_is_told_beside_them(room: Room) -> None:
+    run(room, Answerer("a", "2", wrong=ids(0, 2)), Answerer("b", "1"), count=4)
+    run(room, Answerer("a", "3", wrong=ids(0, 2)), Answerer("b", "2"), count=4)
+    went(room, "a", ("1", 0.93, 16), ("2", 0.5, 10), last=1)
+    asked = Changing(room.store)
+    rows = {row.name: row for row in asked.changes().rows}
+    row = rows["a"]
+    assert (row.verdict, row.evidence, row.baseline, row.severity) == ("inconclusive", "cases", "a@2", None)
+    assert row.finding is not None
+    assert (row.finding.metric, row.finding.version) == ("accuracy", "2")
+    assert f"Its history is worse all the same (see alerts): {row.finding.explanation}" in row.summary
+    assert row.summary.endswith(": `dyno history a --regressions --suite room`.")
+    assert row.command.startswith("dyno compare a@2 a@3")
+    assert row.finding.explanation in [alert.regression.explanation for alert in asked.alerts()]
+    assert rows["b"].finding is None
+    assert rows["b"].verdict == "inconclusive"
+
+
+def test_a_fall_that_two_versions_show_is_told_once(room: Room) -> None:
+    run(room, Answerer("a", "2"), count=24)
+    run(room, Answerer("a", "3", wrong=ids(0, 12)), count=24)
+    went(room, "a", ("1", 0.93, 16), ("2", 0.5, 10), last=1)
+    assert (only(room).verdict, only(room).finding) == ("worse", None)
 
 
 def test_a_fall_from_an_imported_version_is_worse_though_there_is_no_baseline(room: Room) -> None:

@@ -159,29 +159,29 @@ def test_what_weighs_most_is_what_the_history_shows() -> None:
     """Half the cases wrong is 5 times the threshold; of money one step less counts."""
     found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=20, usd=0.016))
     assert (found.severity, found.metric) == (Severity.CRITICAL, "accuracy")
-    assert found.summary.index("accuracy") < found.summary.index("cost per success")
+    assert found.summary.index("accuracy") < found.summary.index("cost per case")
 
 
 def test_of_equal_gravity_wrong_answers_are_told_first_then_time_then_money() -> None:
-    """All three are high: 12 of 40 wrong, +40 %, and more than five times the threshold of money, less one step."""
-    found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=12, seconds=1.4, usd=0.03))
+    """All three are high: 12 of 40 wrong, +40 %, and five times the threshold of money, less one step."""
+    found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=12, seconds=1.4, usd=0.015))
     assert [_severity(row) for row in found.rows] == [Severity.HIGH] * 3
     assert found.metric == "accuracy"
-    told = [found.summary.index(name) for name in ("12 cases broke", "accuracy", "time per case", "cost per success")]
+    told = [found.summary.index(name) for name in ("12 cases broke", "accuracy", "time per case", "cost per case")]
     assert told == sorted(told)
 
 
 def test_what_is_undecided_is_told_in_the_same_order_whatever_was_seen() -> None:
     found = judge_change(timed("a@1", 5), timed("a@2", 5, wrong=1, seconds=1.1, usd=0.5))
     assert found.verdict == "inconclusive"
-    told = [found.summary.index(name) for name in ("accuracy", "time per case", "cost per success")]
+    told = [found.summary.index(name) for name in ("accuracy", "time per case", "cost per case")]
     assert told == sorted(told)
 
 
 def test_no_difference_in_many_cases_is_the_same() -> None:
     found = judge_change(timed("a@1", 200), timed("a@2", 200))
     assert found.verdict == "same"
-    assert found.summary == "No difference from a@1 in accuracy, time per case, cost per success over 200 cases."
+    assert found.summary == "No difference from a@1 in accuracy, time per case, cost per case over 200 cases."
 
 
 def test_no_difference_in_few_cases_says_how_many_more_would_settle_it() -> None:

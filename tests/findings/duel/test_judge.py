@@ -9,7 +9,7 @@ import pytest
 from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.judge import all_against_all, case_scores, duel
 from agentdyno.findings.duel.model import Duel, PairedRow
-from agentdyno.findings.duel.words import change_text, decide_winner, describe, p_text
+from agentdyno.findings.duel.words import change_text, decide_winner, describe, p_text, success_text
 from agentdyno.findings.engine.measure import paired_row
 from agentdyno.model import Verdict
 from agentdyno.model.record import AgentRecord
@@ -140,14 +140,18 @@ def test_a_winner_takes_half_of_the_level_because_two_families_could_have_raised
     )
 
 
-def test_a_cost_per_success_that_only_tells_the_pass_rate_again_does_not_decide() -> None:
-    def costing(per_try: float) -> list[PairedRow]:
-        cost = replace(decided(cost=(Verdict.WORSE, 0.3))[0], higher_is_better=False, relative=True, per_try=per_try)
+def test_a_case_that_costs_less_does_not_decide_where_a_success_does_not() -> None:
+    def costing(verdict: Verdict, change: float, per_success: tuple[float | None, float | None]) -> list[PairedRow]:
+        row = decided(cost=(verdict, change))[0]
+        cost = replace(row, higher_is_better=False, relative=True, per_success=per_success)
         return [*decided(accuracy=(UNSURE, -0.05)), cost]
 
-    for same in (0.0, 0.03, -0.2):
-        assert decide_winner(LABELS, costing(same))[0] is None
-    assert decide_winner(LABELS, costing(0.05))[0] == "old@1"
+    for spared in ((1.0, 1.0), (1.0, 1.2), (1.0, None), (None, None)):
+        assert decide_winner(LABELS, costing(Verdict.BETTER, -0.3, spared))[0] is None
+    assert decide_winner(LABELS, costing(Verdict.BETTER, -0.3, (1.0, 0.9)))[0] == "new@2"
+    assert decide_winner(LABELS, costing(Verdict.BETTER, -0.3, (None, 0.9)))[0] == "new@2"
+    # What costs more costs more, whatever became of the pass rate.
+    assert decide_winner(LABELS, costing(Verdict.WORSE, 0.3, (1.0, 0.9)))[0] == "old@1"
 
 
 def test_an_agent_that_fails_more_and_uses_the_same_has_lost_its_pass_rate_and_nothing_else() -> None:
@@ -157,10 +161,27 @@ def test_an_agent_that_fails_more_and_uses_the_same_has_lost_its_pass_rate_and_n
     )
     found = duel(first, second)
     cost = found.row("cost")
-    assert cost.verdict is Verdict.WORSE
-    assert [cost.change, cost.per_try] == pytest.approx([0.5, 0.0])
+    assert (cost.verdict, cost.change) == (Verdict.SAME, 0.0)
+    assert cost.per_success == pytest.approx((0.0245, 0.03675))
     assert found.winner == "a@1"
     assert "cost" not in found.why
+
+
+def test_an_agent_that_gives_up_early_is_not_better_in_cost() -> None:
+    asked = [(f"c{i:02}", 0.01 + i / 1000) for i in range(30)]
+    first = record("a@1", [answered(name, cost_usd=usd) for name, usd in asked])
+    gives_up = [
+        answered(name, 0.0, cost_usd=usd / 10) if i < 20 else answered(name, cost_usd=usd)
+        for i, (name, usd) in enumerate(asked)
+    ]
+    found = duel(first, record("b@1", gives_up))
+    assert found.row("cost").verdict is Verdict.BETTER
+    assert (found.winner, "cost" in found.why) == ("a@1", False)
+    assert success_text(found.row("cost")) == (
+        "A success costs $0.025 → $0.038: cost per case over the pass rate, not less, so that what a case saves "
+        "counts for nobody."
+    )
+    assert success_text(duel(first, first).row("cost")) is None
 
 
 def test_better_in_one_thing_and_worse_in_another_is_no_winner() -> None:
@@ -205,8 +226,8 @@ def test_recommendations_cite_the_numbers() -> None:
     found = duel(first, second)
     cost = found.row("cost")
     assert cost.verdict is Verdict.WORSE
-    text = next(text for text in found.recommendations if "more per success" in text)
-    assert f"mine@1.1 costs {100 * (cost.change or 0):.0f} % more per success" in text
+    text = next(text for text in found.recommendations if "more per case" in text)
+    assert f"mine@1.1 costs {100 * (cost.change or 0):.0f} % more per case" in text
     assert f"{100 * (found.row('accuracy').change or 0):+.1f} points accuracy" in text
     assert any(text.startswith("mine@1.0 is not reliable") for text in found.recommendations)
 

@@ -128,11 +128,11 @@ def test_a_head_to_head_says_who_wins_and_by_how_much() -> None:
     text = render_console(duel_tables(DUEL), 80)
     assert "accuracy 64.4 73.8 +9.4 [+4.7, +14.1] pts ✓ better" in lines(text)
     assert "time per case 2.06 s 2.17 s +10.1 [-6.8, +250] % ? inconclusive" in lines(text)
-    assert "cost per success - - - not compared" in lines(text)
+    assert "cost per case - - - not compared" in lines(text)
     joined = " ".join(text.split())
     assert "Winner: clerk@1.1: better in accuracy +9.4 points" in joined
     assert "time per case: not significant; about 140 more cases would decide" in joined
-    assert "cost per success: cost_usd of clerk@1.1 is not known in 3 of 9 cases" in joined
+    assert "cost per case: cost_usd of clerk@1.1 is not known in 3 of 9 cases" in joined
     assert "100 cases; p is after Holm's correction: accuracy over 2 rows, the others over 5." in joined
     assert "From separate runs, not interleaved." in joined
     assert "Better accuracy by category: accuracy: clerk@1.1." in joined

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from agentdyno.findings.engine.between_runs import contrast_runs, detectable_in_errors
+from agentdyno.findings.engine.between_runs import EXACT, KnownError, added, contrast_runs, detectable_in_errors
+from agentdyno.findings.engine.measure_separate import DEGREES_A_PART
 from agentdyno.model.record import QuantitySpread
 
 
@@ -37,6 +38,38 @@ def test_one_run_a_side_against_a_spread_from_elsewhere() -> None:
     error = 0.045 * math.sqrt(2)
     assert found.p_value == pytest.approx(2 * stats.t.sf(0.262 / error, 10))
     assert found.interval[0] == pytest.approx(0.262 - stats.t.ppf(0.995, 10) * error)
+
+
+def test_errors_add_up_with_the_degrees_of_welch_and_satterthwaite() -> None:
+    first, second = np.array([1.0, 1.4, 0.9, 1.2]), np.array([2.0, 2.9, 1.1, 2.4, 2.2, 1.8, 3.0])
+    errors = [KnownError(float(side.std(ddof=1)) / math.sqrt(side.size), side.size - 1) for side in (first, second)]
+    found = added(errors)
+    known = stats.ttest_ind(first, second, equal_var=False)
+    assert found.degrees == pytest.approx(known.df)
+    assert found.size == pytest.approx(abs(first.mean() - second.mean()) / abs(known.statistic))
+    assert added([EXACT, EXACT]) == EXACT
+    assert added([errors[0], EXACT]).degrees == pytest.approx(3)
+
+
+def test_where_a_run_itself_is_what_is_uncertain_the_few_runs_that_are_known_matter_less() -> None:
+    spread = QuantitySpread(0.03, 5, "own")
+    between = 0.03 * math.sqrt(2)
+    found = contrast_runs(0.25, spread, within=KnownError(0.05, 7.352))
+    variance = between**2 + 0.05**2
+    degrees = math.floor(variance**2 / (between**4 / 5 + 0.05**4 / 7.352))
+    assert degrees == 12
+    assert found.p_value == pytest.approx(2 * stats.t.sf(0.25 / math.sqrt(variance), degrees))
+    # Never fewer than those of the runs: what a run says of itself makes nothing less known.
+    hardly = contrast_runs(0.25, spread, within=KnownError(0.5, 1.5))
+    assert hardly.p_value == pytest.approx(2 * stats.t.sf(0.25 / math.hypot(between, 0.5), 5))
+
+
+def test_quartiles_of_normal_values_know_their_deviation_so_well() -> None:
+    density = float(stats.norm.pdf(stats.norm.ppf(0.25)))
+    # Asymptotic variances of two quantiles and their covariance, of n values, times n.
+    variance = 2 * (0.25 * 0.75 - 0.25 * 0.25) / density**2
+    relative = variance / (2 * float(stats.norm.ppf(0.75))) ** 2
+    assert 1 / (2 * relative) == pytest.approx(DEGREES_A_PART, abs=1e-4)
 
 
 @pytest.mark.parametrize("degrees", [1, 4, 5, 10, 60])

@@ -171,7 +171,8 @@ def test_critical_metrics_are_one_family_the_other_rows_another_and_advisory_one
                 None if i < errors else float(i >= wrong),
                 tries=3,
                 errors=3 if i < errors else 0,
-                used={"total_tokens": 10.0 + i, "cpu_s": 0.2 + i / 50, "cost_usd": 0.1 + i / 100},
+                # Of a cost in which no case differs nothing is tested.
+                used={"total_tokens": 10.0 + i, "cpu_s": 0.2 + i / 50, "cost_usd": 0.1 + (i + wrong) / 100},
             )
             for i in range(30)
         ]

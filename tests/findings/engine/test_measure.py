@@ -125,21 +125,56 @@ def test_a_significant_change_of_time_within_the_tolerance_is_the_same() -> None
     assert paired_row(*sides, "duration_s", tolerance=0.005).verdict is Verdict.WORSE
 
 
-def test_cost_per_success_is_a_quotient_of_totals() -> None:
-    # Dollars per execution times three tries, over what passed: 18 * 3 / 20 against 9 * 3 / 21.
-    first = record("a@1", [answered(f"c{i}", tries=3, passed=2 + (i < 2) * 1, cost_usd=i / 2) for i in range(9)])
-    second = record("b@1", [answered(f"c{i}", tries=3, passed=2 + (i < 3) * 1, cost_usd=i / 4) for i in range(9)])
-    row = paired_row(first, second, "cost_usd")
+def test_tokens_per_success_are_a_quotient_of_totals() -> None:
+    # Tokens per execution times three tries, over what passed: 18 * 3 / 20 against 9 * 3 / 21.
+    first = record("a@1", [answered(f"c{i}", tries=3, passed=2 + (i < 2) * 1, total_tokens=i / 2) for i in range(9)])
+    second = record("b@1", [answered(f"c{i}", tries=3, passed=2 + (i < 3) * 1, total_tokens=i / 4) for i in range(9)])
+    row = paired_row(first, second, "total_tokens")
     assert row.baseline == pytest.approx(18 * 3 / 20)
     assert row.candidate == pytest.approx(9 * 3 / 21)
     assert row.change == pytest.approx((27 / 21) / (54 / 20) - 1)
     assert row.percentage == pytest.approx(100 * row.change)  # type: ignore[operator]
-    assert row.unit == "usd"
-    # Eight of nine cases halve their cost: of the 2**8 patterns only what was seen and its near equals are as far.
+    assert row.per_try == pytest.approx(-0.5)
+    assert row.per_success is None
+    # Eight of nine cases halve what they take: only what was seen and its near equals are as far, of 2**8 patterns.
     assert row.method == "swap test exact"
     assert row.p_value == pytest.approx(2 / 2**8)
     assert row.verdict is Verdict.BETTER
+
+
+def test_cost_is_of_every_case_asked_and_what_a_success_costs_is_told_beside_it() -> None:
+    first = record("a@1", [answered(f"c{i}", tries=3, passed=2 + (i < 2) * 1, cost_usd=i / 2) for i in range(9)])
+    second = record("b@1", [answered(f"c{i}", tries=3, passed=2 + (i < 3) * 1, cost_usd=i / 4) for i in range(9)])
+    row = paired_row(first, second, "cost_usd")
+    # 18 dollars and 9 over nine cases, each tried three times.
+    assert (row.baseline, row.candidate) == pytest.approx((2.0, 1.0))
+    assert row.change == pytest.approx(-0.5)
+    assert row.per_success == pytest.approx((18 * 3 / 20, 9 * 3 / 21))
+    assert (row.per_try, row.unit, row.wins, row.losses) == (None, "usd", 8, 0)
+    assert row.p_value == pytest.approx(2 / 2**8)
+    assert row.verdict is Verdict.BETTER
     assert paired_row(first, second, "cost").change == row.change
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_which_answers_were_right_does_not_move_the_verdict_on_cost(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    costs = np.exp(random.normal(0.0, 0.8, (2, 40)))
+    rows = []
+    for passes in (np.full((2, 40), 3), random.integers(0, 4, (2, 40))):
+        sides = [
+            record(
+                name,
+                [
+                    answered(f"c{i:02}", right / 3, tries=3, passed=int(right), cost_usd=usd)
+                    for i, (right, usd) in enumerate(zip(own, paid, strict=True))
+                ],
+            )
+            for name, own, paid in zip(("a@1", "b@1"), passes, costs, strict=True)
+        ]
+        rows.append(replace(paired_row(sides[0], sides[1], "cost_usd"), per_success=None))
+    assert rows[0] == rows[1]
+    assert rows[0].change == pytest.approx(costs[1].sum() / costs[0].sum() - 1)
 
 
 def test_the_interval_of_a_ratio_holds_the_ratios_that_exchanges_do_not_refute() -> None:
@@ -331,10 +366,14 @@ def test_two_simulated_agents_compare() -> None:
 def test_scores_under_different_rubrics_do_not_compare_and_times_do() -> None:
     first = using("a@1", "duration_s", BEFORE.tolist())
     second = using("b@1", "duration_s", AFTER.tolist(), benchmarks=[bench(rubric="stricter")])
-    for metric in ("accuracy", "reliability", "cost_usd", "overall", "efficiency"):
+    for metric in ("accuracy", "reliability", "overall", "efficiency"):
         row = paired_row(first, second, metric)
         assert row.verdict is None
         assert "rubrics differ" in row.reason
+    paid = using("a@1", "cost_usd", BEFORE.tolist())
+    dearer = using("b@1", "cost_usd", [2 * usd for usd in BEFORE], benchmarks=[bench(rubric="stricter")])
+    cost = paired_row(paid, dearer, "cost")
+    assert (cost.verdict, cost.per_success, cost.baseline_score) == (Verdict.WORSE, None, None)
     assert paired_row(first, second, "duration_s").verdict is Verdict.WORSE
     assert paired_row(first, second, "error_rate").verdict is Verdict.INCONCLUSIVE
 
@@ -348,13 +387,20 @@ def test_without_a_common_case_there_is_a_reason_and_no_number(metric: str) -> N
     assert row.reason == "no case in common: 1 have the same id and ask something else"
 
 
-@pytest.mark.parametrize("metric", ["cost_usd", "total_tokens", "efficiency", "cost"])
-def test_an_agent_that_never_succeeded_has_no_cost_per_success(metric: str) -> None:
-    used = {"cost_usd": 1.0, "total_tokens": 5.0}
-    first = record("a@1", [answered(f"c{i}", used=used) for i in range(8)])
-    second = record("b@1", [answered(f"c{i}", 0.0, used=used) for i in range(8)])
+@pytest.mark.parametrize("metric", ["total_tokens", "efficiency"])
+def test_an_agent_that_never_succeeded_takes_nothing_per_success(metric: str) -> None:
+    first = record("a@1", [answered(f"c{i}", total_tokens=5.0) for i in range(8)])
+    second = record("b@1", [answered(f"c{i}", 0.0, total_tokens=5.0) for i in range(8)])
     row = paired_row(first, second, metric)
     assert (row.verdict, row.change, row.reason) == (None, None, "b@1 never succeeded")
+
+
+def test_an_agent_that_never_succeeded_has_a_cost_and_none_per_success() -> None:
+    first = record("a@1", [answered(f"c{i}", cost_usd=1.0) for i in range(8)])
+    second = record("b@1", [answered(f"c{i}", 0.0, cost_usd=0.5) for i in range(8)])
+    row = paired_row(first, second, "cost")
+    assert [row.baseline, row.candidate] == pytest.approx([1.0, 0.5])
+    assert row.per_success == (1.0, None)
 
 
 def test_an_unknown_cost_is_not_zero() -> None:

@@ -54,7 +54,7 @@ def values(rows: list[Row], metric: str, benchmark: str = "") -> list[float]:
         ("accuracy", 0.5),
         ("overall", 0.5),
         ("duration_s", 2.0),
-        ("cost_usd", 0.2),
+        ("cost_usd", 0.1),
         ("total_tokens", 100.0),
         ("pass_rate", 0.5),
         ("failure_rate", 0.5),
@@ -99,10 +99,11 @@ def test_what_is_usual_goes_by_the_version_of_the_suite() -> None:
     ]
 
 
-def test_cost_without_a_success_is_unknown_and_left_out() -> None:
-    assert values([Row(passed=0)], "cost_usd") == []
-    assert values([Row(passed=0), Row(benchmark="b", passed=4)], "cost_usd") == [0.5]
+def test_cost_is_of_all_executions_whether_they_passed_or_not() -> None:
+    assert values([Row(passed=0)], "cost_usd") == [0.1]
+    assert values([Row(samples=4), Row(benchmark="b", samples=1)], "cost_usd") == [0.4]
     assert values([Row(cost_usd=None)], "cost_usd") == []
+    assert values([Row(samples=None)], "cost_usd") == []
 
 
 def test_failed_executions_count_for_reliability_and_nowhere_else() -> None:
@@ -127,7 +128,7 @@ def test_a_benchmark_that_never_knows_the_metric_keeps_no_run_out() -> None:
         for at in (1, 2)
         for name in "ab"
     ]
-    assert values(rows, "cost_usd") == [0.2, 0.2]
+    assert values(rows, "cost_usd") == [0.1, 0.1]
 
 
 def test_two_versions_in_one_run_are_two_points() -> None:

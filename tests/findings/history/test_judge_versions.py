@@ -97,9 +97,11 @@ def test_time_and_money_name_the_cases_that_grew_beyond_the_threshold() -> None:
     ]
     pairs = paired_cases(record("1", before), record("2", after))
     speed, cost = row("speed", 1.0, 2.0), row("cost", 0.01, 0.02)
+    per_success = replace(row("efficiency", 0.01, 0.02), quantity="cost_usd")
     assert [key.case_id for key in impact_of(speed, pairs, OLD, 0.1).cases] == ["c", "b"]
-    # Half of the tries of c succeed: what a success costs has doubled there too.
-    assert [case_loss(cost, *pair) for pair in pairs] == pytest.approx([0.0, 1.0, 1.0])
+    assert [case_loss(cost, *pair) for pair in pairs] == pytest.approx([0.0, 1.0, 0.0])
+    # Half of the tries of c succeed: what a success takes has doubled there too.
+    assert [case_loss(per_success, *pair) for pair in pairs] == pytest.approx([0.0, 1.0, 1.0])
 
 
 def test_errors_and_reliability_name_their_cases() -> None:

@@ -27,6 +27,7 @@ function Words({ row }: { row: ChangeRow }): ReactElement | null {
     );
   }
   if (row.evidence === "history") return <Link to={historyOf(row)}>seen in its history</Link>;
+  if (row.finding) return <Link to={historyOf(row)}>its history is worse: {row.finding.metric}</Link>;
   if (row.verdict === "inconclusive" && row.more_cases !== null) return <>about {row.more_cases} more cases would settle it</>;
   if (row.verdict === "no-baseline") return null;
   return row.baseline ? <>against {row.baseline}</> : null;
@@ -48,7 +49,7 @@ function History({ row }: { row: ChangeRow }): ReactElement {
   if (!row.spark || row.spark.points.length < 2) return <Sparkline history={row.spark} />;
   const { metric } = row.spark;
   return (
-    <Link to={historyOf(row)} className="changes-spark">
+    <Link to={historyOf(row, metric)} className="changes-spark">
       <Sparkline history={row.spark} />
       <span className="muted">{metric}</span>
     </Link>
@@ -130,7 +131,8 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
     },
     {
       key: "cost",
-      label: "$ per success",
+      label: "$ per case",
+      title: "What a case costs, whether it is answered rightly or not",
       align: "right",
       value: (row) => row.cost?.change,
       render: (row) => (

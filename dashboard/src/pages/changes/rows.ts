@@ -6,10 +6,9 @@ export function idOf(row: ChangeRow): string {
   return `${row.name} ${row.suite_id}`;
 }
 
-/** The history that a row's verdict rests on, else that of its sparkline. */
-export function historyOf(row: ChangeRow): string {
-  const { finding, spark } = row;
-  const metric = finding?.metric ?? spark?.metric;
+/** The history of a metric: unless one is named, of what the row found there, else of its sparkline. */
+export function historyOf(row: ChangeRow, metric = row.finding?.metric ?? row.spark?.metric): string {
+  const { finding } = row;
   return address("/history", { subject: row.name, metric, suite: row.suite_id, benchmark: finding?.benchmark });
 }
 

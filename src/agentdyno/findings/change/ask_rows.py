@@ -12,6 +12,7 @@ from agentdyno.findings.change.ask_sides import ChangeSides, RealRecords, baseli
 from agentdyno.findings.change.judge import (
     SPARK_POINTS,
     Judged,
+    beside_history,
     choose_spark,
     frequent_errors,
     history_finding,
@@ -24,6 +25,7 @@ from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASE
 from agentdyno.findings.history.ask import POINTS, WATCHED
 from agentdyno.findings.history.judge import history
 from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
+from agentdyno.findings.history.judge_thresholds import known_thresholds
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
@@ -86,6 +88,7 @@ class ChangeMemo:
     def __init__(self) -> None:
         self.compared: Answers[ComparedVersions] = Answers(MOST_KEPT)
         self.watched: Answers[Watched] = Answers(MOST_KEPT)
+        self.seen: Answers[Regression | None] = Answers(MOST_KEPT)
 
 
 def finished(results: Sequence[Result]) -> Hashable:
@@ -164,7 +167,7 @@ class ChangeReader:
         except NotComparable as error:
             return self._by_history(pair, replace(plain, verdict=INCONCLUSIVE, summary=f"{error.message}."), series)
         plain = replace(plain, command=_compare_command(sides, (found.before, found.after), series))
-        return _judged(plain, found, histories)
+        return self._beside_history(pair, _judged(plain, found, histories), series)
 
     def _compared(self, agents: tuple[str, str], suite_id: str) -> ComparedVersions:
         def make() -> ComparedVersions:
@@ -180,17 +183,37 @@ class ChangeReader:
         self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
     ) -> ChangeRow:
         """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
-        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
-            series = self._store.boards.series(plain.name, suite=plain.suite_id, limit=POINTS)
-        histories = _AgentHistories(plain, series)
-        finding = history_finding([histories.watched(metric) for metric in WATCHED], after=after)
+        finding, histories = self._finding(pair, plain, series, after)
         if finding is None:
             return replace(plain, spark=choose_spark("accuracy", histories.of))
         return replace(
             judged_by_history(plain, finding),
             spark=choose_spark(finding.metric, histories.of),
-            command=_command("history", plain.name, "--regressions", "--suite", plain.suite_id),
+            command=_regressions_command(plain),
         )
+
+    def _beside_history(self, pair: Pair, row: ChangeRow, series: Sequence[SeriesRow]) -> ChangeRow:
+        """A row that two versions do not make worse while the agent's history did become worse says so: there is an
+        alert of it."""
+        if row.verdict == WORSE:
+            return row
+        question = pair.name, pair.suite_id
+        finding = self.memo.seen.get(hash(tuple(series)), question, lambda: self._finding(pair, row, series)[0])
+        if finding is None or finding.improvement:
+            return row
+        return beside_history(row, finding, _regressions_command(row))
+
+    def _finding(
+        self, pair: Pair, row: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
+    ) -> tuple[Regression | None, _AgentHistories]:
+        """By the thresholds of the suite, as alerts are."""
+        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
+            series = self._store.boards.series(row.name, suite=row.suite_id, limit=POINTS)
+        histories = _AgentHistories(row, series)
+        suite = self.records.suite_of(row.agent, row.suite_id)
+        threshold = known_thresholds({} if suite is None else suite.thresholds)
+        watched = [histories.watched(metric) for metric in WATCHED]
+        return history_finding(watched, threshold=threshold, after=after), histories
 
 
 class _AgentHistories:
@@ -276,6 +299,10 @@ def _compare_command(
     if sides.run_id not in ("", newest) and all(len(own) == 1 for own in runs):
         return _command("compare", *(own[0][:13] for own in runs))
     return _command("compare", sides.baseline, sides.agent, "--suite", records[1].suite_id)
+
+
+def _regressions_command(row: ChangeRow) -> str:
+    return _command("history", row.name, "--regressions", "--suite", row.suite_id)
 
 
 def _command(*words: str) -> str:

@@ -1,15 +1,15 @@
 """The newest version of an agent against its baseline, as one verdict; and many of them with the worst first.
 
-**Verdict.** The rows are those of the engine's one judgement. Accuracy, time per case and cost per success decide,
-reliability where it changed, and the error rate where a side had errors. A cost per success that only tells the pass
-rate again does not count. Worse in one of them is ``worse``; else better in one is ``better``; all within the
-tolerance are ``same``; anything else is ``inconclusive``.
+**Verdict.** The rows are those of the engine's one judgement. Accuracy, time per case and cost per case decide,
+reliability where it changed, and the error rate where a side had errors. A case that costs less does not count where
+a success does not. Worse in one of them is ``worse``; else better in one is ``better``; all within the tolerance are
+``same``; anything else is ``inconclusive``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,9 +26,9 @@ from agentdyno.findings.change.model import (
     ChangeRow,
     ChangeVerdict,
 )
-from agentdyno.findings.change.words import facts_first, more_cases_of, summary_text
+from agentdyno.findings.change.words import facts_first, history_beside_text, more_cases_of, summary_text
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.duel.words import restates_pass_rate
+from agentdyno.findings.duel.words import saves_on_failures
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of, severity_of
 from agentdyno.findings.engine.steady import steady_breaks
@@ -98,7 +98,7 @@ def judge_change(
     errors = [judged[ERROR_RATE]] if pairing.had_errors else []
     rows = [judged[name] for name in METRICS]
     # What was not tried often enough to tell about reliability does not keep the rest undecided.
-    counted = [row for row in rows if row.verdict not in _DECIDED or not restates_pass_rate(row)]
+    counted = [row for row in rows if row.verdict not in _DECIDED or not saves_on_failures(row)]
     deciding = [*counted, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
     verdict = verdict_of(deciding)
     telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
@@ -229,7 +229,10 @@ _FIRST_IN_HISTORY = ("accuracy", "reliability", "speed", "cost", "efficiency")
 
 
 def history_finding(
-    series: Sequence[History], *, threshold: float = DEFAULT_THRESHOLD, after: int | None = None
+    series: Sequence[History],
+    *,
+    threshold: Mapping[str, float] | float = DEFAULT_THRESHOLD,
+    after: int | None = None,
 ) -> Regression | None:
     """The gravest change for the worse that stands in these histories of one agent, else the largest for the better.
 
@@ -263,6 +266,12 @@ def judged_by_history(row: ChangeRow, finding: Regression) -> ChangeRow:
         evidence=HISTORY,
         finding=finding,
     )
+
+
+def beside_history(row: ChangeRow, finding: Regression, command: str) -> ChangeRow:
+    """The row with its verdict over cases, and what the history says beyond it; ``command`` prints that."""
+    told = history_beside_text(finding)
+    return replace(row, summary=f"{row.summary} {told}: `{command}`.", finding=finding)
 
 
 def spark_of(history: History) -> History:

@@ -40,9 +40,10 @@ class ChangeRow:
 
     ``evidence`` says what the verdict rests on: ``cases`` that both versions answered, the ``history`` of the agent
     where there is no baseline to set it against case by case, or "" where there is neither. ``finding`` is what the
-    history shows, ``None`` unless the evidence is that. ``reliability`` is a row as the others, ``None`` where it
-    does not compare (it takes three tries of a case). ``steady_broken`` cases were seen to be right in every try of
-    the baseline and wrong in every one now.
+    history shows: what the verdict rests on where the evidence is that; beside ``cases`` a change for the worse that
+    these two versions do not show, of which there is an alert. ``reliability`` is a row as the others, ``None`` where
+    it does not compare (it takes three tries of a case). ``steady_broken`` cases were seen to be right in every try
+    of the baseline and wrong in every one now.
     """
 
     agent: str

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agentdyno.findings.change.model import (
     BETTER,
+    CASES,
     HISTORY,
     INCONCLUSIVE,
     NO_BASELINE,
@@ -15,6 +16,7 @@ from agentdyno.findings.change.model import (
     ChangeRow,
     Changes,
 )
+from agentdyno.findings.change.words import history_beside_text
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.duel.words import change_text, is_unjudged
 from agentdyno.findings.gate.words import case_names
@@ -68,14 +70,14 @@ def _broken(changes: Changes) -> Table:
 
 def _rows(changes: Changes) -> Table:
     columns = (
-        Column("verdict"),
+        Column("verdict", wrap=True),
         Column("agent", wrap=True),
         Column("suite", wrap=True),
         Column("against", wrap=True, priority=2),
         Column("since", wrap=True, priority=1),
         Column("accuracy", Align.RIGHT),
         Column("time per case", Align.RIGHT),
-        Column("$ per success", Align.RIGHT, 1),
+        Column("cost per case", Align.RIGHT, 1),
         Column("p95", Align.RIGHT, 4),
         Column("broke:fixed", Align.RIGHT, 3),
         Column("history", priority=5),
@@ -85,6 +87,7 @@ def _rows(changes: Changes) -> Table:
     rows = tuple(_row(row) for row in changes.rows)
     notes = [changes.quiet] if changes.quiet else [one_line(changes.rows[0].summary)]
     notes += _not_judged(changes)
+    notes += _at_odds(changes)
     notes.append(_today(changes))
     return Table(_title(changes), columns, rows, tuple(notes)) if rows else Table("Changes", (), (), tuple(notes))
 
@@ -116,9 +119,19 @@ def _not_judged(changes: Changes) -> list[str]:
     return [f"Time per case of {', '.join(agents)}: {reason}." for reason, agents in told.items()]
 
 
+def _at_odds(changes: Changes) -> list[str]:
+    """What the history of an agent shows and its two versions do not; the first row's summary has said it."""
+    return [
+        one_line(f"{row.agent}: {history_beside_text(row.finding)}.")
+        for row in changes.rows
+        if row.finding is not None and row.evidence == CASES and (changes.quiet or row is not changes.rows[0])
+    ]
+
+
 def _verdict(row: ChangeRow) -> str:
     severity = f" ({row.severity.value})" if row.severity is not None else ""
-    return f"{_SIGNS[row.verdict]} {row.verdict}{severity}"
+    doubt = ", history worse" if row.finding is not None and row.evidence == CASES else ""
+    return f"{_SIGNS[row.verdict]} {row.verdict}{severity}{doubt}"
 
 
 def _against(row: ChangeRow) -> str:

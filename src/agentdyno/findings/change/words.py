@@ -9,6 +9,7 @@ from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.duel.words import describe, p_text, row_name
 from agentdyno.findings.engine.pairing import Pairing
 from agentdyno.findings.gate.words import broke_words
+from agentdyno.findings.history.model_regression import Regression
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
 
@@ -43,6 +44,11 @@ def facts_first(steady: Sequence[CaseKey], inferred: str) -> str:
     """What was seen of single cases, and then what it means for cases like them: two sentences."""
     seen = broke_words(steady)
     return f"{seen}. {inferred}" if seen else inferred
+
+
+def history_beside_text(finding: Regression) -> str:
+    """What all runs show and the two versions do not, which are of few of them."""
+    return f"Its history is worse all the same (see alerts): {finding.explanation}"
 
 
 def more_cases_of(rows: Iterable[PairedRow]) -> int | None:

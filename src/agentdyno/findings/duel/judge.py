@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.model import AllAgainstAll, CaseScores, Duel, PairedRow
-from agentdyno.findings.duel.words import decide_winner, recommend
+from agentdyno.findings.duel.words import decide_winner, recommend, saves_on_failures
 from agentdyno.findings.engine.judge import MeasureOptions
 from agentdyno.findings.engine.judgement import ERROR_RATE, MeasuredPair, PairJudgement, judge_pairs, measure_pair
 from agentdyno.findings.engine.one_model import refuse_one_model
@@ -230,7 +230,11 @@ def conclude(judged: PairJudgement) -> Duel:
         flips=judged.flips,
         winner=winner,
         why=why,
-        dimension_winners={row.metric: _better_side(labels, [row]) for row in rows if row.metric in DIMENSIONS},
+        dimension_winners={
+            row.metric: None if saves_on_failures(row) else _better_side(labels, [row])
+            for row in rows
+            if row.metric in DIMENSIONS
+        },
         category_winners=_categories(pairing, labels, benchmark_rows),
         recommendations=recommend(labels, rows, judged.flips, (first, second)),
         paired=pairing.same_run,

@@ -25,6 +25,8 @@ class PairedRow:
     test at 1 - ``level``, leaves zero. ``adjusted_p`` is after Holm's correction together with the other rows of its
     family, ``family`` of them in all; 0 where there is no test. ``level`` is 0.05, and 0.01 where runs are tested.
     ``per_try`` is, of what is counted per success, the relative change per execution, the pass rate left out.
+    ``per_success`` is, of a cost, what a success cost on both sides, ``None`` where there was none: it follows from
+    the row and the pass rate, and is not tested.
     ``effect`` is the matched-pairs rank-biserial correlation, positive where the candidate is better. ``wins`` and
     ``losses`` count cases. ``verdict`` is the candidate's; it is ``None`` where the two do not compare, and
     ``reason`` says why. ``more_cases`` is how many more would decide an inconclusive row.
@@ -57,6 +59,7 @@ class PairedRow:
     family: int = 0
     level: float = 0.05
     per_try: float | None = None
+    per_success: tuple[float | None, float | None] | None = None
 
     @property
     def percentage(self) -> float | None:

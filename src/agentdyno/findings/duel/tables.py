@@ -8,7 +8,7 @@ from functools import partial
 from agentdyno.findings.board.tables import MOST_RADAR
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.model import AllAgainstAll, Duel, PairedRow
-from agentdyno.findings.duel.words import change_text, p_text, row_name
+from agentdyno.findings.duel.words import change_text, p_text, row_name, success_text
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.gate.words import broke_words
 from agentdyno.model import Verdict
@@ -102,6 +102,8 @@ def _dimensions(found: Duel, names: Mapping[str, str]) -> Table:
         notes.append(f"{paired}; p is after Holm's correction{_families(tested)}.")
     if found.flips.cases or found.flips.unpaired:
         notes.append(_accuracy_note(found))
+    if (told := success_text(found.row("cost"))) is not None:
+        notes.append(told)
     if not found.paired:
         notes.append("From separate runs, not interleaved.")
     if any(row.level < 0.05 for row in tested):
@@ -138,7 +140,8 @@ def _accuracy_note(found: Duel) -> str:
 def _row(row: PairedRow) -> tuple[Cell, ...]:
     name, (baseline, candidate) = row_name(row), (_level(row, row.baseline), _level(row, row.candidate))
     if row.unit == "usd":
-        name, (baseline, candidate) = side_by_side(name, (row.baseline, row.candidate), row.unit)
+        of, (baseline, candidate) = side_by_side("cost", (row.baseline, row.candidate), row.unit)
+        name = name if of == "cost" else f"{of} cases"
     return (
         Cell(name),
         Cell(baseline),

@@ -17,12 +17,12 @@ _NAMES = {
     "accuracy": "accuracy",
     "speed": "time per case",
     "efficiency": "resources per success",
-    "cost": "cost per success",
+    "cost": "cost per case",
     "reliability": "reliability",
     "overall": "overall score",
     "duration_s": "time per case",
     "ttft_s": "time to first token",
-    "cost_usd": "cost per success",
+    "cost_usd": "cost per case",
     "total_tokens": "tokens per success",
     "cpu_s": "CPU time per success",
     "duration_norm_s": "normalised time per case",
@@ -87,11 +87,10 @@ def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[s
     """The winner's label and why, or ``None`` and why not.
 
     Who is better in accuracy, reliability, cost or time and worse in none of them wins. The error rate counts
-    where an execution ended in an error, for such a case has no score. What a success costs does not count where an
-    execution costs the same: it only tells the pass rate again. These rows are of two families, which share the level
-    between them: a winner takes half of it.
+    where an execution ended in an error, for such a case has no score. A case that costs less does not count where a
+    success does not. These rows are of two families, which share the level between them: a winner takes half of it.
     """
-    telling = [row for row in rows if row.metric in _HEADLINE and not restates_pass_rate(row)]
+    telling = [row for row in rows if row.metric in _HEADLINE and not saves_on_failures(row)]
     sure = [row for row in telling if row.verdict in _DECIDED and _decides(row)]
     ahead = [row for row in sure if row.verdict is Verdict.BETTER]
     behind = [row for row in sure if row.verdict is Verdict.WORSE]
@@ -117,6 +116,29 @@ def restates_pass_rate(row: PairedRow) -> bool:
         return False
     same = abs(math.log1p(row.per_try)) <= math.log1p(_SAME_PER_TRY)
     return same or (row.per_try > 0) != (row.change > 0)
+
+
+def saves_on_failures(row: PairedRow) -> bool:
+    """Whether a case costs less only because fewer are answered rightly: a success costs as much as before or more,
+    or there is none any more."""
+    if row.per_success is None or row.change is None or row.change >= 0.0:
+        return False
+    before, after = row.per_success
+    return after is None or (before is not None and after >= before)
+
+
+def success_text(row: PairedRow) -> str | None:
+    """What a success costs on both sides, where that is more than a case does because not every one succeeds."""
+    if row.per_success is None:
+        return None
+    sides = zip(row.per_success, (row.baseline, row.candidate), strict=True)
+    if all(usd is not None and of is not None and math.isclose(usd, of) for usd, of in sides):
+        return None
+    first, second = ("never succeeded" if usd is None else format_value(usd, "usd") for usd in row.per_success)
+    told = (
+        "not less, so that what a case saves counts for nobody" if saves_on_failures(row) else "shown and not tested"
+    )
+    return f"A success costs {first} → {second}: cost per case over the pass rate, {told}."
 
 
 def p_text(row: PairedRow) -> str:
@@ -177,7 +199,7 @@ def _broken(labels: tuple[str, str], flips: HeadToHead) -> Iterator[str]:
 
 def _trades(labels: tuple[str, str], rows: Mapping[str, PairedRow]) -> Iterator[str]:
     accuracy = rows.get("accuracy")
-    for name, more, less in (("cost", "costs", "more per success"), ("speed", "takes", "longer per case")):
+    for name, more, less in (("cost", "costs", "more per case"), ("speed", "takes", "longer per case")):
         row = rows.get(name)
         if row is None or row.verdict not in _DECIDED or row.baseline is None or row.candidate is None:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentdyno.model.record import QuantitySpread
@@ -24,20 +25,43 @@ class RunContrast:
     detectable: float
 
 
+@dataclass(frozen=True, slots=True)
+class KnownError:
+    """A standard error, and with how many degrees of freedom it is known."""
+
+    size: float
+    degrees: float
+
+
+EXACT = KnownError(0.0, 1.0)
+
+
+def added(errors: Iterable[KnownError]) -> KnownError:
+    """Of a sum of independent quantities; its degrees after Welch (1938) and Satterthwaite (1946)."""
+    held = [error for error in errors if error.size > 0.0]
+    if not held:
+        return EXACT
+    variance = math.fsum(error.size**2 for error in held)
+    shares = math.fsum((error.size**2 / variance) ** 2 / error.degrees for error in held)
+    return KnownError(math.sqrt(variance), 1.0 / shares)
+
+
 def contrast_runs(
-    log_ratio: float, spread: QuantitySpread, alpha: float = ALPHA, *, within_error: float = 0.0
+    log_ratio: float, spread: QuantitySpread, alpha: float = ALPHA, *, within: KnownError = EXACT
 ) -> RunContrast:
     """The ratio of two runs' figures, held against the spread that such figures have between unchanged runs.
 
     ``log_ratio`` is of the two compared runs; where the spread knows of more runs of a side, their mean counts.
-    ``within_error`` is the standard error of what else is uncertain about the ratio, and not in the spread.
+    ``within`` is the error of what else is uncertain about the ratio, and not in the spread: where it is the larger
+    part, the few runs by which the spread is known matter less.
     """
     shift = log_ratio - spread.offset
     between = spread.log_sd * math.sqrt(1.0 / spread.baseline_runs + 1.0 / spread.candidate_runs)
-    error = math.hypot(between, within_error)
-    tested = invert_law(shift, error, alpha=alpha, degrees=spread.degrees)
+    error = added((KnownError(between, spread.degrees), within))
+    degrees = max(spread.degrees, math.floor(error.degrees))
+    tested = invert_law(shift, error.size, alpha=alpha, degrees=degrees)
     return RunContrast(
-        shift, tested.p_value, (tested.low, tested.high), detectable_in_errors(spread.degrees, alpha) * error
+        shift, tested.p_value, (tested.low, tested.high), detectable_in_errors(degrees, alpha) * error.size
     )
 
 

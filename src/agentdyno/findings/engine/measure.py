@@ -18,7 +18,7 @@ from agentdyno.findings.engine.measure_separate import (
     following_time,
     is_busy_throughout,
 )
-from agentdyno.findings.engine.measure_totals import measure_per_success, measure_reliability
+from agentdyno.findings.engine.measure_totals import measure_cost, measure_per_success, measure_reliability
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.claims import MOST_DISTURBED
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
@@ -46,7 +46,8 @@ in memory makes a larger difference than its code."""
 _TIMES = {"speed": "duration_s", "duration_s": "duration_s", "ttft_s": "ttft_s"}
 _SHARES = ("reliability", "error_rate", "unscored", "pass_hat_3")
 _PLAIN = ("accuracy", OVERALL, *_SHARES)
-_NEEDS_NO_SCORE = ("speed", "duration_s", "ttft_s", "error_rate")
+_COSTS = ("cost", "cost_usd")
+_NEEDS_NO_SCORE = ("speed", "duration_s", "ttft_s", "error_rate", *_COSTS)
 
 
 def paired_row(
@@ -91,7 +92,8 @@ def measure(
             found = following_time(found, measure(kept, "speed", benchmark, options, spread))
     if metric in _TIMES:
         found = _unless_disturbed(found, kept)
-    scores = dimension_pair(kept, metric) if metric in (*DIMENSIONS, OVERALL) else (None, None)
+    scored = metric in (*DIMENSIONS, OVERALL) and (metric not in _COSTS or bool(kept.judged_alike.all()))
+    scores = dimension_pair(kept, metric) if scored else (None, None)
     return replace(found, row=replace(found.row, baseline_score=scores[0], candidate_score=scores[1]))
 
 
@@ -105,8 +107,11 @@ def _measure(pairing: Pairing, metric: str, benchmark: str, options: MeasureOpti
         return measure_reliability(pairing, metric, benchmark, options)
     if metric == OVERALL:
         return measure_overall(pairing, benchmark, options)
-    parts: tuple[str, ...] = {"cost": ("cost_usd",), "efficiency": FRUGAL}.get(metric, (metric,))
+    if metric in _COSTS:
+        return measure_cost(pairing, metric, benchmark, options)
+    parts: tuple[str, ...] = (metric,)
     if metric == "efficiency":
+        parts = FRUGAL
         own = [part for part in parts if pairing.same_machine and not _too_short(pairing, part)]
         parts = tuple(dict.fromkeys(["total_tokens", *own]))
         if not pairing.same_run and all(_knows(pairing, "total_tokens")):

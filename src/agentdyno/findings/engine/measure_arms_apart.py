@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agentdyno.findings.engine.between_runs import contrast_runs
+from agentdyno.findings.engine.between_runs import KnownError, added, contrast_runs
 from agentdyno.findings.engine.measure_inversion import visible_ratio
 from agentdyno.findings.engine.measure_separate import BUSY, NOT_JUDGED, method_text, restless
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
@@ -41,9 +41,7 @@ def against_runs(
     known = spread.quantities.get(quantity)
     if known is None or known.degrees < 1 or not known.log_sd > 0.0:
         return replace(row, reason=f"{NOT_JUDGED}: {INTERLEAVED}")
-    seen = contrast_runs(
-        math.log(row.candidate / row.baseline), known, alpha, within_error=_within_error(arms, quantity, known)
-    )
+    seen = contrast_runs(math.log(row.candidate / row.baseline), known, alpha, within=_within(arms, quantity, known))
     return replace(
         row,
         baseline_n=known.baseline_runs,
@@ -75,12 +73,15 @@ def _middle(metrics: Mapping[str, MetricSummary], name: str) -> float | None:
     return metrics[name].median if name in metrics else None
 
 
-def _within_error(arms: tuple[ArmResult, ArmResult], quantity: str, known: QuantitySpread) -> float:
+def _within(arms: tuple[ArmResult, ArmResult], quantity: str, known: QuantitySpread) -> KnownError:
     """How sure each run is of its own figure: the quartiles of its samples tell a run that was disturbed."""
     runs = known.baseline_runs, known.candidate_runs
-    return math.hypot(*(_restless(arm, quantity) / math.sqrt(own) for arm, own in zip(arms, runs, strict=True)))
+    found = [_restless(arm, quantity) for arm in arms]
+    return added(
+        KnownError(error.size / math.sqrt(own), error.degrees) for error, own in zip(found, runs, strict=True)
+    )
 
 
-def _restless(arm: ArmResult, quantity: str) -> float:
+def _restless(arm: ArmResult, quantity: str) -> KnownError:
     values = [item.readings[quantity] for item in arm.samples if item.usable and item.readings.get(quantity, 0.0) > 0]
     return restless(np.log(values))

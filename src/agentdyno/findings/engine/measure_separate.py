@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.findings.engine.between_runs import ALPHA, contrast_runs
+from agentdyno.findings.engine.between_runs import ALPHA, EXACT, KnownError, contrast_runs
 from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
 from agentdyno.findings.engine.measure_scores import cluster_means
@@ -31,6 +31,8 @@ _FEWEST_PARTS = 4
 _SHARED_LUCK = 1.5
 _QUARTILES = 1.349
 """The distance of the quartiles of normal values, in standard deviations."""
+DEGREES_A_PART = 0.3676
+"""How many degrees of freedom each of many normal values gives a deviation that is taken from their quartiles."""
 _SOURCES = {
     "own": "its own earlier runs",
     "pooled": "repeated runs on this machine",
@@ -90,7 +92,7 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
         baseline_runs=max(known.baseline_runs, _runs(pairing.baseline, pairing)),
         candidate_runs=max(known.candidate_runs, _runs(pairing.candidate, pairing)),
     )
-    seen = contrast_runs(shift, known, within_error=_within_error(found, pairing))
+    seen = contrast_runs(shift, known, within=_within(found, pairing))
     row = replace(
         row,
         change=math.expm1(seen.log_ratio),
@@ -104,7 +106,7 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
     return Measured(row, found.limits, seen.log_ratio, by_runs=True)
 
 
-def _within_error(found: Measured, pairing: Pairing) -> float:
+def _within(found: Measured, pairing: Pairing) -> KnownError:
     """What else is uncertain: of times how far cases are from changing alike, which tells runs that were disturbed
     more than others. Per success, which cases happened to succeed, which is not in the spread between runs."""
     quantity = found.row.quantity
@@ -113,17 +115,19 @@ def _within_error(found: Measured, pairing: Pairing) -> float:
         known = (first > 0) & (second > 0)
         codes = np.unique(pairing.clusters[known], return_inverse=True)[1]
         return restless(cluster_means(np.log(second[known] / first[known]), codes))
-    return 0.0 if found.spread is None else found.spread / math.sqrt(found.row.clusters)
+    if found.spread is None:
+        return EXACT
+    return KnownError(found.spread / math.sqrt(found.row.clusters), max(1, found.row.clusters - 1))
 
 
-def restless(logs: npt.NDArray[np.float64]) -> float:
-    """How sure a run is of its figure by its own parts, as a standard error: from their quartiles, which single
-    outliers do not move, and half as much again as of independent parts: what disturbs one disturbs the next. 0 of
-    fewer than four."""
+def restless(logs: npt.NDArray[np.float64]) -> KnownError:
+    """How sure a run is of its figure by its own parts: from their quartiles, which single outliers do not move, and
+    half as much again as of independent parts: what disturbs one disturbs the next. Nothing of fewer than four."""
     if logs.size < _FEWEST_PARTS:
-        return 0.0
+        return EXACT
     low, high = np.quantile(logs, [0.25, 0.75])
-    return _SHARED_LUCK * float(high - low) / _QUARTILES / math.sqrt(logs.size)
+    error = _SHARED_LUCK * float(high - low) / _QUARTILES / math.sqrt(logs.size)
+    return KnownError(error, DEGREES_A_PART * logs.size)
 
 
 def _runs(record: AgentRecord, pairing: Pairing) -> int:

@@ -1,10 +1,12 @@
-"""Quotients of totals of two agents: what a success costs, how often all goes well, how often nothing comes back."""
+"""Quotients of totals of two agents: what a case costs, what a success takes, how often all goes well, how often
+nothing comes back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from agentdyno.stats.inversion import Inversion, invert_law, invert_linear_swap,
 from agentdyno.stats.swap import MOST_SWAPPED, Level, jackknife_error, rank_biserial
 
 COST_TOLERANCE = 0.03
+_MONEY = "cost_usd"
+_AND = " · "
+Divisor: TypeAlias = Callable[[PairedSide], Numbers]
+"""What a total is divided by, per case: its tries, or its successes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,29 @@ class SideTotals:
     weights: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """Totals per case of both sides, zero outside the cases where both are ``known``."""
+
+    sides: tuple[Numbers, Numbers]
+    known: Flags
+
+
+def measure_cost(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
+    """Dollars per case asked, over all tries, whatever the answers were worth.
+
+    What a success costs follows from it and the pass rate, and moves with both: it is in the row and not tested.
+    """
+    row = _row(metric, benchmark, [_MONEY], relative=True)
+    found = _measure_spent(pairing, row, [_MONEY], _tries, options)
+    held = _spent(pairing, _MONEY, _tries)
+    if held is None or not pairing.judged_alike.all():
+        return found
+    passed = [float(side.passed[held.known].sum()) for side in (pairing.first, pairing.second)]
+    first, second = (float(spent.sum()) / of if of else None for spent, of in zip(held.sides, passed, strict=True))
+    return replace(found, row=replace(found.row, per_success=(first, second)))
+
+
 def measure_per_success(
     pairing: Pairing, metric: str, parts: Sequence[str], benchmark: str, options: MeasureOptions
 ) -> Measured:
@@ -44,24 +73,36 @@ def measure_per_success(
 
     A part that a side does not know, or that a side uses nothing of, is left out where there are several.
     """
-    seed, tolerance = options.seed, options.tolerance
-    limits = VerdictLimits.relative(COST_TOLERANCE if tolerance is None else tolerance)
     row = _row(metric, benchmark, parts, relative=True)
     if (reason := _never(pairing)) is not None:
-        return Measured(replace(row, reason=reason), limits)
-    known = [(name, held) for name in parts if (held := _spent(pairing, name)) is not None]
+        return Measured(replace(row, reason=reason), _relative_limits(options))
+    found = _measure_spent(pairing, row, parts, _successes, options)
+    if found.shift is None or not found.row.relative:
+        return found
+    return replace(found, row=replace(found.row, per_try=_per_try(pairing, found.row.quantity.split(_AND))))
+
+
+def _measure_spent(
+    pairing: Pairing, row: PairedRow, parts: Sequence[str], divide_by: Divisor, options: MeasureOptions
+) -> Measured:
+    limits = _relative_limits(options)
+    known = [(name, held) for name in parts if (held := _spent(pairing, name, divide_by)) is not None]
     if not known:
         return Measured(replace(row, reason=_unknown(pairing, parts)), limits)
-    used = [(name, held) for name, held in known if all(side.any() for side in held[:2])]
+    used = [(name, held) for name, held in known if all(side.any() for side in held.sides)]
     if not used:
-        if not any(side.any() for _, held in known for side in held[:2]):
-            nothing = replace(row, baseline=0.0, candidate=0.0, change=0.0, cases=int(known[0][1][2].sum()))
+        if not any(side.any() for _, held in known for side in held.sides):
+            nothing = replace(row, baseline=0.0, candidate=0.0, change=0.0, cases=int(known[0][1].known.sum()))
             return Measured(replace(nothing, verdict=Verdict.SAME, reason="neither uses any"), limits)
-        return _from_nothing(pairing, row, known[0], options)
-    row = _row(metric, benchmark, [name for name, _ in used], relative=True)
-    totals = _per_success(pairing, used)
-    found = measure_totals(replace(row, per_try=_per_try(pairing, used)), totals, limits, seed)
+        return _from_nothing(pairing, row, known[0], divide_by, options)
+    row = _row(row.metric, row.benchmark, [name for name, _ in used], relative=True)
+    totals = _quotients(pairing, [held for _, held in used], divide_by)
+    found = measure_totals(row, totals, limits, options.seed)
     return found if len(used) == 1 else replace(found, row=_as_index(found.row))
+
+
+def _relative_limits(options: MeasureOptions) -> VerdictLimits:
+    return VerdictLimits.relative(COST_TOLERANCE if options.tolerance is None else options.tolerance)
 
 
 def measure_reliability(pairing: Pairing, metric: str, benchmark: str, options: MeasureOptions) -> Measured:
@@ -103,7 +144,7 @@ def per_execution(side: PairedSide, name: str, places: Codes) -> Numbers:
     """What an execution of each case uses. A case of which it is not known (every try failed) is taken to use what
     the others of its benchmark do; NaN where nothing is known of the benchmark."""
     values = side.used(name)
-    if name == "cost_usd" or not np.isnan(values).any():
+    if name == _MONEY or not np.isnan(values).any():
         return values
     for place in np.unique(places):
         own = places == place
@@ -114,43 +155,54 @@ def per_execution(side: PairedSide, name: str, places: Codes) -> Numbers:
     return values
 
 
-def _spent(pairing: Pairing, name: str) -> tuple[Numbers, Numbers, Flags] | None:
-    """Totals per case of both sides, zero outside the cases where both are known, and which those are.
+def _tries(side: PairedSide) -> Numbers:
+    return side.tries
+
+
+def _successes(side: PairedSide) -> Numbers:
+    return side.passed
+
+
+def _spent(pairing: Pairing, name: str, divide_by: Divisor) -> _Spent | None:
+    """Totals per case of both sides.
 
     Money that is not known anywhere makes the whole unknown: a sum without it would be too low.
     """
-    values = [per_execution(side, name, pairing.places) * side.tries for side in (pairing.first, pairing.second)]
+    sides = pairing.first, pairing.second
+    values = [per_execution(side, name, pairing.places) * side.tries for side in sides]
     known: Flags = ~np.isnan(values[0]) & ~np.isnan(values[1])
-    if not known.any() or (name == "cost_usd" and not known.all()):
+    if not known.any() or (name == _MONEY and not known.all()):
         return None
-    passed = [side.passed[known].sum() for side in (pairing.first, pairing.second)]
-    if not all(passed):
+    if not all(divide_by(side)[known].sum() for side in sides):
         return None
-    return np.where(known, values[0], 0.0), np.where(known, values[1], 0.0), known
+    return _Spent((np.where(known, values[0], 0.0), np.where(known, values[1], 0.0)), known)
 
 
-def _per_success(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> SideTotals:
+def _quotients(pairing: Pairing, used: Sequence[_Spent], divide_by: Divisor) -> SideTotals:
     columns: tuple[list[Numbers], list[Numbers]] = ([], [])
     logs: tuple[list[Numbers], list[Numbers]] = ([], [])
-    for _, (first, second, known) in used:
-        for place, (spent, side) in enumerate(((first, pairing.first), (second, pairing.second))):
-            columns[place].extend([spent, np.where(known, side.passed, 0.0)])
+    for held in used:
+        for place, (spent, side) in enumerate(zip(held.sides, (pairing.first, pairing.second), strict=True)):
+            per = divide_by(side)
+            columns[place].extend([spent, np.where(held.known, per, 0.0)])
             with np.errstate(divide="ignore", invalid="ignore"):
-                logs[place].append(np.log(np.where(side.passed > 0, spent / side.passed, np.inf)))
+                logs[place].append(np.log(np.where(per > 0, spent / per, np.inf)))
     with np.errstate(invalid="ignore"):
         own = np.mean(logs[0], axis=0), np.mean(logs[1], axis=0)
     stacked = [np.stack(side, axis=1) for side in columns]
     totals = tuple(range(0, 2 * len(used), 2))
-    return SideTotals(stacked[0], stacked[1], _log_per_success, own, pairing.clusters, totals)
+    return SideTotals(stacked[0], stacked[1], _log_quotients, own, pairing.clusters, totals)
 
 
-def _per_try(pairing: Pairing, used: Sequence[tuple[str, tuple[Numbers, Numbers, Flags]]]) -> float:
+def _per_try(pairing: Pairing, names: Sequence[str]) -> float:
     """The relative change per execution, of several parts by their geometric mean."""
-    logs = [
-        math.log(float(second.sum()) / float(pairing.second.tries[known].sum()))
-        - math.log(float(first.sum()) / float(pairing.first.tries[known].sum()))
-        for _, (first, second, known) in used
-    ]
+    logs = []
+    for name in names:
+        held = _spent(pairing, name, _successes)
+        assert held is not None
+        tries = [float(side.tries[held.known].sum()) for side in (pairing.first, pairing.second)]
+        first, second = (float(spent.sum()) / of for spent, of in zip(held.sides, tries, strict=True))
+        logs.append(math.log(second / first))
     return math.expm1(math.fsum(logs) / len(logs))
 
 
@@ -204,19 +256,17 @@ def unit_shares(sides: tuple[Numbers, Numbers], columns: Sequence[int]) -> Numbe
 
 
 def _from_nothing(
-    pairing: Pairing,
-    row: PairedRow,
-    held: tuple[str, tuple[Numbers, Numbers, Flags]],
-    options: MeasureOptions,
+    pairing: Pairing, row: PairedRow, part: tuple[str, _Spent], divide_by: Divisor, options: MeasureOptions
 ) -> Measured:
     """One side uses none of it: there is no ratio, and the difference itself is compared."""
-    name, (first, second, known) = held
+    name, held = part
+    sides = pairing.first, pairing.second
     columns = [
-        np.stack([spent, np.where(known, side.passed, 0.0)], axis=1)
-        for spent, side in ((first, pairing.first), (second, pairing.second))
+        np.stack([spent, np.where(held.known, divide_by(side), 0.0)], axis=1)
+        for spent, side in zip(held.sides, sides, strict=True)
     ]
     plain = _row(row.metric, row.benchmark, [name], relative=False)
-    totals = SideTotals(columns[0], columns[1], share_of, (first, second), pairing.clusters, (1,))
+    totals = SideTotals(columns[0], columns[1], share_of, held.sides, pairing.clusters, (1,))
     return measure_totals(plain, totals, VerdictLimits(0.0, 0.0, "nothing"), options.seed)
 
 
@@ -224,7 +274,7 @@ def _row(metric: str, benchmark: str, parts: Sequence[str], *, relative: bool) -
     known = len(parts) == 1
     unit = ("ratio" if metric in _SHARES else known_metric(parts[0]).unit) if known else "ratio"
     return PairedRow(
-        metric, benchmark, " · ".join(parts), unit, metric in ("reliability", "pass_hat_3"), relative, None, None
+        metric, benchmark, _AND.join(parts), unit, metric in ("reliability", "pass_hat_3"), relative, None, None
     )
 
 
@@ -258,7 +308,7 @@ def _by_cluster(columns: Numbers, codes: Codes, clusters: int) -> Numbers:
     return np.stack([np.bincount(codes, column, minlength=clusters) for column in columns.T], axis=1)
 
 
-def _log_per_success(sums: Numbers) -> Numbers:
+def _log_quotients(sums: Numbers) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.mean(np.log(sums[:, 0::2]) - np.log(np.maximum(sums[:, 1::2], 0.0)), axis=1))
 

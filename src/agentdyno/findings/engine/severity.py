@@ -174,7 +174,7 @@ def impact_of(row: PairedRow, pairs: Sequence[CasePair], baseline: AgentRecord, 
 def case_loss(row: PairedRow, before: CaseRecord, after: CaseRecord) -> float | None:
     """By how much one case became worse in the row's metric: points for scores and rates, else a share.
 
-    Money and resources are per success; infinite where a case that succeeded no longer does.
+    Money is per try, other resources per success: infinite where a case that succeeded no longer does.
     """
     if row.metric == "accuracy":
         return None if before.score is None or after.score is None else before.score - after.score
@@ -186,6 +186,8 @@ def case_loss(row: PairedRow, before: CaseRecord, after: CaseRecord) -> float | 
         return after.errors / after.tries - before.errors / before.tries
     if row.metric == "speed":
         return _growth(before.used.get("duration_s"), after.used.get("duration_s"))
+    if row.metric == "cost":
+        return _growth(before.used.get("cost_usd"), after.used.get("cost_usd"))
     if not before.passed:
         return None
     if not after.passed:

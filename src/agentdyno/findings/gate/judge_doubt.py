@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentdyno.findings.gate.model import GateRow, GateVerdict, PolicyRow
 from agentdyno.model.result import RunWarning
 
-JUDGED_METRICS = ("accuracy", "reliability", "pass_hat_3", "overall", "cost", "efficiency")
+JUDGED_METRICS = ("accuracy", "reliability", "pass_hat_3", "overall", "efficiency")
 """Metrics that rest on which answers are right."""
 EXPIRED = "quarantine"
 """The rule whose rows are about days, and not about answers."""

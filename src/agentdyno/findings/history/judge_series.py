@@ -293,7 +293,7 @@ def _table() -> dict[str, SeriesMetric]:
     found.append(SeriesMetric(OVERALL, "ratio", True, True, _overall, (OVERALL,)))
     quantities = {
         "duration_s": ("duration_s", "samples"),
-        "cost_usd": ("cost_usd", "passed"),
+        "cost_usd": ("cost_usd", "samples"),
         "total_tokens": ("tokens_used", "samples"),
         "cpu_s": ("cpu_s", "samples"),
     }
@@ -308,5 +308,5 @@ def _table() -> dict[str, SeriesMetric]:
 
 
 SERIES_METRICS: Mapping[str, SeriesMetric] = _table()
-"""Metrics with a history: the scores; ``duration_s``, ``total_tokens`` and ``cpu_s`` per execution; ``cost_usd`` per
-success; ``pass_rate`` and ``failure_rate`` (all that did not pass, errors among them)."""
+"""Metrics with a history: the scores; ``duration_s``, ``cost_usd``, ``total_tokens`` and ``cpu_s`` per execution;
+``pass_rate`` and ``failure_rate`` (all that did not pass, errors among them)."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.duel.words import restates_pass_rate
+from agentdyno.findings.duel.words import restates_pass_rate, saves_on_failures
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import (
     DEFAULT_THRESHOLD,
@@ -55,14 +55,15 @@ def judge_rows(
 ) -> Found:
     """The rows whose verdict is worse or better, by more than their threshold, as findings.
 
-    What a success takes is none where an execution takes the same: it only tells the pass rate again.
+    What a success takes is none where an execution takes the same: it only tells the pass rate again. Nor is a case
+    that costs less where a success does not.
     """
     pairs = paired_cases(baseline, candidate)
     worse, better = [], []
     for row in rows:
         threshold = threshold_of(thresholds, row.metric, row.quantity)
         change = row_change(row)
-        if change is None or row.adjusted_p is None or restates_pass_rate(row):
+        if change is None or row.adjusted_p is None or restates_pass_rate(row) or saves_on_failures(row):
             continue
         told = threshold, row.adjusted_p
         if row.verdict is Verdict.WORSE and change.exceeds(threshold):
