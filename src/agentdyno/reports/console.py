@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
-from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_labels import standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
@@ -29,6 +28,8 @@ from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from agentdyno.findings.standing.model import SuiteStanding
 
 MOST_FAILED = 5
 """Failed cases on the first screen."""
@@ -77,7 +78,7 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
             _print_first_screen(console, result, standing)
         else:
             _print_result(console, result, standing, brief)
-    if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
+    if getattr(report.findings, "pairs", ()):  # of ``SuiteFindings``, which a conclusion does without
         from agentdyno.findings.standing.tables_pairs import judged_pairs_of
 
         print_tables(console, judged_pairs_of(report))
