@@ -35,7 +35,7 @@ def test_quantiles_are_those_of_numpy(values: np.ndarray, levels: list[float]) -
     assert quantiles_of(values, levels) == np.quantile(values, levels).tolist()
 
 
-@pytest.mark.parametrize("size", (1, 2, 3, 100, 1000))
+@pytest.mark.parametrize("size", [1, 2, 3, 100, 1000])
 def test_quantiles_of_many_values_are_those_of_numpy(size: int) -> None:
     values = np.random.default_rng(size).lognormal(size=size)
     levels = [0.5, 0.75, 0.9, 0.95, 0.0, 1.0]

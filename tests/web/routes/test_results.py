@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.findings.duel.ask import duel_of
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.boards.repository import BoardRepository
 from agentdyno.store.rows import Execution, ExecutionFilter
@@ -189,6 +190,34 @@ def test_two_agents_are_compared_case_by_case(seeded: Seeded) -> None:
     assert duel["rows"][0]["change"] == -0.5
     assert [key["case_id"] for key in duel["flips"]["broken"]] == ["c00", "c01", "c02"]
     assert compare(seeded.client, agent_ids=["steady@1.0", "weak"], suite_id="room") == found
+
+
+def test_a_comparison_is_judged_anew_when_a_run_has_ended_and_not_when_others_are_added(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[int] = []
+
+    def counted(*given: object) -> object:
+        judged.append(1)
+        return duel_of(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("agentdyno.findings.duel.ask.duel_of", counted)
+    run(room, Answerer("a"), Answerer("b", wrong={"c00"}))
+    client = client_of(room)
+    first = compare(client, agent_ids=["a", "b"])
+    (row, *_) = room.store.boards.executions()
+    room.store.boards.add_executions([replace(row, agent="other", run_id="", arm_id="", uid="")])
+    assert compare(client, agent_ids=["a", "b"]) == first
+    assert len(judged) == 1
+    run(room, Answerer("c"))  # whose run tells more of the noise on this host
+    kept = compare(client, agent_ids=["a", "b"])
+    assert len(judged) == 2
+    run(room, Answerer("a", wrong={"c01"}), Answerer("b"))
+    assert compare(client, agent_ids=["a", "b"]) != kept
+    alone = client_of(room)
+    assert compare(alone, agent_ids=["a", "b"]) == compare(client, agent_ids=["a", "b"])
+    for asked in (client, alone):
+        asked.app.state.services.close()
 
 
 def test_a_comparison_says_from_which_run_each_side_is(seeded: Seeded) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from typing import Annotated
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
@@ -12,6 +13,7 @@ from agentdyno.findings.duel.model import Duel
 from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.model import Comparison
 from agentdyno.model.job import Scope
+from agentdyno.store.answers import Answers
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.asked import comparison_asked, described
@@ -37,6 +39,9 @@ Given = Annotated[Services, Depends(services)]
 AgentId = Annotated[str, Path(max_length=LONGEST_NAME, description="A name, NAME@VERSION, or a UUID.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
 MOST_RUNS = 8
+MOST_JUDGED = 64
+"""Comparisons that are kept."""
+_judged: WeakKeyDictionary[Services, Answers[Compared]] = WeakKeyDictionary()
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
 
@@ -94,16 +99,27 @@ def compare(asked: Annotated[CompareBody, Depends(comparison_asked)], services: 
     policy = services.workspace.gate
 
     def make() -> Compared:
+        from agentdyno.findings.change.ask_rows import finished
         from agentdyno.findings.duel.ask import duel_of, tournament_of
         from agentdyno.findings.record.ask import Records
 
-        labels = [find_agent(services, name, "body.agent_ids").label for name in asked.agent_ids]
+        store = services.store
+        labels = tuple(find_agent(services, name, "body.agent_ids").label for name in asked.agent_ids)
         suite = find_stored_suite(services, asked.suite_id, "body.suite_id")
-        records = Records(services.store).together(labels, suite)
-        simulated = tuple(record.agent for record in records if record.simulated)
-        if kind is ComparisonType.HEAD_TO_HEAD:
-            return duel_answer(duel_of(records, services.store, policy), simulated)
-        return tournament_answer(tournament_of(records, services.store, policy), simulated)
+        known = Records(store)
+
+        def judged() -> Compared:
+            records = known.together(labels, suite)
+            simulated = tuple(record.agent for record in records if record.simulated)
+            if kind is ComparisonType.HEAD_TO_HEAD:
+                return duel_answer(duel_of(records, store, policy), simulated)
+            return tournament_answer(tournament_of(records, store, policy), simulated)
+
+        # Executions of others change the generation and nothing here: this rests on its runs, its noise on all runs.
+        results = finished(known.results_together(labels, suite))
+        stamp = None if results is None else (results, store.runs.finished())
+        memo = _judged.setdefault(services, Answers(MOST_JUDGED))
+        return memo.get(stamp, (kind, labels, suite, policy.rules), judged)
 
     return kept_answer(services, ("compare", kind, tuple(asked.agent_ids), asked.suite_id, policy.rules), make)
 
