@@ -15,6 +15,7 @@ from agentdyno.store.boards.repository import BoardRepository
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.store.runs.pages import After
 from agentdyno.web.app import create_app
+from agentdyno.web.document_shapes import execution_item
 from agentdyno.web.settings import ServiceSettings
 from agentdyno.workbench.importing import import_files
 from tests.suites import Room
@@ -110,6 +111,32 @@ def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
     counts = {frame: len(results(client, "a", timeframe=frame)) for frame in ("latest", "24h", "7d", "30d", "all")}
     assert counts == {"latest": 1, "24h": 1, "7d": 2, "30d": 3, "all": 4}
     client.app.state.services.close()
+
+
+def test_a_page_is_written_anew_when_a_row_of_it_changed_and_not_when_others_are_added(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def counted(row: Execution, suite_id: str) -> object:
+        written.append(row.agent)
+        return execution_item(row, suite_id)
+
+    monkeypatch.setattr("agentdyno.web.routes.results.execution_item", counted)
+    put(room, two_benchmarks(room), Answerer("a"))
+    client = client_of(room)
+    first = client.ok("/benchmarks/agents/a/results")
+    (row, *_) = room.store.boards.executions()
+    room.store.boards.add_executions([replace(row, agent="other", run_id="", arm_id="", uid="")])
+    assert client.ok("/benchmarks/agents/a/results") == first
+    assert written == ["a", "a"]
+    room.store.boards.add_executions([replace(row, created_at=row.created_at + 1, run_id="", arm_id="", uid="")])
+    second = client.ok("/benchmarks/agents/a/results")
+    assert second != first
+    alone = client_of(room)
+    assert alone.ok("/benchmarks/agents/a/results") == second
+    for asked in (client, alone):
+        asked.app.state.services.close()
 
 
 def test_what_leaves_the_window_is_gone_though_nothing_was_added(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Annotated
 from weakref import WeakKeyDictionary
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from agentdyno.findings.duel.model import Duel
 from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.model import Comparison
+from agentdyno.model.codec import encode
 from agentdyno.model.job import Scope
 from agentdyno.store.answers import Answers
 from agentdyno.store.boards.pages import ResultFilter
@@ -41,6 +43,9 @@ Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
 MOST_RUNS = 8
 MOST_JUDGED = 64
 """Comparisons that are kept."""
+MOST_WRITTEN, MOST_SHOWN = 64, 100
+"""Pages that are kept with their rows, and how many rows these may have."""
+_written: WeakKeyDictionary[Services, Answers[bytes]] = WeakKeyDictionary()
 _judged: WeakKeyDictionary[Services, Answers[Compared]] = WeakKeyDictionary()
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
@@ -71,16 +76,23 @@ def results(
         # Rows are added only with a new generation; what time does is that the last one leaves the window.
         until = found[-1].created_at + window_ms if window_ms is not None and found else inf
         ids = {row.digest: row.suite_id for row in services.store.boards.suites()}
-        items = tuple(execution_item(row, ids.get(row.suite, row.suite)) for row in found[:limit])
-        return Lasting(ResultPage(items, _next(found, limit)), until)
+        shown = tuple((row, ids.get(row.suite, row.suite)) for row in found)
+        if limit > MOST_SHOWN:
+            return Lasting(_page(shown, limit), until)
+        # Executions of other agents make no other page, and to write it takes longer than to read its rows.
+        memo = _written.setdefault(services, Answers(MOST_WRITTEN))
+        return Lasting(
+            memo.get(shown, (limit, agent_id, suite_id), lambda: encode(_page(shown, limit)).encode()), until
+        )
 
     return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
 
 
-def _next(found: list[Execution], limit: int) -> str | None:
-    if len(found) <= limit:
-        return None
-    return cursor_after(found[limit - 1].created_at, found[limit - 1].uid)
+def _page(rows: Sequence[tuple[Execution, str]], limit: int) -> ResultPage:
+    """Of at most one row more than are shown, each with the id of its suite."""
+    last = rows[limit - 1][0] if len(rows) > limit else None
+    items = tuple(execution_item(row, suite_id) for row, suite_id in rows[:limit])
+    return ResultPage(items, None if last is None else cursor_after(last.created_at, last.uid))
 
 
 @router.post("/benchmarks/compare", response_model=Compared, openapi_extra=described(CompareBody, list[str]))
