@@ -47,7 +47,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("model/result.py", "ScoreSpread.runs"): "runs that were pooled, not those of a command",
     ("model/case.py", "Usage.output_tokens"): "tokens that an answer used",
     ("model/workspace.py", "Workspace.name"): "the name of a workspace",
-    ("findings/board/model.py", "MatrixRow.cases"): "how many cases a benchmark has",
+    ("findings/board/model_rows.py", "MatrixRow.cases"): "how many cases a benchmark has",
     ("findings/board/model.py", "MatrixEntry.cases"): "how many cases an accuracy is of",
     ("findings/board/model.py", "LeaderboardEntry.cases"): "how many cases an accuracy is of",
     ("findings/history/model.py", "HistoryPoint.cases"): "how many cases a point is of",

@@ -150,6 +150,26 @@ def test_a_full_disk_is_said_in_one_message_and_the_run_goes_on_when_there_is_ro
     assert '"samples":40' in done.stdout.replace(" ", "").replace("\n", "")
 
 
+def test_a_store_that_may_not_grow_is_said_in_one_message_and_the_run_goes_on_when_it_may(bench: Bench) -> None:
+    """RLIMIT_FSIZE: what a quota of a user or a container's limit looks like; not ENOSPC, and not for all files."""
+    limited = subprocess.run(
+        ["sh", "-c", f"ulimit -f 1000; exec {DYNO} run suite.yaml --agent agent.py@big"],  # blocks of 512 bytes
+        cwd=bench.folder,
+        env=bench.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert limited.returncode == 2, limited.stderr
+    assert "Traceback" not in limited.stderr
+    assert "the run stops here, what was measured is kept" in limited.stderr
+    assert "dyno resume " in limited.stderr
+    assert bench.dyno("resume").code == 0
+    (listed,) = bench.dyno("list", "runs", "--json").json
+    assert (listed["status"], listed["samples"]) == ("complete", 40)
+
+
 def test_a_run_whose_result_file_cannot_be_written_is_closed_in_the_store_and_says_so(bench: Bench) -> None:
     run = started(bench)
     (folder,) = (bench.folder / ".dyno" / "runs").iterdir()

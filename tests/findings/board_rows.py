@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
+from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
 
 Scores = tuple[float | None, float | None, float | None, float | None, float | None]
 NONE: Scores = (None, None, None, None, None)

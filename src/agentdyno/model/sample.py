@@ -116,7 +116,7 @@ class Sample:
 def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
     """How long the bench stood still in the sample, and the readings that do not count therefore."""
     told = sample.details.get(DISTURBED)
-    if not isinstance(told, Mapping):
+    if told is None or not isinstance(told, Mapping):
         return None
     paused_s, readings = told.get("paused_s"), told.get("readings")
     if not isinstance(paused_s, (int, float)) or not isinstance(readings, Mapping):
@@ -127,6 +127,8 @@ def disturbance_of(sample: Sample) -> tuple[float, Mapping[str, float]] | None:
 def stopped_alone_s(sample: Sample) -> float:
     """How long a process of the subject was stopped in the sample while the bench went on, in seconds."""
     told = sample.details.get(DISTURBED)
+    if told is None:  # asked for every sample, and telling a mapping takes its time
+        return 0.0
     stopped_s = told.get("stopped_s") if isinstance(told, Mapping) else None
     return float(stopped_s) if isinstance(stopped_s, (int, float)) else 0.0
 
@@ -151,13 +153,15 @@ def scoring_items(details: Mapping[str, object]) -> Iterator[tuple[int, Mapping[
     """What each scorer said, with its place in the rubric; items that were too long to keep whole are left out."""
     scoring = details.get("scoring")
     for place, item in enumerate(scoring if isinstance(scoring, (list, tuple)) else ()):
-        if isinstance(item, Mapping):
+        if type(item) is dict or isinstance(item, Mapping):
             yield place, item
 
 
 def problem_code(item: Mapping[str, object]) -> str:
     """What kept a scorer from judging, "" where nothing did."""
     details = item.get("details")
+    if details is None:
+        return ""
     problem = details.get("problem") if isinstance(details, Mapping) else None
     return str(problem.get("code", "")) if isinstance(problem, Mapping) else ""
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
-from agentdyno.findings.standing.model import SuiteFindings, SuiteStanding
 from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_in, with_standings
 from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
@@ -29,6 +28,8 @@ from agentdyno.show.wording import NOTHING, RUN_ID_LENGTH, count, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from agentdyno.findings.standing.model import SuiteStanding
 
 MOST_FAILED = 5
 """Failed cases on the first screen."""
@@ -77,10 +78,10 @@ def _print_report(console: Console, report: Report, brief: bool) -> None:
             _print_first_screen(console, result, standing)
         else:
             _print_result(console, result, standing, brief)
-    if isinstance(report.findings, SuiteFindings) and report.findings.pairs:
+    if pairs := judged_pairs_of(report):
         from agentdyno.findings.standing.tables_pairs import pairs_tables
 
-        print_tables(console, pairs_tables(judged_pairs_of(report)))
+        print_tables(console, pairs_tables(pairs))
     if report.findings.bands and not sections(report.findings):
         # What follows a run's own tables. Profiles are asked for by a command of their own.
         from agentdyno.findings.bands.tables import bands_table

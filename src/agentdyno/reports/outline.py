@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
-from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
 from agentdyno.findings.standing.tables_labels import agent_labels, judged_pairs_of, standing_in
 from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
 from agentdyno.model.form import WHOLE
@@ -17,6 +17,9 @@ from agentdyno.model.result import NOT_CREDIBLE, form_of
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
+
+if TYPE_CHECKING:
+    from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
 
 SHARED_BY = 3
 """Arms with the same warning from which it is said once for all of them."""

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from agentdyno.stats.samples import medians_of
+
 from .distributions import normal_cdf, normal_quantile
 from .intervals import Interval
 from .samples import Array, Values, require_count, require_inside_unit, to_array
@@ -82,7 +84,7 @@ def _reduce(rows: Array, statistic: Statistic) -> Array:
     if statistic == "mean":
         return np.asarray(rows.mean(axis=-1))
     if statistic == "median":
-        return np.asarray(np.median(rows, axis=-1))
+        return medians_of(rows)
     if isinstance(statistic, str):
         raise ValueError(f"statistic must be 'mean', 'median' or a function, got {statistic!r}")
     result = np.asarray(statistic(rows, axis=-1), dtype=np.float64)

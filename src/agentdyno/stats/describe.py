@@ -7,6 +7,8 @@ from math import comb
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from .samples import Values, require_count, to_array
 
 
@@ -68,7 +70,7 @@ def quantile(values: Values, q: float) -> float:
 def median_absolute_deviation(values: Values) -> float:
     """Median distance from the median, unscaled, in the unit of the values."""
     array = to_array(values)
-    return float(np.median(np.abs(array - np.median(array))))
+    return median_of(np.abs(array - median_of(array)))
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:

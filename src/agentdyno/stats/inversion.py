@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -205,11 +206,22 @@ def _ranges(observed: float, found: _Exchanges) -> tuple[Array, Array]:
 
 def _end(lows: Array, chances: Array | None, alpha: float) -> tuple[float, float]:
     """The lowest theta that patterns with chances of alpha or more speak for, and how much they speak for zero."""
+    if chances is None:
+        running = _even_chances(lows.size)
+        place = min(int(np.searchsorted(running, alpha, side="left")), lows.size - 1)
+        end = float(np.partition(lows, place)[place])
+        count = int(np.count_nonzero(lows <= 0.0))
+        return end, float(running[count - 1]) if count else 0.0
     order = np.argsort(lows, kind="stable")
-    running = np.arange(1, lows.size + 1) / lows.size if chances is None else np.cumsum(chances[order])
+    running = np.cumsum(chances[order])
     place = int(np.searchsorted(running, alpha, side="left"))
     count = int(np.searchsorted(lows[order], 0.0, side="right"))
     return float(lows[order[min(place, lows.size - 1)]]), float(running[count - 1]) if count else 0.0
+
+
+@lru_cache(maxsize=16)
+def _even_chances(size: int) -> Array:
+    return np.asarray(np.arange(1, size + 1) / size)
 
 
 def _every_outcome(differences: Array, shares: Array) -> _Exchanges | None:

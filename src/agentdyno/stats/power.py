@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from .distributions import normal_cdf, normal_quantile, t_quantile
 from .effects import hodges_lehmann_shift
 from .samples import Array, Values, require_count, require_finite, require_inside_unit, to_logs
@@ -33,7 +35,7 @@ def minimum_detectable_ratio(
     _check(alpha, power)
     if min(logs.size, m) < 2 or not _can_reach(logs.size, m, alpha):
         return None
-    error = _shift_error(_robust_sigma(logs - np.median(logs)), logs.size, m)
+    error = _shift_error(_robust_sigma(logs - median_of(logs)), logs.size, m)
     # Student's t, not the normal law: at 5 to 20 values the latter promises up to twice the true power.
     df = logs.size + m - 2
     return math.expm1((t_quantile(1.0 - alpha / 2.0, df) + t_quantile(power, df)) * error)
@@ -94,7 +96,7 @@ def samples_to_decide(
     if min(first.size, second.size) < 2:
         return None
     ratio = abs(hodges_lehmann_shift(first, second).point)
-    sigma = _robust_sigma(np.concatenate([first - np.median(first), second - np.median(second)]))
+    sigma = _robust_sigma(np.concatenate([first - median_of(first), second - median_of(second)]))
     limit = math.log1p(threshold)
 
     def is_enough(extra: int) -> bool:
@@ -147,7 +149,7 @@ def _robust_sigma(residuals: Array) -> float:
     """Standard deviation from the median absolute residual; the plain one when over half are zero."""
     # In small samples the median residual is too small by about this factor (Croux and Rousseeuw 1992).
     small_sample = residuals.size / (residuals.size - 0.8)
-    scaled = _MAD_TO_SIGMA * small_sample * float(np.median(np.abs(residuals)))
+    scaled = _MAD_TO_SIGMA * small_sample * median_of(np.abs(residuals))
     return scaled if scaled > 0.0 else float(residuals.std(ddof=1))
 
 

@@ -35,6 +35,37 @@ def to_logs(values: Values, name: str = "values", *, at_least: int = 1) -> Array
     return np.log(array)
 
 
+def median_of(values: Array) -> float:
+    """The median, NaN where one is among the values: to the last bit numpy's own.
+
+    That one loads masked arrays (20 ms), and takes five times as long over a few values.
+    """
+    return float(medians_of(values))
+
+
+def medians_of(values: Array) -> Array:
+    """``median_of`` along the last axis."""
+    ordered = np.sort(values, axis=-1)
+    half = ordered.shape[-1] // 2
+    upper = ordered[..., half]
+    found = upper if ordered.shape[-1] % 2 else (ordered[..., half - 1] + upper) / 2.0
+    last = ordered[..., -1]  # a NaN is sorted to the end
+    return np.asarray(np.where(np.isnan(last), last, found))
+
+
+def quantiles_of(values: Array, levels: Sequence[float]) -> list[float]:
+    """Quantiles of finite values between the two nearest of them, to the last bit those of ``numpy.quantile``."""
+    ordered = np.sort(values)
+    found = []
+    for level in levels:
+        place = (ordered.size - 1) * level
+        below = min(int(place), ordered.size - 1)
+        low, high = float(ordered[below]), float(ordered[min(below + 1, ordered.size - 1)])
+        part, gap = place - below, high - low
+        found.append(low + gap * part if part < 0.5 else high - gap * (1.0 - part))
+    return found
+
+
 def require_inside_unit(value: float, name: str) -> float:
     """The value, when it lies strictly between 0 and 1; ValueError otherwise."""
     if not 0.0 < value < 1.0:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentdyno.findings.board.model import LeaderboardRow, MatrixRow
+    from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
     from agentdyno.store.location import default_url
     from agentdyno.store.rows import (
         AgentExecutionRow,
@@ -41,7 +41,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(__all__, "agentdyno.store.rows"),
-    **dict.fromkeys(("LeaderboardRow", "MatrixRow"), "agentdyno.findings.board.model"),
+    **dict.fromkeys(("LeaderboardRow", "MatrixRow"), "agentdyno.findings.board.model_rows"),
     "Store": "agentdyno.store.store",
     "default_url": "agentdyno.store.location",
 }

@@ -28,7 +28,10 @@ LONGEST_KEPT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """An answer that holds up to the time ``until_ms`` (UTC milliseconds), unless executions change before."""
+    """An answer that holds up to the time ``until_ms`` (UTC milliseconds), unless executions change before.
+
+    Bytes are JSON already.
+    """
 
     value: object
     until_ms: float = inf
@@ -66,7 +69,7 @@ def kept_answer(
     def made() -> Lasting:
         answer = make()
         lasting = answer if isinstance(answer, Lasting) else Lasting(answer)
-        body = encode(lasting.value).encode()
+        body = lasting.value if isinstance(lasting.value, bytes) else encode(lasting.value).encode()
         if len(body) > LONGEST_KEPT:
             long.append(body)
             raise _TooLong

@@ -7,7 +7,8 @@ import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.findings.board.judge import leaderboard, matrix
-from agentdyno.findings.board.model import Leaderboard, LeaderboardRow, MatrixEntry, RankedScore
+from agentdyno.findings.board.model import Leaderboard, MatrixEntry, RankedScore
+from agentdyno.findings.board.model_rows import LeaderboardRow
 from agentdyno.findings.figures.dimensions import DIMENSIONS, WEIGHTS, check_weights, overall
 
 from ..board_rows import NONE, even, leaderboard_row, matrix_row

@@ -10,7 +10,8 @@ import pytest
 
 from agentdyno.findings.board.judge import leaderboard, matrix
 from agentdyno.findings.board.judge_joint import SpreadPart, joint_of
-from agentdyno.findings.board.model import LeaderboardRow, RankedScore
+from agentdyno.findings.board.model import RankedScore
+from agentdyno.findings.board.model_rows import LeaderboardRow
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS
 from agentdyno.findings.figures.resampling import Draws, overall_draws, resampling_seed, score_draws

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.findings.duel.ask import duel_of
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.boards.repository import BoardRepository
 from agentdyno.store.rows import Execution, ExecutionFilter
 from agentdyno.store.runs.pages import After
 from agentdyno.web.app import create_app
+from agentdyno.web.document_shapes import execution_item
 from agentdyno.web.settings import ServiceSettings
 from agentdyno.workbench.importing import import_files
 from tests.suites import Room
@@ -111,6 +113,32 @@ def test_a_timeframe_leaves_out_what_is_older(room: Room) -> None:
     client.app.state.services.close()
 
 
+def test_a_page_is_written_anew_when_a_row_of_it_changed_and_not_when_others_are_added(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def counted(row: Execution, suite_id: str) -> object:
+        written.append(row.agent)
+        return execution_item(row, suite_id)
+
+    monkeypatch.setattr("agentdyno.web.routes.results.execution_item", counted)
+    put(room, two_benchmarks(room), Answerer("a"))
+    client = client_of(room)
+    first = client.ok("/benchmarks/agents/a/results")
+    (row, *_) = room.store.boards.executions()
+    room.store.boards.add_executions([replace(row, agent="other", run_id="", arm_id="", uid="")])
+    assert client.ok("/benchmarks/agents/a/results") == first
+    assert written == ["a", "a"]
+    room.store.boards.add_executions([replace(row, created_at=row.created_at + 1, run_id="", arm_id="", uid="")])
+    second = client.ok("/benchmarks/agents/a/results")
+    assert second != first
+    alone = client_of(room)
+    assert alone.ok("/benchmarks/agents/a/results") == second
+    for asked in (client, alone):
+        asked.app.state.services.close()
+
+
 def test_what_leaves_the_window_is_gone_though_nothing_was_added(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     run(room, Answerer("a"))
     (row,) = room.store.boards.executions()
@@ -189,6 +217,34 @@ def test_two_agents_are_compared_case_by_case(seeded: Seeded) -> None:
     assert duel["rows"][0]["change"] == -0.5
     assert [key["case_id"] for key in duel["flips"]["broken"]] == ["c00", "c01", "c02"]
     assert compare(seeded.client, agent_ids=["steady@1.0", "weak"], suite_id="room") == found
+
+
+def test_a_comparison_is_judged_anew_when_a_run_has_ended_and_not_when_others_are_added(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[int] = []
+
+    def counted(*given: object) -> object:
+        judged.append(1)
+        return duel_of(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("agentdyno.findings.duel.ask.duel_of", counted)
+    run(room, Answerer("a"), Answerer("b", wrong={"c00"}))
+    client = client_of(room)
+    first = compare(client, agent_ids=["a", "b"])
+    (row, *_) = room.store.boards.executions()
+    room.store.boards.add_executions([replace(row, agent="other", run_id="", arm_id="", uid="")])
+    assert compare(client, agent_ids=["a", "b"]) == first
+    assert len(judged) == 1
+    run(room, Answerer("c"))  # whose run tells more of the noise on this host
+    kept = compare(client, agent_ids=["a", "b"])
+    assert len(judged) == 2
+    run(room, Answerer("a", wrong={"c01"}), Answerer("b"))
+    assert compare(client, agent_ids=["a", "b"]) != kept
+    alone = client_of(room)
+    assert compare(alone, agent_ids=["a", "b"]) == compare(client, agent_ids=["a", "b"])
+    for asked in (client, alone):
+        asked.app.state.services.close()
 
 
 def test_a_comparison_says_from_which_run_each_side_is(seeded: Seeded) -> None:

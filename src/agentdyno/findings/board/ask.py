@@ -10,7 +10,8 @@ from functools import partial
 
 from agentdyno.errors import SpecError, StoreError, nearest
 from agentdyno.findings.board.judge import coverage, leaderboard, matrix, shared_suites
-from agentdyno.findings.board.model import BoardScope, Coverage, Leaderboard, LeaderboardRow, Matrix, MatrixRow
+from agentdyno.findings.board.model import BoardScope, Coverage, Leaderboard, Matrix
+from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category
 from agentdyno.model.form import WHOLE, Form

@@ -27,13 +27,12 @@ from agentdyno.findings.board.model import (
     Coverage,
     Leaderboard,
     LeaderboardEntry,
-    LeaderboardRow,
     Matrix,
     MatrixEntry,
-    MatrixRow,
     RankedScore,
     StaleAgent,
 )
+from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS, check_weights, overall
 from agentdyno.model.suite import Category
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask import Records
 from agentdyno.model import Case, Suite
 from agentdyno.model.case import CaseKey

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from agentdyno.errors import NotComparable, StoreError
 from agentdyno.findings.change.ask_sides import RealRecords, baseline_runs, version_before
 from agentdyno.findings.change.judge import judge_change
-from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask_spread import known_spread
 from agentdyno.findings.run.ask import findings_for
 from agentdyno.model import RunStatus, Side, Verdict

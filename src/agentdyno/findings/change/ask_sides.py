@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask import MOST_OF_AGENT, Records, StoredAgent
 from agentdyno.model.form import WHOLE

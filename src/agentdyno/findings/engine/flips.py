@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.standing.model import AgentStanding, HeadToHead
 from agentdyno.model import Verdict
 from agentdyno.model.case import CaseKey
@@ -15,8 +15,6 @@ from agentdyno.model.case import CaseKey
 if TYPE_CHECKING:  # every run picks a pair; few of them judge one
     from agentdyno.findings.duel.model import PairedRow
     from agentdyno.findings.engine.pairing import Pairing
-
-_VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+.]?[0-9a-z]*)?", re.IGNORECASE)
 
 
 def flips_of(pairing: Pairing, accuracy: PairedRow, errors: PairedRow) -> HeadToHead:
@@ -89,8 +87,3 @@ def pick_pair(agents: Sequence[AgentStanding], order: Iterable[str] = ()) -> tup
                 older, newer = newer, older
             return older.agent, newer.agent
     return (agents[1].agent, agents[0].agent) if len(agents) > 1 else None
-
-
-def version_number(version: str) -> tuple[int, ...] | None:
-    found = _VERSION.fullmatch(version) if "." in version or len(version) < 6 else None
-    return tuple(int(part) for part in found[1].split(".")) if found else None

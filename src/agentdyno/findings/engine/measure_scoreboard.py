@@ -12,6 +12,7 @@ import numpy as np
 from agentdyno.findings.engine.measure_totals import per_execution
 from agentdyno.findings.engine.pairing import Codes, Flags, Numbers, PairedSide, Pairing
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, WEIGHTS, is_measured
+from agentdyno.stats.samples import median_of
 from agentdyno.stats.swap import Patterns, exchanged
 
 RESAMPLES = 400
@@ -53,7 +54,7 @@ class Scoreboard:
         """By dimension the score of each side, the mean over benchmarks."""
         made = []
         for place, side in enumerate((self.first, self.second)):
-            medians = {id(term): np.array([np.median(term.times[place])]) for term in self.terms if term.times}
+            medians = {id(term): np.array([median_of(term.times[place])]) for term in self.terms if term.times}
             scores = self._scores(side.sum(axis=0, keepdims=True), medians)
             made.append({name: float(values[0]) for name, values in scores.items()})
         return made[0], made[1]
@@ -264,4 +265,4 @@ def _weighted_medians(values: Numbers, weights: Numbers) -> Numbers:
     running = np.cumsum(weights[:, order], axis=1)
     total = running[:, -1]
     places = np.minimum((running < total[:, None] / 2.0).sum(axis=1), values.size - 1)
-    return np.where(total > 0, values[order][places], np.median(values))
+    return np.where(total > 0, values[order][places], median_of(values))

@@ -13,6 +13,7 @@ from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.measure_totals import SideTotals, measure_totals, share_of
 from agentdyno.findings.engine.pairing import Codes, Numbers, Pairing
 from agentdyno.stats.inversion import invert_signed_rank
+from agentdyno.stats.samples import median_of
 from agentdyno.stats.swap import rank_biserial
 
 TIME_TOLERANCE = 0.03
@@ -53,8 +54,8 @@ def measure_time(pairing: Pairing, metric: str, quantity: str, benchmark: str, t
     centre, tested = invert_signed_rank(means, alpha=ALPHA)
     row = replace(
         row,
-        baseline=float(np.median(first)),
-        candidate=float(np.median(second)),
+        baseline=median_of(first),
+        candidate=median_of(second),
         change=math.expm1(centre),
         effect=rank_biserial(-ratios),
         cases=ratios.size,

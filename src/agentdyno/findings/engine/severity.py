@@ -23,13 +23,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.figures.dimensions import DIMENSIONS, WEIGHTS
 from agentdyno.findings.history.model_regression import Impact, Severity
 from agentdyno.model.case import CaseKey
 from agentdyno.model.metric import format_value
-from agentdyno.model.record import AgentRecord, CaseRecord
+
+if TYPE_CHECKING:  # a history of one metric does without records
+    from agentdyno.findings.duel.model import PairedRow
+    from agentdyno.model.record import AgentRecord, CaseRecord
 
 DEFAULT_THRESHOLD = 0.10
 ANY_METRIC = ""
@@ -140,7 +143,7 @@ MOST_CASES = 20
 PARTS = " · "
 """Between the names of resources that a row takes together."""
 _SHARES = ("accuracy", "reliability", "error_rate")
-CasePair = tuple[CaseRecord, CaseRecord]
+CasePair: TypeAlias = "tuple[CaseRecord, CaseRecord]"
 
 
 def paired_cases(baseline: AgentRecord, candidate: AgentRecord) -> list[CasePair]:

@@ -16,6 +16,7 @@ from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL, R
 from agentdyno.model import Benchmark
 from agentdyno.model.identity import derive_seed
 from agentdyno.stats import pass_hat_k
+from agentdyno.stats.samples import median_of
 
 Draws: TypeAlias = npt.NDArray[np.float64]
 
@@ -152,7 +153,7 @@ def _medians(figures: ArmFigures, members: npt.NDArray[np.int64], weights: Draws
         running = np.cumsum(weights[start : start + rows, clusters], axis=1)
         total = running[:, -1:]
         places = np.minimum((running < total / 2.0).sum(axis=1), ordered.size - 1)
-        medians[start : start + rows] = np.where(total[:, 0] > 0, ordered[places], np.median(ordered))
+        medians[start : start + rows] = np.where(total[:, 0] > 0, ordered[places], median_of(ordered))
     return medians
 
 

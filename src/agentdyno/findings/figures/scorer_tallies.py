@@ -49,7 +49,7 @@ class ScorerTally:
             self._count(case_id, 0.0)
             return
         values = item.get("values")
-        known: Mapping[str, object] = values if isinstance(values, Mapping) else {}
+        known: Mapping[str, object] = values if type(values) is dict or isinstance(values, Mapping) else {}
         self.names.update(known)
         if _has_none(known):
             self.silent_on[case_id] += 1
@@ -69,16 +69,20 @@ class ScorerTally:
 
 def _main_value(values: Mapping[str, object]) -> float | None:
     """The one value that stands for the scorer: its ``correctness``, else its ``score``, else the mean of all."""
-    main = next((name for name in _MAIN if name in values), None)
-    taken = [values[main]] if main is not None else list(values.values())
-    known = [float(value) for value in taken if isinstance(value, (int, float)) and math.isfinite(value)]
+    for name in _MAIN:
+        if name in values:
+            main = values[name]
+            return float(main) if isinstance(main, (int, float)) and math.isfinite(main) else None
+    known = [float(value) for value in values.values() if isinstance(value, (int, float)) and math.isfinite(value)]
     return math.fsum(known) / len(known) if known else None
 
 
 def _has_none(values: Mapping[str, object]) -> bool:
     """Whether the one value that stands for the scorer is unknown."""
-    main = next((name for name in _MAIN if name in values), None)
-    return values[main] is None if main is not None else any(value is None for value in values.values())
+    for name in _MAIN:
+        if name in values:
+            return values[name] is None
+    return any(value is None for value in values.values())
 
 
 def tally_scorers(tallies: dict[int, ScorerTally], sample: Sample) -> None:

@@ -41,6 +41,7 @@ from agentdyno.model.metric import is_reserved
 from agentdyno.model.naming import with_shown_arms
 from agentdyno.model.result import ScoreSpread, form_of
 from agentdyno.stats import clustered_mean_interval, median_interval, pass_hat_k
+from agentdyno.stats.samples import median_of
 
 QUALITIES = ("correctness", "completeness", "relevance")
 _FEWEST_CASES = 6
@@ -211,7 +212,7 @@ def _median_interval(values: np.ndarray, labels: list[str]) -> tuple[float, floa
         return None if exact is None else (exact.low, exact.high)
     if count < _FEWEST_CASES:
         return None
-    below = (values <= np.median(values)).astype(np.float64)
+    below = (values <= median_of(values)).astype(np.float64)
     share = clustered_mean_interval(below, labels)
     if share is None:
         return None

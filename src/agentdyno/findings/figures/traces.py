@@ -121,13 +121,13 @@ class Remarks:
         if named:
             self.models[named] += 1
         cost = details.get("cost")
-        source = str(cost.get("source", "")) if isinstance(cost, Mapping) else ""
+        source = str(cost.get("source", "")) if type(cost) is dict or isinstance(cost, Mapping) else ""
         if source:
             self.priced_by[source] += 1
         if source == "unknown" and named:
             self.unpriced[named] += 1
         observed = details.get("observed")
-        if not self.observed and isinstance(observed, Mapping):
+        if observed is not None and not self.observed and isinstance(observed, Mapping):
             self.observed = observed
         if sample.usable:
             if self.prints:

@@ -10,8 +10,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
-from agentdyno.findings.engine.flips import version_number
 from agentdyno.findings.engine.severity import ANY_METRIC
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.judge import history, history_regressions
 from agentdyno.findings.history.judge_health import regression_report

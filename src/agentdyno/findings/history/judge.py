@@ -17,7 +17,7 @@ from agentdyno.findings.history.model import History, HistoryChange, HistoryDrif
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
 from agentdyno.model.metric import format_value
 from agentdyno.stats.intervals import Interval
-from agentdyno.stats.samples import Array
+from agentdyno.stats.samples import Array, median_of
 from agentdyno.stats.series.changepoint import Change, analyse
 from agentdyno.stats.series.level import last_level, slope_end
 from agentdyno.stats.series.short import FEWEST_POINTS
@@ -109,7 +109,7 @@ def level_change(item: History, before: float, after: float) -> Worsening:
 def _now(values: Array, changes: Sequence[HistoryChange], drift: HistoryDrift | None, unit: str) -> HistoryLevel:
     """The level of the last regime, a provisional one too; where the series drifts, how far it came."""
     if np.abs(values).max() >= _LARGEST:
-        return HistoryLevel(float(np.median(values)), None, None, values.size)
+        return HistoryLevel(median_of(values), None, None, values.size)
     known: Interval | None
     if drift is not None:
         start, sure = drift.index, True

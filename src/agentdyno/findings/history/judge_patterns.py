@@ -21,7 +21,7 @@ from agentdyno.findings.history.model import History, HistoryChange
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
 from agentdyno.model.metric import format_value
 from agentdyno.stats import mann_whitney, theil_sen
-from agentdyno.stats.samples import Array
+from agentdyno.stats.samples import Array, median_of
 from agentdyno.stats.series.long_run_variance import robust_sigma, running_median
 
 CREEP_POINTS = 16
@@ -95,11 +95,11 @@ def rising_variance(item: History, threshold: float = DEFAULT_THRESHOLD) -> Regr
         return None
     late = min(values.size // 3, _LATEST)
     steps = np.abs(np.diff(values))
-    if np.median(steps[-late:]) < _HINT * np.median(steps[:-late]):
+    if median_of(steps[-late:]) < _HINT * median_of(steps[:-late]):
         return None  # a cheap look that spares most series the rest
     left = values - running_median(values)
     before, after = robust_sigma(left[:-late]), robust_sigma(left[-late:])
-    level = abs(float(np.median(values)))
+    level = abs(median_of(values))
     least = threshold / 2.0 * (level if level > 0.0 and item.metric not in FAILING else 1.0)
     if after < SPREAD * before or after <= least:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from agentdyno.findings.history.model import HistoryChange
 from agentdyno.stats import Trend, theil_sen
 from agentdyno.stats.distributions import normal_quantile, two_sided_p
-from agentdyno.stats.samples import Array
+from agentdyno.stats.samples import Array, medians_of
 from agentdyno.stats.series.long_run_variance import clip_spikes, description_cost, estimate_noise
 from agentdyno.stats.series.short import FEWEST_POINTS, SHORT
 from agentdyno.stats.series.slope import slope_p_value
@@ -70,7 +70,7 @@ def in_blocks(values: Array, *, middle: bool = True) -> tuple[Array, int]:
     left out."""
     size = math.ceil(values.size / _BLOCKS)
     table = values[values.size % size :].reshape(-1, size)
-    return (np.median(table, axis=1) if middle else table.mean(axis=1)), size
+    return (medians_of(table) if middle else table.mean(axis=1)), size
 
 
 def corrected(p_value: float, noise: Array) -> float:

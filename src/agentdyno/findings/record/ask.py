@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from agentdyno.errors import NotComparable, StoreError, nearest
-from agentdyno.findings.engine.flips import version_number
-from agentdyno.findings.figures.cases import ArmFigures
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask_labels import known_agent
-from agentdyno.findings.record.judge import combined
 from agentdyno.model import RunResult, Suite
 from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
+
+if TYPE_CHECKING:  # who reads no record does without what makes them
+    from agentdyno.findings.figures.cases import ArmFigures
 
 MOST_OF_AGENT = 300
 """Executions of an agent that are looked through for its newest results."""
@@ -104,6 +105,8 @@ class Records:
 
     def of_run(self, run_id: str) -> list[AgentRecord]:
         """Every agent of one run, in the order of the run."""
+        from agentdyno.findings.record.judge import combined
+
         header = self._header(run_id)
         labels = list(dict.fromkeys(arm.agent for arm in header.arms if arm.agent))
         figures = {arm.arm_id: self._arm_figures(header, arm.arm_id) for arm in header.arms if arm.agent}
@@ -216,6 +219,8 @@ class Records:
         return chosen
 
     def _record(self, item: StoredAgent, preferred: Sequence[str]) -> AgentRecord:
+        from agentdyno.findings.record.judge import combined
+
         chosen = _chosen(item, preferred)
         parts: list[tuple[RunResult, Mapping[str, ArmFigures]]] = []
         for run_id in dict.fromkeys(row.run_id for row in chosen.values()):
@@ -236,6 +241,8 @@ class Records:
         return self._headers[run_id]
 
     def _arm_figures(self, header: RunResult, arm_id: str) -> ArmFigures:
+        from agentdyno.findings.figures.cases import ArmFigures
+
         key = (header.run_id, arm_id)
         if key not in self._figures:
             suite = header.suite

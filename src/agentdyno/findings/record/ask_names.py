@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from agentdyno.errors import SpecError, StoreError, nearest
-from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask_labels import agents_called, known_agent
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentRow, SuiteRow

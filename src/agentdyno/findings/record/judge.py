@@ -19,6 +19,7 @@ from agentdyno.model.codec import to_plain
 from agentdyno.model.identity import digest
 from agentdyno.model.naming import shown_agent, shown_agents
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
+from agentdyno.stats.samples import medians_of
 
 PERTURBS = "perturbs"
 """The key of a case's metadata that names the case it asks in another form."""
@@ -169,7 +170,7 @@ def _figure(tries: npt.NDArray[np.float64], metric: str) -> npt.NDArray[np.float
     """One number for the values of a row: the mean, the median of times, the least disturbed of normalised ones."""
     if metric in _LEAST:
         return np.asarray(np.sort(tries, axis=1)[:, least_place(tries.shape[1])])
-    return np.asarray(np.median(tries, axis=1) if metric in _MEDIANS else tries.mean(axis=1))
+    return np.asarray(medians_of(tries) if metric in _MEDIANS else tries.mean(axis=1))
 
 
 def _benchmark(result: RunResult, arm: ArmResult, figures: ArmFigures) -> BenchmarkRecord:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
-from agentdyno.findings.standing.model import HeadToHead, ScoreEstimate, SuiteFindings, SuiteStanding
 from agentdyno.model import RunResult
 from agentdyno.model.naming import with_shown_arms
 from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
+
+if TYPE_CHECKING:  # every report asks for standings, and few have a suite's run
+    from agentdyno.findings.standing.model import HeadToHead, ScoreEstimate, SuiteStanding
 
 _HASH = 10
 """Characters of a version that is a digest."""
@@ -30,6 +33,7 @@ def with_standings(report: Report) -> Report:
     if not suites:
         return report
     from agentdyno.findings.standing.judge import standing_of  # numpy, which a report of experiments does without
+    from agentdyno.findings.standing.model import SuiteFindings
 
     given = report.findings if isinstance(report.findings, SuiteFindings) else SuiteFindings()
     known = {standing.run_id: standing for standing in given.standings}
@@ -47,14 +51,22 @@ def with_standings(report: Report) -> Report:
 
 def standing_in(report: Report, result: RunResult) -> SuiteStanding | None:
     """The standing of ``result`` among the findings of a report made ``with_standings``."""
-    if not is_suite(result) or not isinstance(report.findings, SuiteFindings):
+    if not is_suite(result):
+        return None
+    from agentdyno.findings.standing.model import SuiteFindings
+
+    if not isinstance(report.findings, SuiteFindings):
         return None
     return next((item for item in report.findings.standings if item.run_id == result.run_id), None)
 
 
 def judged_pairs_of(report: Report) -> tuple[HeadToHead, ...]:
-    """The pairs of a report on a run with three or more agents; none of any other."""
-    return report.findings.pairs if isinstance(report.findings, SuiteFindings) else ()
+    """The pairs of a report on a run with three or more agents; none of any other.
+
+    Only ``SuiteFindings`` has pairs, a class that most reports do without.
+    """
+    pairs: tuple[HeadToHead, ...] = getattr(report.findings, "pairs", ())
+    return pairs
 
 
 def agent_labels(standing: SuiteStanding) -> dict[str, str]:

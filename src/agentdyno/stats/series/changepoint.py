@@ -16,6 +16,8 @@ from typing import Literal
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from ..distributions import normal_quantile, two_sided_p
 from ..samples import Array, Values
 from ..significance import mann_whitney
@@ -112,9 +114,9 @@ class _Series:
         self.alpha = alpha
         clipped = clip_spikes(values)
         self.unit = float(np.ptp(clipped)) or 1.0
-        self.clipped = (clipped - np.median(clipped)) / self.unit
+        self.clipped = (clipped - median_of(clipped)) / self.unit
         self.price = 2.0 * math.log(values.size / _FALSE_ALARM)
-        resolution = _RELATIVE_RESOLUTION * float(np.median(np.abs(values))) / self.unit
+        resolution = _RELATIVE_RESOLUTION * median_of(np.abs(values)) / self.unit
         # Noiseless series keep a sigma of a billionth of their range, to divide by.
         self.least_variance = max(resolution, 1e-9) ** 2
         self.noise = Noise(0.0, 0.0, 0.0)
@@ -132,7 +134,7 @@ class _Series:
         return self._move(kept) if self.noise.correlation > _MOVE_CORRELATION else kept
 
     def level(self, start: int, stop: int) -> float:
-        return float(np.median(self.values[start:stop]))
+        return median_of(self.values[start:stop])
 
     def judge(self, start: int, at: int, stop: int) -> tuple[float, float]:
         """Effect in sigmas and corrected p-value of a change between two stretches."""
@@ -286,7 +288,7 @@ def _report_short(values: Array, present: Indices, shrink: float) -> list[Change
     bounds = [0, *(cut.at for cut in cuts), values.size]
     report = []
     for cut, start, stop in zip(cuts, bounds, bounds[2:], strict=False):
-        before, after = (float(np.median(values[a:b])) for a, b in ((start, cut.at), (cut.at, stop)))
+        before, after = (median_of(values[a:b]) for a, b in ((start, cut.at), (cut.at, stop)))
         effect = abs(after - before) / cut.sigma
         report.append(
             _sized(int(present[cut.at]), before / shrink, after / shrink, (effect, cut.p_value, cut.confirmed))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from ..distributions import t_quantile
 from ..intervals import Interval, median_interval
 from ..samples import Array, Values, require_inside_unit, to_array
@@ -28,7 +30,7 @@ def last_level(
     array = to_array(values)
     require_inside_unit(confidence, "confidence")
     last = array[changes[-1] if changes else 0 :]
-    middle = float(np.median(last))
+    middle = median_of(last)
     exact = median_interval(last, confidence)
     if exact is not None:
         return middle, exact

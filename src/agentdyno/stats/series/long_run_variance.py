@@ -13,6 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from agentdyno.stats.samples import medians_of, quantiles_of
+
 from ..samples import Array
 
 _MOST_CORRELATION = 0.97
@@ -171,7 +173,7 @@ def running_median(values: Array) -> Array:
     """
     half = min(_HALF_WINDOW, (values.size - 1) // 2)
     windows = np.lib.stride_tricks.sliding_window_view(values, 2 * half + 1)
-    medians = np.median(windows, axis=1)
+    medians = medians_of(windows)
     missing = values.size - medians.size - half
     return np.concatenate([np.full(half, medians[0]), medians, np.full(missing, medians[-1])])
 
@@ -182,10 +184,10 @@ def robust_sigma(deviations: Array) -> float:
     When over half are zero (rounded values) the next quantiles up to the 95 % one serve; 0.0 when all those are.
     """
     sizes = np.abs(deviations)
-    quantiles = np.quantile(sizes, [q for q, _ in _NORMAL_QUANTILES])
+    quantiles = quantiles_of(sizes, [q for q, _ in _NORMAL_QUANTILES])
     for found, (_, normal) in zip(quantiles, _NORMAL_QUANTILES, strict=True):
         if found > 0.0:
-            return float(found) / normal
+            return found / normal
     return 0.0
 
 

@@ -17,6 +17,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from ..distributions import t_cdf
 from ..samples import Array
 from .partition import Indices
@@ -78,10 +80,10 @@ def find_cuts(values: Array) -> tuple[Cut, ...]:
     better than levels has none.
     """
     spread = float(np.ptp(values))
-    resolution = _RELATIVE_RESOLUTION * float(np.median(np.abs(values)))
+    resolution = _RELATIVE_RESOLUTION * median_of(np.abs(values))
     if values.size < FEWEST_POINTS or spread <= resolution:
         return ()
-    scaled = (values - np.median(values)) / spread
+    scaled = (values - median_of(values)) / spread
     least_variance = max(resolution / spread, _RELATIVE_SCATTER) ** 2
     search, places = _Search(scaled, least_variance), np.arange(values.size)
     found = search.find()

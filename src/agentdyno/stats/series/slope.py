@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from agentdyno.stats.samples import median_of
+
 from ..distributions import t_cdf
 from ..samples import Values, to_array
 
@@ -31,7 +33,7 @@ def slope_p_value(values: Values) -> float:
     y = to_array(values, at_least=0)
     n = y.size
     spread = float(np.ptp(y)) if n else 0.0
-    if n < FEWEST_POINTS or spread <= _RELATIVE_RESOLUTION * float(np.median(np.abs(y))):
+    if n < FEWEST_POINTS or spread <= _RELATIVE_RESOLUTION * median_of(np.abs(y)):
         return 1.0
     y = (y - y.mean()) / spread
     line = np.arange(n) - (n - 1) / 2.0

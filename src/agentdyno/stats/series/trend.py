@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agentdyno.stats.samples import median_of
+
 from ..distributions import normal_quantile, two_sided_p
 from ..intervals import Interval
 from ..samples import Array, Values, require_inside_unit, to_array
@@ -57,11 +59,11 @@ def theil_sen(values: Values, times: Values | None = None, confidence: float = 0
     x, y = x[order], y[order]
     slopes, score = _pair_slopes(x, y)
     deviation = math.sqrt(_score_variance(x, y))
-    slope = float(np.median(slopes))
+    slope = median_of(slopes)
     # One less for continuity: the score moves in steps of two.
     p = two_sided_p((abs(score) - 1.0) / deviation) if score and deviation > 0.0 else 1.0
     interval = _sen_interval(np.sort(slopes), deviation, confidence)
-    return Trend(slope, interval, p, float(np.median(y)) - slope * float(np.median(x)))
+    return Trend(slope, interval, p, median_of(y) - slope * median_of(x))
 
 
 def _pair_slopes(x: Array, y: Array) -> tuple[Array, float]:

@@ -68,8 +68,9 @@ def _real(
         offset += page
 
 
+@cache
 def _points() -> Select[*tuple[Any, ...]]:
-    """The columns of a ``SeriesRow``, and whether it is simulated."""
+    """The columns of a ``SeriesRow``, and whether it is simulated; put together once."""
     return (
         select(
             executions.c.created_at,
@@ -122,7 +123,18 @@ def agent_executions(
 
     ``suite`` is a digest or an id (all its versions); without a ``version``, all of them.
     """
-    rows = session.execute(
+    keys = _newest(_own(name, version, suite, None), limit)
+    rows = session.execute(_places().where(executions.c.id.in_(keys)).order_by(*_NEWEST))
+    return [
+        AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]), row[9]))
+        for row in rows.all()
+    ]
+
+
+@cache
+def _places() -> Select[*tuple[Any, ...]]:
+    """The columns of an ``AgentExecutionRow``; put together once."""
+    return (
         select(
             agents.c.version,
             suites.c.digest,
@@ -141,13 +153,7 @@ def agent_executions(
         .join(suites, suites.c.id == benchmarks.c.suite)
         .outerjoin(runs, runs.c.id == executions.c.run)
         .outerjoin(arms, arms.c.id == executions.c.arm)
-        .where(executions.c.id.in_(_newest(_own(name, version, suite, None), limit)))
-        .order_by(*_NEWEST)
     )
-    return [
-        AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]), row[9]))
-        for row in rows.all()
-    ]
 
 
 def _own(agent: str, version: str | None, suite: str | None, benchmark: str | None) -> list[ColumnElement[bool]]:

@@ -31,7 +31,7 @@ from sqlalchemy import (
     select,
 )
 
-from agentdyno.findings.board.model import LeaderboardRow
+from agentdyno.findings.board.model_rows import LeaderboardRow
 from agentdyno.model.form import WHOLE, Form
 from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import in_category, in_suite, with_parts

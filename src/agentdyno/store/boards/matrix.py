@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, cast, func, or_, select
 
-from agentdyno.findings.board.model import MatrixRow
+from agentdyno.findings.board.model_rows import MatrixRow
 from agentdyno.model import Suite
 from agentdyno.model.case import RECORDING_COST
 from agentdyno.model.naming import GIVEN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, select
@@ -28,8 +29,9 @@ def list_executions(
     return [execution_of(row) for row in rows]
 
 
+@cache
 def whole_executions() -> Select[*tuple[Any, ...]]:
-    """The columns that ``execution_of`` takes, newest first."""
+    """The columns that ``execution_of`` takes, newest first; put together once."""
     return (
         select(
             agents.c.label,

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
 from typing import Any, TypeVar
@@ -44,7 +44,8 @@ SAMPLE_COLUMNS = (
     "ended",
 )
 SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument", "part")
-_OWN_COLUMNS = ("duration_s", "cpu_s")
+READ_COLUMNS = SAMPLE_COLUMNS[1:]
+"""What ``row_sample`` takes, in this order."""
 
 
 @contextlib.contextmanager
@@ -150,34 +151,36 @@ def finite(numbers: Mapping[str, float]) -> dict[str, float]:
         raise StoreError(f"a reading is not a number: {error}") from None
 
 
-def row_sample(row: Any, arm_id: str) -> Sample:  # a row of ``samples``
-    """The sample of a row whose JSON columns are decoded."""
+def row_sample(row: Sequence[Any], arm_id: str) -> Sample:
+    """The sample of a row of ``READ_COLUMNS`` whose JSON columns are decoded; by position, as runs have thousands."""
+    phase, iteration, case_id, instrument, status, started_at_ms, duration_s, cpu_s, told, *others = row
+    inner_loops, seed, process, attempts, scores, usage, output, details, failure, part, _ = others
     readings: dict[str, float] = {}
-    for name in _OWN_COLUMNS:
-        number = getattr(row, name)
-        if number is not None:
-            readings[name] = number
-    for name, number in (row.readings or {}).items():
+    if duration_s is not None:
+        readings["duration_s"] = duration_s
+    if cpu_s is not None:
+        readings["cpu_s"] = cpu_s
+    for name, number in (told or {}).items():
         readings[name] = float(number)
     return Sample(
         arm_id,
-        _PHASES[row.phase],
-        row.iteration,
-        _STATUSES[row.status],
-        row.started_at_ms,
+        _PHASES[phase],
+        iteration,
+        _STATUSES[status],
+        started_at_ms,
         readings,
-        row.case_id,
-        row.instrument,
-        row.seed,
-        row.process,
-        row.inner_loops,
-        row.attempts,
-        row.scores or {},
-        row.usage or {},
-        row.output,
-        row.details or {},
-        None if row.failure is None else decoded(Failure, row.failure, "a failure"),
-        row.part,
+        case_id,
+        instrument,
+        seed,
+        process,
+        inner_loops,
+        attempts,
+        scores or {},
+        usage or {},
+        output,
+        details or {},
+        None if failure is None else decoded(Failure, failure, "a failure"),
+        part,
     )
 
 

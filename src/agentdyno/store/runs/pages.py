@@ -18,7 +18,7 @@ from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import id_bytes, id_text, row_sample
 from agentdyno.store.runs.listing import list_runs, mentions
 from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.samples import COLUMNS, ORDER, behind
+from agentdyno.store.runs.samples import ORDER, WHOLE, behind
 from agentdyno.store.runs.schema import arms, runs, samples
 
 _SHORTEST_ID = 4
@@ -156,7 +156,7 @@ def sample_page(
         for number, phase in enumerate(Phase):
             if (position, number) < place or wanted.phase not in (None, phase):
                 continue
-            asked = select(*COLUMNS).where(samples.c.arm == key, samples.c.phase == phase.value)
+            asked = WHOLE.where(samples.c.arm == key, samples.c.phase == phase.value)
             if after is not None and (position, number) == place:
                 asked = asked.where(behind(after.iteration, after.case_id, after.instrument, after.part))
             if wanted.statuses:

@@ -33,7 +33,7 @@ from agentdyno.model.naming import with_labels
 from agentdyno.model.result import ScoreSpread
 from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import decoded, id_bytes, id_text, readable, row_sample
+from agentdyno.store.runs.codec import READ_COLUMNS, decoded, id_bytes, id_text, readable, row_sample
 from agentdyno.store.runs.schema import (
     IS_SAMPLE,
     WITHOUT_SAMPLE,
@@ -243,7 +243,7 @@ def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: boo
 
 def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
-    wanted = select(samples).where(samples.c.arm == arm, IS_SAMPLE)
+    wanted = select(*(samples.c[name] for name in READ_COLUMNS)).where(samples.c.arm == arm, IS_SAMPLE)
     loaded = [row_sample(row, arm_id) for row in session.execute(wanted)]
     loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
 from agentdyno.model import RunStatus
 from agentdyno.store.database.session import DatabaseSession
@@ -24,6 +24,12 @@ def hosts_of(session: DatabaseSession, run_ids: Sequence[str]) -> dict[str, str]
         .where(runs.c.run_id.in_([id_bytes(item) for item in run_ids]))
     )
     return {id_text(run_id): found or "" for run_id, found in session.execute(wanted)}
+
+
+def finished_runs(session: DatabaseSession) -> tuple[int, int]:
+    """How many runs are finished, and when the last one was: this changes when a run ends or is judged anew."""
+    row = session.execute(select(func.count(runs.c.finished_at), func.max(runs.c.finished_at))).one()
+    return int(row[0]), int(row[1] or 0)
 
 
 def repeated_arms(session: DatabaseSession, host_id: str, *, limit: int) -> list[RepeatRow]:

@@ -145,6 +145,12 @@ class RunRepository(Repository):
 
         return in_snapshot(hosts_of)(self, run_ids)
 
+    def finished(self) -> tuple[int, int]:
+        """How many runs are finished, and when the last one was: what rests on runs alone is the same until then."""
+        from agentdyno.store.runs.repeats import finished_runs
+
+        return directly(finished_runs)(self)
+
     def repeated(self, host_id: str, *, limit: int = 600) -> list[RepeatRow]:
         """Arms of runs that were made on this host to their planned end, newest first; none of an unknown host."""
         from agentdyno.store.runs.repeats import repeated_arms

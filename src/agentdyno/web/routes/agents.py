@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
 from agentdyno.findings.board.model import MatrixEntry
-from agentdyno.findings.engine.flips import version_number
+from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask_names import versions_of
 from agentdyno.jobs.catalogue import RegisteredAgent
 from agentdyno.model.job import Scope

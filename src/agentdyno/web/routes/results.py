@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Annotated
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
@@ -11,7 +13,9 @@ from starlette.responses import Response
 from agentdyno.findings.duel.model import Duel
 from agentdyno.findings.profile.model import ProfileReport
 from agentdyno.model import Comparison
+from agentdyno.model.codec import encode
 from agentdyno.model.job import Scope
+from agentdyno.store.answers import Answers
 from agentdyno.store.boards.pages import ResultFilter
 from agentdyno.store.rows import Execution
 from agentdyno.web.asked import comparison_asked, described
@@ -37,6 +41,12 @@ Given = Annotated[Services, Depends(services)]
 AgentId = Annotated[str, Path(max_length=LONGEST_NAME, description="A name, NAME@VERSION, or a UUID.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
 MOST_RUNS = 8
+MOST_JUDGED = 64
+"""Comparisons that are kept."""
+MOST_WRITTEN, MOST_SHOWN = 64, 100
+"""Pages that are kept with their rows, and how many rows these may have."""
+_written: WeakKeyDictionary[Services, Answers[bytes]] = WeakKeyDictionary()
+_judged: WeakKeyDictionary[Services, Answers[Compared]] = WeakKeyDictionary()
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
 
@@ -66,16 +76,23 @@ def results(
         # Rows are added only with a new generation; what time does is that the last one leaves the window.
         until = found[-1].created_at + window_ms if window_ms is not None and found else inf
         ids = {row.digest: row.suite_id for row in services.store.boards.suites()}
-        items = tuple(execution_item(row, ids.get(row.suite, row.suite)) for row in found[:limit])
-        return Lasting(ResultPage(items, _next(found, limit)), until)
+        shown = tuple((row, ids.get(row.suite, row.suite)) for row in found)
+        if limit > MOST_SHOWN:
+            return Lasting(_page(shown, limit), until)
+        # Executions of other agents make no other page, and to write it takes longer than to read its rows.
+        memo = _written.setdefault(services, Answers(MOST_WRITTEN))
+        return Lasting(
+            memo.get(shown, (limit, agent_id, suite_id), lambda: encode(_page(shown, limit)).encode()), until
+        )
 
     return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
 
 
-def _next(found: list[Execution], limit: int) -> str | None:
-    if len(found) <= limit:
-        return None
-    return cursor_after(found[limit - 1].created_at, found[limit - 1].uid)
+def _page(rows: Sequence[tuple[Execution, str]], limit: int) -> ResultPage:
+    """Of at most one row more than are shown, each with the id of its suite."""
+    last = rows[limit - 1][0] if len(rows) > limit else None
+    items = tuple(execution_item(row, suite_id) for row, suite_id in rows[:limit])
+    return ResultPage(items, None if last is None else cursor_after(last.created_at, last.uid))
 
 
 @router.post("/benchmarks/compare", response_model=Compared, openapi_extra=described(CompareBody, list[str]))
@@ -94,16 +111,27 @@ def compare(asked: Annotated[CompareBody, Depends(comparison_asked)], services: 
     policy = services.workspace.gate
 
     def make() -> Compared:
+        from agentdyno.findings.change.ask_rows import finished
         from agentdyno.findings.duel.ask import duel_of, tournament_of
         from agentdyno.findings.record.ask import Records
 
-        labels = [find_agent(services, name, "body.agent_ids").label for name in asked.agent_ids]
+        store = services.store
+        labels = tuple(find_agent(services, name, "body.agent_ids").label for name in asked.agent_ids)
         suite = find_stored_suite(services, asked.suite_id, "body.suite_id")
-        records = Records(services.store).together(labels, suite)
-        simulated = tuple(record.agent for record in records if record.simulated)
-        if kind is ComparisonType.HEAD_TO_HEAD:
-            return duel_answer(duel_of(records, services.store, policy), simulated)
-        return tournament_answer(tournament_of(records, services.store, policy), simulated)
+        known = Records(store)
+
+        def judged() -> Compared:
+            records = known.together(labels, suite)
+            simulated = tuple(record.agent for record in records if record.simulated)
+            if kind is ComparisonType.HEAD_TO_HEAD:
+                return duel_answer(duel_of(records, store, policy), simulated)
+            return tournament_answer(tournament_of(records, store, policy), simulated)
+
+        # Executions of others change the generation and nothing here: this rests on its runs, its noise on all runs.
+        results = finished(known.results_together(labels, suite))
+        stamp = None if results is None else (results, store.runs.finished())
+        memo = _judged.setdefault(services, Answers(MOST_JUDGED))
+        return memo.get(stamp, (kind, labels, suite, policy.rules), judged)
 
     return kept_answer(services, ("compare", kind, tuple(asked.agent_ids), asked.suite_id, policy.rules), make)
 
