@@ -12,6 +12,8 @@
  *   reasoning  every delta names its fields, most of them null; growing usage in each event; reasoning first
  *   tools      the answer is a tool call whose arguments come piece by piece
  *   together   all events in one HTTP chunk
+ *   named      an event line and a comment in each event, lines that end in CRLF, blanks between the parts of the JSON
+ *   long       two thousand characters in each event
  *
  * GET /stats answers with the number of requests, the CPU time in microseconds and the wall time in nanoseconds
  * (CLOCK_MONOTONIC) instead. The first line of output is the port.
@@ -36,8 +38,10 @@
 #define MOST_MARKS 4096
 #define DIGITS 10
 
-enum { PLAIN, LOGPROBS, ESCAPES, CRLF, REASONING, TOOLS, TOGETHER };
-static const char *names[] = {"plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together"};
+#define MOST_EVENT 8192
+
+enum { PLAIN, LOGPROBS, ESCAPES, CRLF, REASONING, TOOLS, TOGETHER, NAMED, LONG, SHAPES };
+static const char *names[] = {"plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together", "named", "long"};
 
 typedef struct {
     char *data;
@@ -63,12 +67,28 @@ static void add_chunk(const char *data, size_t size) {
     add("\r\n", 2);
 }
 
+/* A blank after each comma and colon outside of texts, as Python's json writes it. */
+static void add_blanks(const char *data, char *spaced) {
+    int inside = 0;
+    for (; *data; data++) {
+        *spaced++ = *data;
+        if (*data == '"') inside = !inside;
+        if (!inside && (*data == ',' || *data == ':')) *spaced++ = ' ';
+    }
+    *spaced = 0;
+}
+
 /* One event in a chunk of its own, or added to the one chunk of all. */
 static void add_event(const char *data) {
     static int number;
-    char event[2048];
-    const char *end = shape == CRLF ? "\r\n" : "\n";
+    char event[MOST_EVENT], spaced[MOST_EVENT];
+    const char *end = shape == CRLF || shape == NAMED ? "\r\n" : "\n";
     int size = 0;
+    if (shape == NAMED) {
+        add_blanks(data, spaced);
+        data = spaced;
+        size = snprintf(event, sizeof event, "event: message%s: %d%s", end, number, end);
+    }
     if (shape == CRLF) size = snprintf(event, sizeof event, "%sid: %d%s", number == 4 ? ": ping\r\n\r\n" : "", number, end);
     number++;
     size += snprintf(event + size, sizeof event - (size_t)size, "data: %s%s%s", data, end, end);
@@ -81,7 +101,7 @@ static void add_event(const char *data) {
 }
 
 static void add_delta(const char *delta, const char *finish, int done) {
-    char event[2048], usage[128] = "";
+    char event[MOST_EVENT], usage[128] = "";
     const char *more = shape == LOGPROBS ? ",\"system_fingerprint\":\"fp_44709d6fcb\",\"service_tier\":\"default\",\"usage\":null" : "";
     if (shape == REASONING)
         snprintf(usage, sizeof usage, ",\"usage\":{\"prompt_tokens\":8,\"total_tokens\":%d,\"completion_tokens\":%d}", done + 8, done);
@@ -94,8 +114,10 @@ static void add_delta(const char *delta, const char *finish, int done) {
 }
 
 static void add_token(int i, int tokens) {
-    char delta[512];
-    if (shape == ESCAPES)
+    char delta[MOST_EVENT / 2];
+    if (shape == LONG)
+        snprintf(delta, sizeof delta, "\"content\":\" ####%02000d\"", i);
+    else if (shape == ESCAPES)
         snprintf(delta, sizeof delta, "\"content\":\" #### \\\"quoted\\\"\\n\\u00e9 \xc3\xb6\xf0\x9d\x84\x9e\"");
     else if (shape == REASONING)
         snprintf(delta, sizeof delta, "\"role\":null,\"content\":%s,\"reasoning_content\":%s,\"tool_calls\":null",
@@ -223,8 +245,8 @@ int main(int count, char **arguments) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(arguments[1]))};
     socklen_t size = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    for (shape = 0; shape <= TOGETHER && strcmp(names[shape], arguments[3]); shape++) {}
-    if (shape > TOGETHER) return 2;
+    for (shape = 0; shape < SHAPES && strcmp(names[shape], arguments[3]); shape++) {}
+    if (shape == SHAPES) return 2;
     build(atoi(arguments[2]));
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 4096) < 0) return 1;

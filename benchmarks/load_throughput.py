@@ -21,7 +21,7 @@ import psutil
 from benchmarks.ratio_table import BENCHMARKS, PYTHON, met, print_table
 
 OURS, WRK = "agentdyno", "wrk"
-SHAPES = ("plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together")
+SHAPES = ("plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together", "named", "long")
 """Of load_server.c; no two answers of any of them are alike."""
 SHAPE_GOAL = 0.3
 TOKENS = 16

@@ -41,6 +41,8 @@ class BothDecoders:
     def agree(self, reads: list[Read], ending: ExchangeEnding = COMPLETE) -> Decoded:
         expected = self._exact.decode(reads, ending, 900)
         assert plain(self._fast.decode(reads, ending, 900)) == plain(expected)
+        if OUTCOMES[expected.outcome] is Outcome.OK:
+            assert self._fast.text(reads) == self._exact.text(reads)
         return expected
 
     @property

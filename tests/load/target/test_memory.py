@@ -73,7 +73,9 @@ def group(folder: Path, controllers: str) -> Path:
 
 
 @pytest.mark.parametrize("parent", ["app", "app/scope"])
-def test_a_control_group_is_made_where_memory_can_be_limited(tmp_path: Path, parent: str) -> None:
+def test_a_control_group_is_made_where_memory_can_be_limited(
+    tmp_path: Path, parent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root, proc = tmp_path / "cgroups", tmp_path / "proc"
     group(root / "app", "cpu memory" if parent == "app" else "cpu")
     home = group(root / "app" / "scope", "memory" if parent == "app/scope" else "")
@@ -81,12 +83,16 @@ def test_a_control_group_is_made_where_memory_can_be_limited(tmp_path: Path, par
         (proc / str(process.pid)).mkdir(parents=True)
         (proc / str(process.pid) / "cgroup").write_text("4:memory:/elsewhere\n0::/app/scope\n")
         limit = MemoryLimit(process.pid, cgroups=root, proc=proc)
+        monkeypatch.setattr(limit, "in_use", lambda: 14 * MB)
         assert limit.set(64 * MB) == 64 * MB
         assert limit.how == "control group: memory.max"
         made = root / parent / f"dyno-{process.pid}"
-        assert (made / "memory.max").read_text() == "64000000"
+        assert (made / "memory.max").read_text() == "50000000"  # what it held before is not on the group's account
         assert (made / "cgroup.procs").read_text() == str(process.pid)
         assert limit.set(None) is None
+        assert (made / "memory.max").read_text() == "max"
+        limit.set(14 * MB)
+        assert limit.how != "control group: memory.max"
         assert (made / "memory.max").read_text() == "max"
         limit.close()
         assert (home / "cgroup.procs").read_text() == str(process.pid)

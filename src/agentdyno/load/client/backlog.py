@@ -35,6 +35,8 @@ waited to be read, and for how long it had waited at all (ns). A plain tuple, as
 class AnyDecoder(Protocol):
     def decode(self, reads: list[Read], ending: ExchangeEnding, done_ns: int) -> Result: ...
 
+    def text(self, reads: list[Read]) -> str: ...
+
 
 class Backlog:
     """Decodes in the order in which exchanges ended and keeps rows until they are taken."""

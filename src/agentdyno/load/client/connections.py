@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
 
 from agentdyno.load.client.hot import Known, LoadConnection, Owner
 from agentdyno.load.client.stamped import StampedSockets, StampedTransport, connect_stamped
@@ -17,27 +18,40 @@ AT_ONCE = 32
 
 
 class Links:
-    """All connections that are open, idle or not. ``opening`` counts those that are being set up for a request."""
+    """All connections that are open, idle or not. ``opening`` counts those that are being set up for a request. With
+    ``keep_spare`` another is opened when the last idle one is taken, so that who comes next need not wait for it;
+    ``on_spare`` is called when it is there."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, owner: Owner) -> None:
-        self._loop, self._settings, self._owner = loop, settings, owner
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: ClientSettings,
+        owner: Owner,
+        on_spare: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._loop, self._settings, self._owner, self._on_spare = loop, settings, owner, on_spare
         self._tls = _tls_context(settings) if settings.tls else None
         self._stamped = StampedSockets(loop) if settings.kernel_stamps else None
         self._known: Known = {}
         self._links: set[LoadConnection] = set()
         self._idle: list[LoadConnection] = []
+        self._spare: asyncio.Task[None] | None = None
+        self.keep_spare = False
         self.opening = 0
 
     @property
     def room(self) -> bool:
         """Whether another connection may be opened."""
-        return len(self._links) + self.opening < self._settings.connections
+        coming = self.opening + (self._spare is not None)
+        return len(self._links) + coming < self._settings.connections
 
     def take(self) -> LoadConnection | None:
         """An idle connection: the one that was used last."""
         while self._idle:
             link = self._idle.pop()
             if link.usable:
+                if self.keep_spare and not self._idle and self._spare is None and self.room:
+                    self._spare = self._loop.create_task(self._open_spare())
                 return link
             self._links.discard(link)
         return None
@@ -66,6 +80,19 @@ class Links:
             link.abort()
         self._links.clear()
         self._idle.clear()
+        if self._spare is not None:
+            self._spare.cancel()
+
+    async def _open_spare(self) -> None:
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                link = await self.connect()
+        except (OSError, ssl.CertificateError):
+            return  # whoever needs one finds out by himself
+        finally:
+            self._spare = None
+        self._idle.append(link)
+        self._on_spare()
 
     async def connect(self) -> LoadConnection:
         """Raises ``OSError`` or ``ssl.CertificateError``."""

@@ -6,15 +6,11 @@ and a few operations on all lines at once tell whether it is so. Where it is not
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 
 _FIELDS = (b":", b"id:", b"event:", b"retry:")
 _ERROR_EVENTS = (b"event: error", b"event:error")
 _DATA = b"data:"
-_COMMENTS = re.compile(rb"\n\r?\n:[^\r\n]*(?=\r?\n\r?\n)")
-"""Those between empty lines, which keep a connection alive."""
-
 
 Texts = list[bytes]
 """The JSON of each event, and at the end the mark that is no JSON, where there is one."""
@@ -37,8 +33,11 @@ def server_sent(body: bytes) -> Texts | None:
     if (
         not texts or b"data:%b\n\n" % b"\n\ndata:".join(texts) != body
     ):  # not every other line is data, all others empty
-        lines = _lines(_COMMENTS.sub(b"", b"\n\n" + body).lstrip(b"\r\n"))
+        lines = _lines(body)
         texts = _same_places(lines)
+        if texts is None:
+            lines = _without_pings(lines)
+            texts = _same_places(lines)
         if texts is None:
             texts = _each_line(lines)
     return texts
@@ -73,6 +72,17 @@ def event_ends(body: bytes) -> list[int] | None:
 
 def _lines(body: bytes) -> list[bytes]:
     return body.splitlines() if b"\r" in body else body.split(b"\n")[:-1]
+
+
+def _without_pings(lines: list[bytes]) -> list[bytes]:
+    """Without comments between empty lines, which keep a connection alive, and without empty lines at the start."""
+    kept = lines.copy()
+    for at in [place for place, line in enumerate(lines) if line.startswith(b":")][::-1]:
+        if not (at and lines[at - 1]) and lines[at + 1 : at + 2] == [b""]:
+            del kept[at : at + 2]
+    while kept and not kept[0]:
+        del kept[0]
+    return kept
 
 
 def _same_places(lines: list[bytes]) -> Texts | None:

@@ -6,7 +6,7 @@ import asyncio
 from time import perf_counter_ns
 
 from agentdyno.load.client.backlog import AnyDecoder, Backlog, Item
-from agentdyno.load.client.decode import CHAT, OK, ExactDecoder
+from agentdyno.load.client.decode import OK
 from agentdyno.load.client.hot import ExchangeEnding
 from agentdyno.load.client.sender import Sender
 from agentdyno.load.journeys.client import AskedCall, EndedJourneyCall, JourneyAnswer
@@ -25,7 +25,6 @@ class EndpointCalls:
         self._loop = asyncio.get_running_loop()
         self._sender, self._backlog, self._decoder = sender, backlog, decoder
         self._encoder = RequestEncoder(order.target, order.options, key=order.key)
-        self._exact = ExactDecoder(CHAT.get(order.target.dialect), order.target.http_method)
         self._kept: dict[int, Item] = {}
         self._count = 0
 
@@ -67,7 +66,7 @@ class EndpointCalls:
         self._count += 1
         self._kept[self._count] = item
         answer = JourneyAnswer(
-            self._exact.text(reads) if outcome == OK else "",
+            self._decoder.text(reads) if outcome == OK else "",
             status,
             (done - due) / _NS,
             (first - sent) / _NS if chunks else None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Callable
 from heapq import heappop, heappush
 from time import perf_counter_ns
 
+from agentdyno.load.client.asked import AskedRequests, Ended
 from agentdyno.load.client.backlog import BLOCKED, RETRIED, Backlog, Item
 from agentdyno.load.client.connections import Links
 from agentdyno.load.client.decode import pause_asked_s
@@ -21,7 +21,6 @@ AT_ONCE = 32
 SLEPT_NS = 20_000
 """A loop that finds something to read after less than this has not slept: it was there before."""
 _NS = 1_000_000_000
-_MOST = (1 << 31) - 1
 
 Entry = tuple[int, int, int, int]
 """(due in ns, request, stage, flags) of a request that waits to be sent."""
@@ -33,13 +32,11 @@ class Sender:
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, backlog: Backlog) -> None:
         self._loop, self._settings, self._backlog = loop, settings, backlog
         self._alarm = make_alarm(loop, self._pump)
-        self._links = Links(loop, settings, self)
+        self._links = Links(loop, settings, self, self._serve_waiting)
         self._tasks: set[asyncio.Task[None]] = set()
         self._connecting: dict[int, Entry] = {}
         self._wire: tuple[bytes, ...] = ()
-        self._asked: dict[int, tuple[bytes, Callable[[Item | None], None]]] = {}
-        """Requests that somebody asked for by himself: their bytes, and who is told of their end."""
-        self._asked_count = 0
+        self._asked = AskedRequests(loop)
         self._order: StepOrder | None = None
         self._clear()
 
@@ -70,6 +67,7 @@ class Sender:
         self._most = self._order.max_requests
         by_others = self._order.journey is not None
         self._loops = self._order.closed and not by_others
+        self._links.keep_spare = not self._loops  # whoever comes next is no part of what is asked for by now
         self._honours = self._order.step.honour_retry_after
         self._entries = iter(()) if by_others else self._order.entries()
         self._backlog.after = self._follow if self._order.turns > 1 and not self._loops else None
@@ -85,12 +83,13 @@ class Sender:
             return
         if now_ns >= self._end_ns and (self._next is None or self._next[0] > now_ns):
             self._over = True
+            self._links.keep_spare = False
             for _, request, _ in self._later:
-                self._drop(request)
+                self._asked.drop(request)
             self._later.clear()
             for due_ns, request, stage, _ in self._waiting:
                 self._backlog.add_unsent(due_ns, request, stage)
-                self._drop(request)
+                self._asked.drop(request)
             self._active -= len(self._waiting)
             self._waiting.clear()
         elif self._loops:
@@ -135,14 +134,13 @@ class Sender:
         dues += [entry[0] for entry in (self._next, *self._later[:1]) if entry is not None]
         return min(dues, default=None)
 
-    def ask(self, data: bytes, due_ns: int, ended: Callable[[Item | None], None]) -> None:
+    def ask(self, data: bytes, due_ns: int, ended: Ended) -> None:
         """Sends a request when it is due. ``ended`` is told of its end, in place of the backlog: with ``None`` where
         the step was over before it was sent."""
         if self._over or self._order is None:
             ended(None)
             return
-        self._asked_count = number = (self._asked_count + 1) & _MOST
-        self._asked[number] = (data, ended)
+        number = self._asked.add(data, ended)
         stage = self._stage_at(due_ns)
         if due_ns > perf_counter_ns():
             heappush(self._later, (due_ns, number, stage))
@@ -153,11 +151,11 @@ class Sender:
     def break_off(self) -> None:
         """Forgets what is in progress and what is still due."""
         self._over = True
+        self._links.keep_spare = False
         self._next = None
         self._later.clear()
         self._waiting.clear()
-        for number in tuple(self._asked):
-            self._drop(number)
+        self._asked.drop_all()
         for task in self._tasks:
             task.cancel()
         self._links.abort_all()
@@ -190,17 +188,8 @@ class Sender:
 
     def _hand_on(self, item: Item) -> None:
         """To whoever asked for it, else to the backlog."""
-        asked = self._asked.pop(item[3], None) if self._asked else None
-        if asked is None:
+        if not (self._asked and self._asked.take_end(item)):
             self._backlog.add(item)
-        else:
-            self._loop.call_soon(asked[1], item)
-
-    def _drop(self, number: int) -> None:
-        """It will not be sent."""
-        asked = self._asked.pop(number, None)
-        if asked is not None:
-            asked[1](None)
 
     def _begin_wave(self, now_ns: int) -> None:
         """The first answer of those that the loop found ready at once: the others are there as well, and wait for
@@ -328,7 +317,7 @@ class Sender:
 
     def _send(self, link: LoadConnection, due_ns: int, request: int, stage: int, flags: int) -> None:
         link.due_ns, link.request, link.stage, link.flags = due_ns, request, stage, flags
-        link.send(self._asked[request][0] if self._asked else self._wire[request])
+        link.send(self._asked.data(request) if self._asked else self._wire[request])
 
     def _serve_waiting(self) -> None:
         """Sends what waits, as far as connections are free or may be opened."""

@@ -243,6 +243,16 @@ def _generated_content(line: GeneratedLine) -> object:
     return line.response or line.thinking
 
 
+def _chat_text(events: Sequence[ChoiceEvent[ChatChoice]]) -> str:
+    """What the only answer, or the first of several, says."""
+    deltas = [choice.delta for event in events for choice in event.choices or () if not choice.index]
+    return "".join([delta.content or delta.refusal or "" for delta in deltas if delta is not None])
+
+
+def _message_text(lines: Sequence[OllamaLine]) -> str:
+    return "".join([line.message.content or "" for line in lines if line.message is not None])
+
+
 def _lines_reader(has_content: Callable[[L], object]) -> Callable[[Sequence[L]], Said | None]:
     """What the lines of an Ollama say; ``None`` where one of them is an error."""
 
@@ -281,18 +291,19 @@ def _chat_said(content: Place, finished: bool, usage: ChatUsage | None) -> Said:
 @dataclass(frozen=True, slots=True)
 class EventShape(Generic[E]):
     """How the events of one kind of endpoint are read: each by itself, and what all of them say together. ``lines``:
-    each is a line of JSON, not a server-sent event. ``mark`` is an event that ends an answer and is no JSON."""
+    each is a line of JSON, not a server-sent event. ``mark`` is an event that ends an answer and is no JSON.
+    ``joined`` is the text of all of them."""
 
     decoder: Decoder[list[E]]
     sum_up: Callable[[Sequence[E]], Said | None]
     lines: bool = False
     mark: bytes = b""
     usual: tuple[Decoder[list[Any]], Callable[[Sequence[Any]], Said | None]] | None = None
+    joined: Callable[[Sequence[E]], str] | None = None
 
     def read(self, texts: Sequence[bytes]) -> Said | None:
         """What the events say, given the JSON of each; ``None`` or an exception where it is not certain."""
-        # One call for all of them: it costs half of what one call for each does.
-        array, count = b"[" + b",".join(texts) + b"]", len(texts)
+        array, count = _array(texts), len(texts)
         if self.usual is not None:
             decoder, sum_up = self.usual
             try:
@@ -304,6 +315,18 @@ class EventShape(Generic[E]):
         found = self.decoder.decode(array)
         return self.sum_up(found) if len(found) == count else None
 
+    def text(self, texts: Sequence[bytes]) -> str | None:
+        """The text that the events of a good answer hold; ``None`` or an exception where that is not certain."""
+        if self.joined is None:
+            return None
+        found = self.decoder.decode(_array(texts))
+        return self.joined(found) if len(found) == len(texts) else None
+
+
+def _array(texts: Sequence[bytes]) -> bytes:
+    """One document of all of them: reading it costs half of what reading each of them does."""
+    return b"[" + b",".join(texts) + b"]"
+
 
 SHAPES: Mapping[str, EventShape[Any]] = {
     OPENAI.name: EventShape(
@@ -311,12 +334,15 @@ SHAPES: Mapping[str, EventShape[Any]] = {
         _choices_reader(_chat_content),
         mark=b"[DONE]",
         usual=(Decoder(list[UsualEvent]), read_usual),
+        joined=_chat_text,
     ),
     COMPLETIONS.name: EventShape(
         Decoder(list[ChoiceEvent[TextChoice]]), _choices_reader(_text_content), mark=b"[DONE]"
     ),
     ANTHROPIC.name: EventShape(Decoder(list[MessageEvent]), read_messages),
-    OLLAMA.name: EventShape(Decoder(list[OllamaLine]), _lines_reader(_message_content), lines=True),
+    OLLAMA.name: EventShape(
+        Decoder(list[OllamaLine]), _lines_reader(_message_content), lines=True, joined=_message_text
+    ),
     OLLAMA_GENERATE.name: EventShape(Decoder(list[GeneratedLine]), _lines_reader(_generated_content), lines=True),
 }
 """By the name of the dialect. What is not here is read by the exact decoder."""

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from msgspec import DecodeError
 
@@ -44,6 +45,18 @@ Chunks = tuple[list[bytes], list[bytes], int]
 front that are not its own: where it is one, lines have a newline in front of them, else a whole line end."""
 
 
+class Divided(NamedTuple):
+    """An answer taken apart: where its body begins, its chunks (none where any body will do), the body where the
+    chunks are not its events, the JSON of the events, and whether the mark of the end followed them."""
+
+    status: int
+    at: int = 0
+    chunks: Chunks | None = None
+    body: bytes | None = None
+    texts: Sequence[bytes] = ()
+    finished: bool = False
+
+
 class StreamDecoder:
     """The same results as ``ExactDecoder``."""
 
@@ -73,7 +86,36 @@ class StreamDecoder:
         self.handed_over += 1
         return self._exact.decode(reads, ending, done_ns)
 
+    def text(self, reads: list[Read]) -> str:
+        """What a complete answer says; all of its body where it is no chat."""
+        try:
+            found = self._divided(reads) if self._usual and not self._plain else None
+            said = None if found is None or self._shape is None else self._shape.text(found.texts)
+        except (DecodeError, UnicodeDecodeError, RecursionError):
+            said = None
+        return self._exact.text(reads) if said is None else said
+
     def _quickly(self, reads: list[Read]) -> Result | None:
+        found = self._divided(reads)
+        if found is None:
+            return None
+        status, at, chunks, body, texts, finished = found
+        if chunks is None:
+            return Decoded(OK, status)
+        assert self._shape is not None
+        said = self._shape.read(texts) if texts else NOTHING
+        if said is None or not (said[1] or finished):
+            return None
+        if len(reads) == 1:
+            return self._result(status, said, [reads[0][0]] * len(said[0]))
+        ends = _event_places(chunks, at, body, self._shape.lines)
+        if ends is None:
+            return None
+        received = list(accumulate([len(data) for _, data in reads]))
+        return self._result(status, said, [reads[bisect_left(received, ends[place])][0] for place in said[0]])
+
+    def _divided(self, reads: list[Read]) -> Divided | None:
+        """``None`` where that is not certain."""
         raw = reads[0][1] if len(reads) == 1 else b"".join([data for _, data in reads])
         at = raw.find(b"\r\n\r\n") + 4
         head = raw[:at]
@@ -81,7 +123,7 @@ class StreamDecoder:
         if not status or len(raw) > self._max_bytes:
             return None
         if self._plain:
-            return Decoded(OK, status) if len(raw) == at + length else None
+            return Divided(status) if len(raw) == at + length else None
         shape = self._shape
         if shape is None or content_type not in self._types:
             return None
@@ -98,16 +140,7 @@ class StreamDecoder:
         finished = bool(texts) and texts[-1].strip() == shape.mark
         if finished:
             texts.pop()
-        said = shape.read(texts) if texts else NOTHING
-        if said is None or not (said[1] or finished):
-            return None
-        if len(reads) == 1:
-            return self._result(status, said, [reads[0][0]] * len(said[0]))
-        ends = _event_places(chunks, at, body, shape.lines)
-        if ends is None:
-            return None
-        received = list(accumulate([len(data) for _, data in reads]))
-        return self._result(status, said, [reads[bisect_left(received, ends[place])][0] for place in said[0]])
+        return Divided(status, at, chunks, body, texts, finished)
 
     def _result(self, status: int, said: Said, times: list[int]) -> Result:
         _, _, said_entered, said_left, said_cached = said

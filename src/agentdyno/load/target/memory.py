@@ -36,9 +36,9 @@ class Means(Protocol):
 class MemoryLimit:
     """Limits the memory of process ``pid`` and its children; it must be one that this process may limit, not itself.
 
-    ``how`` says what is in force: a control group limits what is resident; ``RLIMIT_DATA`` limits what is asked for,
-    and is set so that as much can be had as is left until the limit; ``ballast`` takes memory from the whole machine,
-    and is used only where ``ballast_bytes`` (the most that it may take) allows it.
+    ``how`` says what is in force: a control group limits what becomes resident from then on; ``RLIMIT_DATA`` limits
+    what is asked for, and is set so that as much can be had as is left until the limit; ``ballast`` takes memory from
+    the whole machine, and is used only where ``ballast_bytes`` (the most that it may take) allows it.
     """
 
     def __init__(
@@ -86,22 +86,28 @@ class MemoryLimit:
 
 
 class GroupLimit:
-    """A control group (version 2) beside or below the one that the process is in, where we may make one."""
+    """A control group (version 2) beside or below the one that the process is in, where we may make one.
+
+    What the process held before it came into the group stays on the account of its old one: the group's own limit is
+    what is left beyond that, and less than that cannot be enforced."""
 
     def __init__(self, process: psutil.Process, root: Path, proc: Path) -> None:
         self._process, self._root, self._proc = process, root, proc
         self._home: Path | None = None
         self._folder: Path | None = None
+        self._held_before = 0
         self.how = "control group: memory.max"
 
-    def set(self, limit_bytes: int | None, in_use_bytes: int) -> int | None:  # noqa: ARG002
+    def set(self, limit_bytes: int | None, in_use_bytes: int) -> int | None:
         if self._folder is None:
             if limit_bytes is None:
                 return None
-            self._folder = self._make()
-        (self._folder / "memory.max").write_text("max" if limit_bytes is None else str(limit_bytes))
+            self._folder, self._held_before = self._make(), in_use_bytes
+        elsewhere = min(self._held_before, in_use_bytes)
+        own = None if limit_bytes is None or limit_bytes <= elsewhere else limit_bytes - elsewhere
+        (self._folder / "memory.max").write_text("max" if own is None else str(own))
         text = (self._folder / "memory.max").read_text().strip()
-        return None if text == "max" else int(text)
+        return None if text == "max" else int(text) + elsewhere
 
     def close(self) -> None:
         folder, self._folder = self._folder, None

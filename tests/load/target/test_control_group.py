@@ -1,0 +1,66 @@
+"""Limits by a control group of the kernel itself; skipped where none may be made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from agentdyno.load.target.memory import CGROUPS, MemoryLimit
+
+from .test_process import MIB, obedient
+
+HOW = "control group: memory.max"
+
+
+@pytest.fixture(autouse=True)
+def _groups() -> Iterator[None]:
+    with obedient() as process:
+        limit = MemoryLimit(process.pid)
+        limit.set(1 << 40)
+        try:
+            if limit.how != HOW:
+                pytest.skip("no control group (version 2) with memory may be made here")
+            yield
+        finally:
+            limit.close()
+
+
+def group_of(pid: int) -> Path:
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    return CGROUPS / next(line[4:] for line in lines if line.startswith("0::"))
+
+
+def test_what_is_held_before_counts_and_more_than_the_limit_ends_the_process() -> None:
+    with obedient() as process:
+        home = group_of(process.pid)
+        process.tell("hold", 50 * MIB)
+        limit = MemoryLimit(process.pid)
+        allowed = limit.in_use() + 40 * MIB
+        in_force = limit.set(allowed)
+        assert in_force is not None
+        assert allowed - MIB < in_force <= allowed
+        assert limit.how == HOW
+        made = group_of(process.pid)
+        assert made != home
+        assert int((made / "memory.max").read_text()) <= 40 * MIB
+        assert process.tell("hold", 30 * MIB) == 0
+        with pytest.raises((OSError, ValueError, EOFError)):
+            process.tell("hold", 200 * MIB)
+        assert "oom_kill 1" in (made / "memory.events").read_text().splitlines()
+        limit.close()
+        assert not made.exists()
+
+
+def test_less_than_it_held_before_is_not_claimed_and_it_goes_home_in_the_end() -> None:
+    with obedient() as process:
+        home = group_of(process.pid)
+        process.tell("hold", 50 * MIB)
+        limit = MemoryLimit(process.pid)
+        assert limit.set(round(limit.in_use() * 0.75)) is None
+        limit.close()
+        assert group_of(process.pid) == home
+        assert psutil.Process(process.pid).is_running()
+        assert process.tell("hold", 100 * MIB) == 0
