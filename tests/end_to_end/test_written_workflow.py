@@ -22,7 +22,7 @@ from agentdyno.reports.gate_comment import MARKER
 from agentdyno.workbench.ci_file import CI_FILE
 
 from ..command import Bench
-from ..workflow_job import Job
+from ..workflow_job import Action, Job
 
 HERE = Path(__file__).parents[2]
 GIT_HOST = "https://git.example/owner/"
@@ -141,7 +141,7 @@ class Project:
     def job(self, name: str, head: str = "owner/project") -> Job:
         event = {"pull_request": {"number": 5, "head": {"repo": {"full_name": head}}}}
         github = {"base_ref": "main", "ref": "refs/pull/5/merge", "repository": "owner/project"}
-        actions = {
+        actions: dict[str, Action | Path] = {
             "actions/checkout": self.check_out,
             "actions/setup-python": set_up_python,
             "actions/cache": lambda job, words: None,
