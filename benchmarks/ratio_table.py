@@ -25,14 +25,18 @@ class Cost:
 
 
 def run_process(command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Cost:
-    """Runs a command to its end; raises with its output when it fails."""
+    """Runs a command to its end; raises with its output when it fails.
+
+    Modules are compiled once and kept, as they are for everybody: where this is forbidden, a package that is
+    installed from its sources would be compiled anew each time, and its peers would not.
+    """
     start = time.perf_counter()
     process = subprocess.Popen(
         list(command),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, **(env or {})},
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(env or {})},
         cwd=cwd,
     )
     assert process.stdout is not None

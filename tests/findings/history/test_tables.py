@@ -12,6 +12,7 @@ from agentdyno.findings.history.model_regression import Detector, Impact, Regres
 from agentdyno.findings.history.tables import history_plot, history_tables, regression_tables
 from agentdyno.model.case import CaseKey
 from agentdyno.reports import render_console
+from agentdyno.show.wording import show
 
 DAY = 86_400_000
 START = 1_767_225_600_000
@@ -120,6 +121,17 @@ def test_plots_of_nothing_one_point_and_constants_are_drawn() -> None:
     assert "2026-01-01" in history_plot(made((1.0, 1, "1")))
     zeros = [HistoryPoint(place, 0.0) for place in range(20)]
     assert history_plot(history("a", "accuracy", zeros, unit="ratio", higher_is_better=True), 80, 1)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.37, -2.5])
+@pytest.mark.parametrize("height", [3, 4, 10])
+def test_a_constant_has_one_tick_beside_its_dots(value: float, height: int) -> None:
+    points = [HistoryPoint(place, value) for place in range(5)]
+    drawn = history("a", "accuracy", points, unit="", higher_is_better=True)
+    rows = history_plot(drawn, 80, height).splitlines()[:height]
+    named = [row for row in rows if row.partition("┤")[0].strip()]
+    assert [row.partition("┤")[0].strip() for row in named] == [show(value, "")]
+    assert any(0x2800 < ord(sign) < 0x2900 for sign in named[0])
 
 
 def regressions(name: str = "code") -> RegressionReport:

@@ -30,9 +30,7 @@ def history_plot(history: History, width: int = 80, height: int = 10) -> str:
         return ""
     low, high = _range(values, history.baseline)
     rows = max(3, height)
-    ticks = {
-        row: show(high - (high - low) * row / (rows - 1), history.unit) for row in (0, (rows - 1) // 2, rows - 1)
-    }
+    ticks = _ticks(low, high, rows, values, history.unit)
     margin = max(len(text) for text in ticks.values())
     columns = max(8, max(width, _NARROWEST) - margin - 2)
     canvas = _Canvas(columns, rows, low, high, len(values))
@@ -95,8 +93,20 @@ class _Canvas:
         return round(place * (2 * self.columns - 1) / max(1, self.points - 1)) if self.points > 1 else self.columns
 
     def _y(self, value: float) -> int:
-        share = (self.high - value) / (self.high - self.low)
-        return round(min(1.0, max(0.0, share)) * (4 * self.rows - 1))
+        return _height(value, self.low, self.high, self.rows)
+
+
+def _height(value: float, low: float, high: float, rows: int) -> int:
+    """Which of the dots from the top stands for a value, four in a row of characters."""
+    share = (high - value) / (high - low)
+    return round(min(1.0, max(0.0, share)) * (4 * rows - 1))
+
+
+def _ticks(low: float, high: float, rows: int, values: Sequence[float], unit: str | None) -> dict[int, str]:
+    """Three values by their row; where all points are one value, this one alone, beside its dots."""
+    if min(values) == max(values) and low < values[0] < high:
+        return {_height(values[0], low, high, rows) // 4: show(values[0], unit)}
+    return {row: show(high - (high - low) * row / (rows - 1), unit) for row in (0, (rows - 1) // 2, rows - 1)}
 
 
 def _axis(changes: Sequence[HistoryChange], canvas: _Canvas) -> str:
