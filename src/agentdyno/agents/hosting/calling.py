@@ -46,6 +46,21 @@ class Callee:
         called = getattr(function, "__call__", None)  # noqa: B004  (an object whose call is async)
         return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
+    def refuse_made_agent(self, returned: object) -> None:
+        """Raises ``CaseFailed`` where a function that was asked a question made an agent of it."""
+        framework = framework_of(returned)
+        if framework is None and not inspect.isroutine(returned):
+            return
+        made = "a function" if framework is None else framework.forms
+        asked = self.input_name or next(iter(inspect.signature(self.function).parameters), "")
+        raise CaseFailed(
+            FailureKind.SERIALISATION,
+            f"asked a question, it made {made} instead of an answer",
+            fatal=True,
+            remedy=f"Give `{asked}:` in the agent's config: then it is called with that once, and what it makes is "
+            "asked.",
+        )
+
     def call(self, case: Case, text: object, history: list[dict[str, object]]) -> Call:
         """A call that is ready to be made, on whatever thread."""
         value: object = case if self.takes_case else text
@@ -176,6 +191,8 @@ class CaseTurns:
 
     def take(self, returned: object) -> None:
         """Notes what the call returned."""
+        if not isinstance(returned, (str, dict, list)):
+            self._callee.refuse_made_agent(returned)
         if inspect.isgenerator(returned) or inspect.isasyncgen(returned):
             raise CaseFailed(
                 FailureKind.SERIALISATION,
