@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,13 +27,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """Status 200 gives ``text`` as the model's answer, any other as the message of an error."""
+    """Status 200 gives ``text`` as the model's answer, any other as the message of an error. ``calls`` are tools by
+    name with their arguments, told where nothing is streamed."""
 
-    text: str
+    text: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     input_tokens: int = 1000
     output_tokens: int = 1000
+    calls: Sequence[tuple[str, Mapping[str, object]]] = ()
 
 
 @dataclass
@@ -99,7 +101,14 @@ def _stream(asked: Asked, reply: Reply) -> tuple[str, bytes]:
 
 
 def _whole(asked: Asked, reply: Reply) -> tuple[str, bytes]:
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply.text}, "finish_reason": "stop"}
+    message: dict[str, object] = {"role": "assistant", "content": reply.text}
+    if reply.calls:
+        functions = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in reply.calls]
+        message["tool_calls"] = [
+            {"id": f"call-{asked.number}-{number}", "type": "function", "function": function}
+            for number, function in enumerate(functions)
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else "stop"}
     used = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
     usage = {**used, "total_tokens": reply.input_tokens + reply.output_tokens}
     about = {

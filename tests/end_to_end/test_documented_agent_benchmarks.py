@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import inspect
 import json
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,32 +12,7 @@ from agentdyno.servers.simulated.server import Behaviour, simulated_server
 
 from ..command import Bench
 
-DECORATOR = """
-from benchmarks.benchmark_suite import benchmark
-
-@benchmark(name="My Custom Benchmark", iterations=100)
-def my_benchmark():
-    # Your code here
-    result = expensive_operation()
-    return {"metric": result}
-
-# Run it
-result = await my_benchmark()
-print(f"Average time: {result.avg_time_ms}ms")
-"""
-"""Its last lines await at the top level, as a notebook does."""
 QUICK = Behaviour(ttft_s=0.0, itl_s=0.0, output_tokens=3)
-
-
-def test_the_decorator_example(capsys: pytest.CaptureFixture[str]) -> None:
-    text = DECORATOR.replace("from benchmarks.benchmark_suite", "from agentdyno")
-    code = compile(text, "example", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    names = {"expensive_operation": lambda: sum(range(100))}
-    waiting = types.FunctionType(code, names)()
-    assert inspect.iscoroutine(waiting)
-    asyncio.run(waiting)
-    assert capsys.readouterr().out.startswith("Average time: ")
-    assert names["result"].metadata == {"metric": 4950}  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

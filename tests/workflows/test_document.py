@@ -19,32 +19,8 @@ from agentdyno.workflows import BenchmarkMetrics, BenchmarkRunner, BenchmarkVisu
 
 from ..chat_server import Asked, Reply, serving
 
-EXAMPLE = """
-import asyncio
-from agentdyno.workflows import BenchmarkRunner
-
-async def run_example():
-    # Create a benchmark runner
-    benchmark_runner = BenchmarkRunner()
-    
-    # Define workflow prompt and models to benchmark
-    prompt = "Please analyze my RNA-seq data with Kallisto for transcript quantification."
-    models = ["gpt-3.5-turbo", "gpt-4", "gpt-4-turbo"]
-    
-    # Run the benchmark
-    results = await benchmark_runner.run_benchmark(
-        prompt=prompt,
-        models=models,
-        repetitions=3,
-        description="RNA-seq workflow benchmark"
-    )
-    
-    print(f"Benchmark completed: {results['benchmark_id']}")
-    print(f"Results saved to: {results['benchmark_dir']}")
-
-# Run the example
-asyncio.run(run_example())
-"""  # noqa: W293
+GIVEN = Path(__file__).parents[1] / "given_documents" / "workflow_models" / "run_example.py.txt"
+EXAMPLE = GIVEN.read_text().replace("from flowagent.benchmarking", "from agentdyno.workflows")
 QUANT = "python3 kmer_quant.py transcripts.fa reads.fastq quant/abundance.tsv"
 GOOD = {
     "steps": [

@@ -139,6 +139,17 @@ class TestAnswers:
         assert readings["peak_rss_bytes"] > 0
         assert readings["cpu_s"] >= 0
 
+    def test_what_it_writes_to_storage_is_counted(self, place: Place) -> None:
+        body = (
+            "before = resource.getrusage(resource.RUSAGE_SELF).ru_oublock\n"
+            'with open("blob", "wb") as file:\n    file.write(bytes(1 << 20))\n    file.flush()\n'
+            "    os.fsync(file.fileno())\n"
+            "say(number, ok={'output': 512 * (resource.getrusage(resource.RUSAGE_SELF).ru_oublock - before)})"
+        )
+        response = ask(program(place, "import os, resource\n" + body))
+        # A folder in memory has no storage behind it: then there is nothing to tell.
+        assert response.readings.get("write_bytes", 0.0) >= float(str(response.output))
+
     def test_an_output_of_its_own_stands_for_what_was_streamed(self, place: Place) -> None:
         assert ask(program(place, 'say(number, chunk="a")\nsay(number, ok={"output": [1]})')).output == [1]
 

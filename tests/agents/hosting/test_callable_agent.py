@@ -289,6 +289,16 @@ def test_answers_without_a_json_form_are_serialisation_errors(value: object, mes
     assert message in failed.message
 
 
+def test_a_function_that_answers_with_a_function_is_told_to_be_configured() -> None:
+    def maker(prefix):  # type: ignore[no-untyped-def]
+        return lambda text: prefix + text
+
+    failed = failure(maker)
+    assert failed.message == "asked a question, it made a function instead of an answer"
+    assert failed.remedy.startswith("Give `prefix:` in the agent's config")
+    assert failed.fatal
+
+
 @pytest.mark.parametrize("value", ["x" * (17 << 20), ["x" * (9 << 20)] * 2, "€" * (6 << 20)])
 def test_an_answer_that_is_too_large_hits_the_limit(value: object) -> None:
     failed = failure(lambda text: value)

@@ -53,3 +53,37 @@ def test_a_name_that_is_nearly_right_names_the_nearest(project: Bench) -> None:
     done = project.dyno("run", "countin", "--iterations", "2")
     assert done.code == 2
     assert "Did you mean counting?" in done.err
+
+
+def test_a_spec_in_a_folder_below_finds_what_the_project_registers(project: Bench) -> None:
+    project.write("specs/deep/counting.yaml", "experiment: counting\nparams: {to: 5}\niterations: 2\n")
+    done = project.dyno("run", "specs/deep/counting.yaml")
+    assert done.code == 0, done.err
+
+
+INSTRUMENT = """
+from contextlib import contextmanager
+
+from agentdyno import register_instrument
+
+
+@register_instrument("wheel")
+@contextmanager
+def turning(context):
+    yield
+    context["turns"] = 3
+"""
+
+
+@pytest.mark.parametrize(("place", "workspace"), [("experiments/wheel.py", ""), ("watching.py", "[watching.py]")])
+def test_an_instrument_of_the_project_is_used_by_its_name(project: Bench, place: str, workspace: str) -> None:
+    project.write(place, INSTRUMENT)
+    if workspace:
+        project.write("dyno.yaml", f"imports: {workspace}\n")
+    done = project.dyno("run", "counting", "--iterations", "2", "--instrument", "wheel", "--json")
+    assert done.code == 0, done.err
+    assert done.json["arms"][0]["metrics"]["wheel.turns"]["median"] == 3
+    assert "wheel" in {item["name"] for item in project.dyno("list", "instruments", "--json").json}
+    wrong = project.dyno("run", "counting", "--iterations", "2", "--instrument", "weel")
+    assert wrong.code == 2
+    assert "Did you mean wheel?" in wrong.err

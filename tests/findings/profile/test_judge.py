@@ -128,6 +128,23 @@ def test_a_measured_execution_that_tells_nothing_of_storage_used_none() -> None:
     assert profile_of(quiet).profile_data.resource_utilization.write_bytes is None
 
 
+def test_a_process_that_is_measured_and_never_tells_of_storage_used_none() -> None:
+    measured = {"cpu_s": 0.02, "peak_rss_bytes": 100.0}
+    quiet = execution(span("step", 0.0, 0.1), wall_s=0.1, readings=measured)
+    steps = execution(span("step", 0.0, 0.1), wall_s=0.1, readings={**measured, "workflow.peak_rss_bytes": 100.0})
+    assert profile_of(quiet).profile_data.resource_utilization.read_bytes == 0
+    assert profile_of(steps).profile_data.resource_utilization.read_bytes is None
+
+
+def test_an_agent_without_spans_has_used_what_was_measured_of_it() -> None:
+    silent = execution(wall_s=0.1, readings={"cpu_s": 0.02, "peak_rss_bytes": 400.0, "write_bytes": 512.0})
+    used = profile_of(silent).profile_data.resource_utilization
+    assert used.cpu_efficiency == pytest.approx(0.2)
+    assert (used.peak_rss_bytes, used.write_bytes) == (400, 512)
+    told = execution(span("step", 0.0, 0.1), wall_s=0.1, readings={"cpu_s": 0.04})
+    assert profile_of(silent, told).profile_data.resource_utilization.cpu_s == 0.04
+
+
 def test_unknown_is_none_and_not_zero() -> None:
     used = profile_of(execution(span("step", 0.0, 0.1), wall_s=0.1)).profile_data.resource_utilization
     assert (used.cpu_efficiency, used.memory_efficiency, used.io_efficiency, used.cpu_s) == (None,) * 4

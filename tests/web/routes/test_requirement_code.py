@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Optional
@@ -16,10 +16,12 @@ import pytest
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
+from agentdyno import RunResult, evaluate, leaderboard
 from agentdyno.findings.cost.judge import cost_report
 from agentdyno.findings.engine.severity import threshold_of, worsening
 from agentdyno.findings.record.ask import Records
 from agentdyno.load.scenarios import SCENARIOS
+from agentdyno.specs import load_suite
 from tests.suites import Room
 from tests.workbench.answering import Answerer, ids, run
 
@@ -47,39 +49,73 @@ def executed(name: str, **given: object) -> Names:
     return names
 
 
-def test_the_runner_runs_a_suite_of_ours() -> None:
+SUMS = """
+suite_id: sums
+benchmarks:
+  - benchmark_id: small
+    num_runs: 3
+    dataset: {cases: [{id: one, input: 1 + 1, target: "2"}, {id: two, input: 2 + 2, target: "4"}]}
+    scoring_rubric: exact
+"""
+ADDER = "def adder(text):\n    return str(sum(int(part) for part in text.split('+')))\n"
+
+
+def test_the_runner_runs_a_suite_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its agent is one of ours, asked by ``evaluate`` and stored; its report is our leaderboard."""
     Runner = executed("runner", time=time, Benchmark=object, Environment=object)["BenchmarkRunner"]
-    cases = [("1 + 1", "2"), ("2 + 2", "4")]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sums.yaml").write_text(SUMS)
+    (tmp_path / "adder.py").write_text(ADDER)
+    asked: list[str] = []
+
+    def execute_agent(agent: str, inputs: object, configuration: Mapping[str, str]) -> RunResult:
+        asked.append(configuration["store"])
+        return evaluate(str(inputs), agent, store=configuration["store"], epochs=1)
 
     class Ours(Runner):  # type: ignore[misc, valid-type]
-        def __init__(self) -> None:
-            self.stored: list[tuple[str, str]] = []
-
         def load_benchmark_suite(self, suite_id: str) -> SimpleNamespace:
-            own = SimpleNamespace(
-                id="sums", num_runs=3, input=cases, expected_outputs=[target for _, target in cases]
+            (benchmark,) = load_suite(Path(f"{suite_id}.yaml")).suite.benchmarks
+            return SimpleNamespace(
+                benchmarks=[
+                    SimpleNamespace(
+                        id=benchmark.benchmark_id,
+                        num_runs=benchmark.epochs,
+                        input_data=f"{suite_id}.yaml",
+                        expected_outputs=[case.target for case in benchmark.cases],
+                    )
+                ]
             )
-            own.input_data = own.test_data = own.dataset = cases
-            return SimpleNamespace(benchmarks=[own])
 
         def __getattr__(self, name: str) -> Any:  # the steps that the requirement only names
             return {
-                "setup_environment": lambda benchmark: SimpleNamespace(configuration={}),
+                "setup_environment": lambda benchmark: SimpleNamespace(configuration={"store": "sqlite:///sums.db"}),
+                "execute_warmup": lambda agent, benchmark, env: execute_agent(
+                    agent, benchmark.input_data, {"store": "sqlite:///warm.db"}
+                ),
+                "execute_agent": execute_agent,
                 "capture_metrics": lambda: {"at": time.process_time()},
                 "calculate_delta": lambda before, after: {"cpu_s": after["at"] - before["at"]},
-                "validate_output": lambda output, expected: output == expected,
+                "validate_output": lambda run, expected: (
+                    [sample.output for sample in run.arms[0].samples] == expected
+                ),
                 "should_terminate_early": lambda result, benchmark: result["status"] == "failed",
-                "aggregate_runs": lambda runs: {"validated": [run["validation"] for run in runs], "runs": runs},
-                "calculate_scores": lambda found, benchmark: {"accuracy": sum(found["validated"]) / 3},
-                "store_results": lambda agent, benchmark, scores: self.stored.append((agent, benchmark)),
-                "generate_benchmark_report": lambda suite, agent, results: {"suite": suite, "results": results},
-                "execute_warmup": lambda *_: None,
+                "aggregate_runs": lambda runs: runs,
+                "calculate_scores": lambda runs, benchmark: {
+                    "accuracy": sum(run["output"].arms[0].scores["accuracy"] * run["validation"] for run in runs) / 3
+                },
+                "store_results": lambda agent, benchmark, scores: None,  # evaluate has stored them
+                "generate_benchmark_report": lambda suite, agent, results: (
+                    results,
+                    leaderboard(suite=suite, store="sqlite:///sums.db"),
+                ),
                 "cleanup_environment": lambda env: None,
-            }.get(name, lambda *_: [str(eval(text)) for text, _ in cases])
+            }[name]
 
-    ours = Ours()
-    assert ours.run_benchmark_suite("sums", "adder") == {"suite": "sums", "results": [{"accuracy": 1.0}]}
-    assert ours.stored == [("adder", "sums")]
+    results, board = Ours().run_benchmark_suite("sums", "adder.py@adder")
+    assert results == [{"accuracy": 1.0}]
+    assert asked == ["sqlite:///warm.db"] * 3 + ["sqlite:///sums.db"] * 3
+    (entry,) = board.entries
+    assert (entry.name, entry.scores["accuracy"].score) == ("adder", 1.0)
 
 
 def test_the_detector_agrees_with_ours_about_what_became_worse(room: Room) -> None:

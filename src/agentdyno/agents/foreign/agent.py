@@ -285,6 +285,7 @@ def _readings(process: LineProcess, exchange: CaseInProgram) -> dict[str, float]
     readings = {"duration_s": (exchange.ended_ns - exchange.sent_ns) / 1e9}
     if exchange.cpu_s is not None:
         readings["cpu_s"] = exchange.cpu_s
+    readings.update(exchange.stored)
     peak = _peak_rss_bytes(process.pid)
     return readings if peak is None else {**readings, "peak_rss_bytes": peak}
 

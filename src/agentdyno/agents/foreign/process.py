@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 from agentdyno.agents.foreign.channel import Channel, ProgramStart, start_program
 from agentdyno.agents.foreign.messages import CLOSE, Greeting, ProgramReply, ReplyKind, greeting_in, read_line
+from agentdyno.agents.foreign.storage import stored_by
 from agentdyno.workers.clock_check import cpu_clock
 from agentdyno.workers.peer import GRACE_S, PeerFlooded, PeerLost
 
@@ -20,8 +22,8 @@ READ_BYTES = 1 << 16
 class CaseInProgram:
     """A case that was sent, and what has come back for it. Times are nanoseconds of one clock.
 
-    ``cpu_s`` is CPU time of the program alone, without processes that it starts; unknown where other cases were in
-    the program at the same time.
+    ``cpu_s`` is CPU time of the program alone, without processes that it starts, and ``stored`` what it read from
+    storage and wrote to it; unknown where other cases were in the program at the same time.
     """
 
     answered: asyncio.Future[ProgramReply]
@@ -31,6 +33,7 @@ class CaseInProgram:
     chunks_ns: list[int] = field(default_factory=list)
     streamed_bytes: int = 0
     cpu_s: float | None = None
+    stored: Mapping[str, float] = field(default_factory=dict)
     alone: bool = True
 
     @property
@@ -129,7 +132,7 @@ class LineProcess:
         if len(self._running) > 1:
             for other in self._running.values():
                 other.alone = False
-        cpu_s = self._cpu_s()
+        cpu_s, stored = self._cpu_s(), stored_by(self.pid)
         self._send(self._channel.write_fd, line)
         exchange.sent_ns = perf_counter_ns()
         try:
@@ -139,6 +142,9 @@ class LineProcess:
         after_s = self._cpu_s()
         if exchange.alone and cpu_s is not None and after_s is not None:
             exchange.cpu_s = after_s - cpu_s
+            stored_now = stored_by(self.pid)
+            if stored is not None and stored_now is not None:
+                exchange.stored = stored_now.readings_since(stored)
         return reply, exchange
 
     def tail(self) -> str | None:

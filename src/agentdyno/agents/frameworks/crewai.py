@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentdyno.agents.frameworks.trail import ToolRun, Trail, arguments_of, question, tokens
+from agentdyno.contracts import CaseFailed
+from agentdyno.model.sample import FailureKind
 
 ONLY_INPUT = "input"
 """What the input of a case is called for a crew or a flow that names no variable."""
@@ -41,7 +43,7 @@ class CrewAgent:
         text = question(prompt, history).flattened
         if len(self._variables) > 1:
             names = ", ".join(self._variables)
-            raise ValueError(f"the crew takes {names}; give a case input with these keys")
+            raise CaseFailed(FailureKind.EXCEPTION, f"the crew takes {names}; give a case input with these keys")
         return {self._variables[0] if self._variables else ONLY_INPUT: text}
 
 

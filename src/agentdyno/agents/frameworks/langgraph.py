@@ -8,8 +8,11 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
+from agentdyno.agents.frameworks.handed import handed
 from agentdyno.agents.frameworks.trail import FrameworkCall, Question, ToolRun, Trail, is_messages, question, tokens
+from agentdyno.contracts import CaseFailed
 from agentdyno.model.case import Usage
+from agentdyno.model.sample import FailureKind
 
 MESSAGES = "messages"
 STRUCTURED = "structured_response"
@@ -21,13 +24,15 @@ class GraphAgent:
     """A compiled graph, one run of it a turn, each in a thread of its own where the graph keeps checkpoints.
 
     A state with ``messages`` gets the conversation; any other gets the case's input as it is, a text under the only
-    key that the graph takes. The answer is the structured response, the last message's text, or the state.
+    key that the graph takes. A function under ``@entrypoint`` gets the input, whatever it is. The answer is the
+    structured response, the last message's text, or the state.
     """
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
         self._handler = _handler_class()
-        self._keys = tuple(graph.get_input_jsonschema().get("properties", {}))
+        self._has_state = hasattr(graph, "builder")
+        self._keys = _state_keys(graph) if self._has_state else ()
 
     async def run(
         self,
@@ -38,6 +43,7 @@ class GraphAgent:
         input_key: str = "",
         output_key: str = "",
         config: Mapping[str, object] | None = None,
+        context: object = None,
     ) -> object:
         trail = Trail()
         state = self._state(trail, prompt, history, input_key)
@@ -45,10 +51,12 @@ class GraphAgent:
         chosen = own.get("configurable")
         own["configurable"] = {"thread_id": uuid4().hex, **(chosen if isinstance(chosen, Mapping) else {})}
         own["callbacks"] = [self._handler(trail)]
+        # older versions have no context
+        further = {} if context is None else {"context": await handed("context", context)}
         if not stream:
-            return self._taken(trail, await self._graph.ainvoke(state, own), output_key)
+            return self._taken(trail, await self._graph.ainvoke(state, own, **further), output_key)
         last: object = None
-        async for mode, part in self._graph.astream(state, own, stream_mode=[MESSAGES, "values"]):
+        async for mode, part in self._graph.astream(state, own, stream_mode=[MESSAGES, "values"], **further):
             if mode == "values":
                 last = part
             elif _is_reply(part[0]) and text_of(part[0]):
@@ -66,6 +74,8 @@ class GraphAgent:
             return {input_key or MESSAGES: [*kept, *chat_messages(question(prompt))]}
         if input_key:
             return {input_key: prompt}
+        if not self._has_state:
+            return prompt
         if isinstance(prompt, dict) and (MESSAGES not in self._keys or prompt.keys() <= set(self._keys)):
             return prompt
         if MESSAGES in self._keys or not self._keys:
@@ -73,7 +83,7 @@ class GraphAgent:
         if isinstance(prompt, str) and len(self._keys) == 1:
             return {self._keys[0]: prompt}
         names = ", ".join(self._keys)
-        raise ValueError(
+        raise _asked_wrongly(
             f"the graph takes {names}; give a case input with these keys, or config input_key: one of them"
         )
 
@@ -117,7 +127,23 @@ class RunnableAgent:
         if len(rest) == 1:
             value: dict[str, object] = {rest[0]: asked.text if is_messages(prompt) else prompt}
             return value if past is None else {**value, past: chat_messages(Question("", asked.before))[:-1]}
-        raise ValueError(f"the runnable takes {', '.join(self._keys)}; give a case input with these keys")
+        raise _asked_wrongly(f"the runnable takes {', '.join(self._keys)}; give a case input with these keys")
+
+
+def _asked_wrongly(message: str) -> CaseFailed:
+    """A case or a config that does not fit: nothing of the agent's code is to be shown for that."""
+    return CaseFailed(FailureKind.EXCEPTION, message)
+
+
+def _state_keys(graph: Any) -> tuple[str, ...]:
+    """The keys of the state that a graph takes.
+
+    Its builder knows them. The JSON schema does too, but making one fails for a state with types that pydantic has no
+    schema for, ``typing.TypedDict`` under Python 3.11 among them.
+    """
+    builder = graph.builder
+    known = getattr(builder, "schemas", {}).get(getattr(builder, "input_schema", None))
+    return tuple(graph.get_input_jsonschema().get("properties", {}) if known is None else known)
 
 
 def chat_messages(asked: Question) -> list[dict[str, str]]:
@@ -142,7 +168,7 @@ def _answer(state: object, output_key: str) -> object:
         return _plain(state)
     if output_key:
         if output_key not in state:
-            raise ValueError(f"the graph's state has no {output_key!r}; it has {', '.join(map(str, state))}")
+            raise _asked_wrongly(f"the graph's state has no {output_key!r}; it has {', '.join(map(str, state))}")
         return _plain(state[output_key])
     if state.get(STRUCTURED) is not None:
         return state[STRUCTURED]

@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from agentdyno.agents.frameworks.handed import handed
 from agentdyno.agents.frameworks.trail import FrameworkCall, ToolRun, Trail, arguments_of, question, tokens
 from agentdyno.model.case import Usage
 
@@ -28,6 +29,7 @@ class OpenAIAgent:
         *,
         stream: bool = False,
         max_turns: int = MAX_TURNS,
+        context: object = None,
     ) -> object:
         trail = Trail()
         asked = question(prompt, history)
@@ -37,12 +39,12 @@ class OpenAIAgent:
             items = [*kept, {"role": "user", "content": asked.text}]
         elif asked.before:
             items = [{"role": message.role, "content": message.content} for message in asked.messages]
-        hooks = self._hooks(trail)
+        how = {"max_turns": max_turns, "hooks": self._hooks(trail), "context": await handed("context", context)}
         if not stream:
-            done = await self._runner.run(self._agent, items, max_turns=max_turns, hooks=hooks)
+            done = await self._runner.run(self._agent, items, **how)
             trail.recorder.memory = done.to_input_list()
             return done.final_output
-        running = self._runner.run_streamed(self._agent, items, max_turns=max_turns, hooks=hooks)
+        running = self._runner.run_streamed(self._agent, items, **how)
         async for event in running.stream_events():
             if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
                 trail.delta()
@@ -106,7 +108,8 @@ def _hooks_class() -> Any:
             arguments = arguments_of(getattr(context, "tool_arguments", None))
             trail.tool(ToolRun(tool.name, arguments, began_s, trail.now(), result, span=call_id))
 
-        async def on_handoff(self, _context: Any, from_agent: Any, to_agent: Any) -> None:
+        # the only hook that the framework calls by names
+        async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:  # noqa: ARG002
             self._trail.note("handoff", f"{from_agent.name} to {to_agent.name}")
 
     return TrailHooks

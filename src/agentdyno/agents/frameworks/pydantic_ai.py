@@ -6,8 +6,11 @@ from collections.abc import AsyncIterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from agentdyno.agents.frameworks.handed import NOT_GIVEN, handed
 from agentdyno.agents.frameworks.trail import ChatText, FrameworkCall, ToolRun, Trail, arguments_of, question, tokens
+from agentdyno.contracts import CaseFailed
 from agentdyno.model.case import Usage
+from agentdyno.model.sample import FailureKind
 
 
 class PydanticAgent:
@@ -21,10 +24,17 @@ class PydanticAgent:
         self._agent = agent
         self._parts: Any = import_module("pydantic_ai.messages")
 
-    async def run(self, prompt: object, history: list[dict[str, object]], *, stream: bool = False) -> object:
+    async def run(
+        self,
+        prompt: object,
+        history: list[dict[str, object]],
+        *,
+        stream: bool = False,
+        deps: object = NOT_GIVEN,
+    ) -> object:
         trail = Trail()
         asked = question(prompt, history)
-        options: dict[str, object] = {}
+        options: dict[str, object] = {"deps": await self._deps(deps)}
         kept = trail.recorder.memory
         if isinstance(kept, list) and history:
             options["message_history"] = kept
@@ -36,6 +46,19 @@ class PydanticAgent:
         trail.recorder.memory = done.all_messages()
         self._note(trail, done.new_messages())
         return done.output
+
+    async def _deps(self, given: object) -> object:
+        kind = getattr(self._agent, "deps_type", None)
+        if given is not NOT_GIVEN:
+            return await handed("deps", given, kind)
+        if not isinstance(kind, type) or kind in (type(None), object):
+            return None
+        raise CaseFailed(
+            FailureKind.EXCEPTION,
+            f"the agent wants dependencies of its deps_type, {kind.__name__}, and has none",
+            fatal=True,
+            remedy="Give `deps:` in the agent's config: its fields, or file.py@name of a function that makes them.",
+        )
 
     async def _history(self, before: Sequence[ChatText]) -> list[object]:
         parts = self._parts

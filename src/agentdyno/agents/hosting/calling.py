@@ -13,8 +13,10 @@ from agentdyno.agents.frameworks.detect import adapted, framework_of, not_an_age
 from agentdyno.agents.frameworks.factory import is_factory, made_by
 from agentdyno.agents.hosting.answer import mark, take
 from agentdyno.agents.hosting.recorder import Recorder
+from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError, SpecError, nearest
 from agentdyno.model.case import Case
+from agentdyno.model.sample import FailureKind
 
 Call = Callable[[], object]
 _IN_PIECES = (GeneratorType, AsyncGeneratorType, Awaitable)
@@ -48,6 +50,21 @@ class Callee:
         called = getattr(function, "__call__", None)  # noqa: B004  (an object whose call is async)
         kinds = inspect.iscoroutinefunction, inspect.isasyncgenfunction
         return any(is_kind(item) for item in (function, called) for is_kind in kinds)
+
+    def refuse_made_agent(self, returned: object) -> None:
+        """Raises ``CaseFailed`` where a function that was asked a question made an agent of it."""
+        framework = framework_of(returned)
+        if framework is None and not inspect.isroutine(returned):
+            return
+        made = "a function" if framework is None else framework.forms
+        asked = self.input_name or next(iter(inspect.signature(self.function).parameters), "")
+        raise CaseFailed(
+            FailureKind.SERIALISATION,
+            f"asked a question, it made {made} instead of an answer",
+            fatal=True,
+            remedy=f"Give `{asked}:` in the agent's config: then it is called with that once, and what it makes is "
+            "asked.",
+        )
 
     def call(self, case: Case, text: object, history: list[dict[str, object]]) -> Call:
         """A call that is ready to be made, on whatever thread."""
@@ -191,6 +208,8 @@ class CaseTurns:
 
     def take(self, returned: object) -> None:
         """Notes what the call returned."""
+        if not isinstance(returned, (str, dict, list)):
+            self._callee.refuse_made_agent(returned)
         self.output = take(self._recorder, returned, self._before)
         if self._by_turn:
             self._recorder.event("message", "assistant", self.output)

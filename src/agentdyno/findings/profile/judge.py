@@ -89,6 +89,7 @@ class ProfileMaking:
     )
     places: dict[tuple[ProfilePhase, str], PlaceTotal] = field(default_factory=dict)
     use: UseOfResources = field(default_factory=UseOfResources)
+    use_without_spans: UseOfResources = field(default_factory=UseOfResources)
     calls: list[CallTokens] = field(default_factory=list)
     told: dict[str, float] = field(default_factory=dict)
     rules: Rules = field(default_factory=dict)
@@ -103,12 +104,13 @@ class ProfileMaking:
     simulated: bool = False
 
     def add(self, execution: ProfiledExecution) -> None:
-        """One without any span is counted and otherwise left out."""
+        """One without any span is counted; what it used is told where no other has spans."""
         arranged = arrange(execution)
         self.unreadable += arranged.tree.unreadable
         self.simulated = self.simulated or execution.simulated
         if not arranged.tree.spans:
             self.without_spans += 1
+            self.use_without_spans.add(execution, arranged.tree)
             return
         self.executions += 1
         self.wall_s += arranged.tree.wall_s
@@ -135,7 +137,8 @@ class ProfileMaking:
         critical_s[ProfilePhase.OWN_CODE] -= executor_s
         totals = ProfileTotals(self.executions, self.wall_s, critical_s, cpu_known, tokens, executor_s)
         outward_s = sum(self.phases[phase].self_s for phase in _OUTWARD)
-        data = ProfileData(self._phases(), self._bottlenecks(), self.use.result(self._not_own_s(), outward_s), tokens)
+        use = self.use if self.executions else self.use_without_spans
+        data = ProfileData(self._phases(), self._bottlenecks(), use.result(self._not_own_s(), outward_s), tokens)
         return PerformanceProfile(
             self.subject.agent,
             data,

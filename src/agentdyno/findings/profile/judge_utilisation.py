@@ -11,6 +11,8 @@ from agentdyno.findings.profile.model import ProfiledExecution, ProfilePhase, Re
 
 _OUTWARD = (ProfilePhase.MODEL, ProfilePhase.TOOL, ProfilePhase.RETRIEVAL)
 _MEANS = ("read_bytes", "write_bytes", "gpu_percent", "gpu_memory_bytes")
+_STEPS = "workflow.peak_rss_bytes"
+"""Of a workflow's steps, whose storage nobody counts."""
 
 
 @dataclass(slots=True)
@@ -24,6 +26,7 @@ class UseOfResources:
     means: dict[str, list[float]] = field(default_factory=dict)
     overlap_s: float = 0.0
     possible_s: float = 0.0
+    of_processes: bool = False
 
     def add(self, execution: ProfiledExecution, tree: SpanTree) -> float | None:
         """The CPU seconds of the agent's own processes in this execution, where they were measured."""
@@ -35,6 +38,8 @@ class UseOfResources:
             self.cpu_s += cpu_s
             self.cpu_wall_s += tree.wall_s
             self.cpu_executions += 1
+        if cpu_s is not None and "peak_rss_bytes" in readings and _STEPS not in readings:
+            self.of_processes = True
         if "peak_rss_bytes" in readings:
             self.peaks.append(readings["peak_rss_bytes"])
         for name in _MEANS:
@@ -64,8 +69,9 @@ class UseOfResources:
 
     def _stored(self, name: str) -> float | None:
         """A process that is measured tells of storage only where it used it: the others used none."""
-        told = self.means.get(name)
-        return math.fsum(told) / max(len(told), self.cpu_executions) if told else None
+        told = self.means.get(name, [])
+        executions = max(len(told), self.cpu_executions)
+        return math.fsum(told) / executions if told or self.of_processes else None
 
     def _mean(self, name: str) -> float | None:
         told = self.means.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from agentdyno.findings.profile.model import (
@@ -47,7 +48,8 @@ _TOKENS = (
 def profile_tables(profile: PerformanceProfile) -> list[Table]:
     """Phases, bottlenecks, use of resources, tokens, opportunities, and of one case its spans."""
     if not profile.executions:
-        return []
+        used = _utilisation(profile)
+        return [] if used is None else [replace(used, title=f"Use of resources of {_subject(profile)}")]
     tables = [_phases(profile), _bottlenecks(profile), _utilisation(profile), _tokens(profile)]
     tables += [_opportunities(profile), *(_spans(tree) for tree in profile.trees[:MOST_TREES])]
     return [table for table in tables if table is not None]

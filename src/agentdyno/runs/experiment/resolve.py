@@ -89,6 +89,9 @@ def _instrument_code(name: str, spec: Spec) -> CodeReference:
     local = registered("instruments").get(name)
     if local is not None:
         return _code_of_object(name, local.target, imports, spec.isolation)
+    project = project_objects("instruments", project_files(load_workspace(Path(spec.base_dir))))
+    if name in project:
+        return CodeReference(name, files=(str(project[name].file),), imports=imports)
     if imports or any(entry.experiment.partition("@")[2] for entry in spec.entries):
         files = tuple(
             target.files[0]
@@ -96,7 +99,7 @@ def _instrument_code(name: str, spec: Spec) -> CodeReference:
             if (target := parse_reference(entry.experiment, Path(spec.base_dir))) is not None and target.files
         )
         return CodeReference(name, files=(*imports, *dict.fromkeys(files)))
-    raise unknown("instruments", name)
+    raise unknown("instruments", name, project)
 
 
 def _code(target: Target, imports: tuple[str, ...]) -> CodeReference:

@@ -149,12 +149,18 @@ def _agents(rows: Mapping[str, Any], source: str, base_dir: str) -> dict[str, Ag
 
 
 def project_files(workspace: Workspace) -> tuple[Path, ...]:
-    """The Python files in which the project's experiments are looked for."""
+    """The Python files in which what the project registers is looked for.
+
+    Without a ``dyno.yaml`` the project is the folder of the spec and those above it, up to the current one.
+    """
     from agentdyno.registry.project import EXPERIMENTS_FOLDER
 
     folder = Path(workspace.base_dir)
     named = [folder / item for item in workspace.imports]
-    return (*named, *sorted((folder / EXPERIMENTS_FOLDER).glob("*.py")))
+    here = Path.cwd()
+    above = [item for item in folder.parents if item.is_relative_to(here)] if not workspace.source else []
+    found = [path for place in (folder, *above) for path in sorted((place / EXPERIMENTS_FOLDER).glob("*.py"))]
+    return (*named, *found)
 
 
 def _paths(key: str, patterns: Sequence[str], folder: Path, source: str) -> tuple[str, ...]:

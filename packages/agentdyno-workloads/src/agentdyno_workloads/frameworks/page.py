@@ -162,15 +162,14 @@ def fault_rows(run: RunResult) -> Iterator[str]:
 
 def page(runs: dict[str, RunResult]) -> Iterator[str]:
     run = runs[OVERHEAD]
-    environment = run.environment
     yield "# Agent frameworks beside a bare loop\n"
     yield (
         "One task for all: call a tool that adds two numbers, then answer; two requests to a simulated model\n"
         "without latency, each framework in its own environment and process, all in turn. CPU time is that of the\n"
         "framework's process. Every answer was checked. `make results` renews this page.\n"
     )
-    machine = f"{environment.cpu_count} CPUs ({environment.cpu_model}), Python {environment.python}"
-    yield f"{_made_by(run)}, {machine}. `scripts/frameworks.sh core more crewai` makes the environments.\n"
+    where = f"{_machine(run)}, Python {run.environment.python}"
+    yield f"{_made_by(run)}, {where}. `scripts/frameworks.sh core more crewai` makes the environments.\n"
     yield "\n".join(overhead_rows(run)) + "\n"
     count = len(values(run, BARE, "result.task_cpu_s"))
     yield (
@@ -206,8 +205,9 @@ def _suite(run: RunResult) -> Iterator[str]:
         yield "## Feature by feature\n"
         count = len(values(run, BARE, "result.latency_cpu_s"))
         yield (
-            f"{_made_by(run)}. CPU milliseconds: of the bare loop itself, and of each framework beyond it, with\n"
-            f"95 % intervals; medians of {count}.\n"
+            f"{_made_by(run)}, {_machine(run)}.\n"
+            "CPU milliseconds: of the bare loop itself, and of each framework beyond it, with 95 % intervals;\n"
+            f"medians of {count}.\n"
         )
         yield "\n".join(suite_rows(run)) + "\n"
         yield "\n".join(pace_rows(run)) + "\n"
@@ -231,6 +231,10 @@ def _faults(run: RunResult) -> Iterator[str]:
 
 def _made_by(run: RunResult) -> str:
     return f"`dyno run workload:frameworks/{run.name}`, run `{run.run_id}`, {day_of(run)}"
+
+
+def _machine(run: RunResult) -> str:
+    return f"{run.environment.cpu_count} CPUs ({run.environment.cpu_model})"
 
 
 def _more(own: np.ndarray, bare: np.ndarray) -> str:
