@@ -1,5 +1,6 @@
 import type { ReactElement } from "react";
 import { ApiError } from "../api/client";
+import { Prose } from "./Prose";
 import { SignIn } from "./SignIn";
 
 /** What went wrong, what to do, and a way to try again. A refused key shows the box for another one. */
@@ -25,7 +26,11 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
         </ul>
       )}
       {problem?.near && problem.near.length > 0 && !problem.remedy?.startsWith("Did you mean") && <p>Did you mean {problem.near.join(", ")}?</p>}
-      {problem?.remedy && <p>{problem.remedy}</p>}
+      {problem?.remedy && (
+        <p>
+          <Prose text={problem.remedy} />
+        </p>
+      )}
       {retry && (
         <button type="button" onClick={retry}>
           Try again

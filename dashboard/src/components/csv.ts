@@ -16,15 +16,26 @@ export function fileName(caption: string): string {
   return `${caption.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "table"}.csv`;
 }
 
-/** Cells beside each other keep a blank between their parts, which is space on the screen. */
+/** The box that a text stands in: texts of one box follow each other without a gap, those of two are apart on the screen. */
+function boxOf(element: HTMLElement): HTMLElement {
+  let box = element;
+  while (box.parentElement && /^(inline|contents)$/.test(getComputedStyle(box).display)) box = box.parentElement;
+  return box;
+}
+
 function shownText(cell: HTMLElement): string {
-  const parts: string[] = [];
-  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  let text = "";
+  let last: HTMLElement | null = null;
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const around = walker.currentNode.parentElement;
-    if (around?.closest("[aria-hidden=true], .visually-hidden") === null) parts.push(walker.currentNode.textContent ?? "");
+    if (walker.currentNode.nodeName === "BR") text += " ";
+    if (walker.currentNode.nodeType !== Node.TEXT_NODE || !around || around.closest("[aria-hidden=true], .visually-hidden")) continue;
+    const box = boxOf(around);
+    text += `${last === null || last === box ? "" : " "}${walker.currentNode.textContent ?? ""}`;
+    last = box;
   }
-  return parts.join(" ");
+  return text;
 }
 
 /** Saves what the table shows: its columns and rows, in their order. */

@@ -9,6 +9,7 @@ export { Empty } from "./Empty";
 export { ErrorBox } from "./ErrorBox";
 export { Filters } from "./Filters";
 export { Loading } from "./Loading";
+export { Prose } from "./Prose";
 export { Show } from "./Resource";
 export { SignIn } from "./SignIn";
 export { Sparkline } from "./Sparkline";

@@ -89,10 +89,12 @@ function Ways({ group, change }: Evidence): ReactElement {
       {before && <Link to={`/runs/${encodeURIComponent(before)}`}>Baseline run</Link>}
       {change?.baseline && (
         <Link to={address("/compare", { agents: `${change.baseline},${change.agent}`, suite: group.suite })}>
-          Compare {change.baseline} with {change.agent}
+          Compare with its baseline<span className="visually-hidden">: {change.baseline} with {change.agent}</span>
         </Link>
       )}
-      <Link to={`/agents/${encodeURIComponent(name)}`}>{name}</Link>
+      <Link to={`/agents/${encodeURIComponent(name)}`}>
+        The agent<span className="visually-hidden"> {name}</span>
+      </Link>
     </p>
   );
 }

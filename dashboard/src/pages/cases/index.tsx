@@ -1,12 +1,13 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { RunPage, SampleRow } from "../../api/answers";
+import type { RunPage, RunPlace, SampleRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Filters, Loading, Select, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
 import { asText, count, duration, money, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, useQueryParam } from "../../router";
 import type { PageProps } from "..";
+import { FormMark } from "../../shared/FormMark";
 import { SearchField } from "../../shared/SearchField";
 import { ShortText } from "../../shared/TextFold";
 import { api, caseAddress, runAddress, shortId } from "../../shared/paths";
@@ -80,6 +81,7 @@ export default function Cases({ params }: PageProps): ReactElement {
   const [text, setText] = useQueryParam("text");
   const [score, setScore] = useQueryParam("score");
   const run = useResource<RunPage>(api("runs", runId));
+  const place = useResource<RunPlace>(api("runs", runId, "place"));
   const arms = run.data?.run.arms ?? [];
   const suite = run.data ? run.data.run.suite !== null : true;
   const samples = useSamples(runId, { status, agent, benchmark, arm });
@@ -90,7 +92,7 @@ export default function Cases({ params }: PageProps): ReactElement {
     <>
       <div className="page-head">
         <h1>
-          Cases of <Link to={runAddress(runId)}>{run.data?.run.name ?? shortId(runId)}</Link>
+          Cases of <Link to={runAddress(runId)}>{run.data?.run.name ?? shortId(runId)}</Link> <FormMark form={place.data?.form ?? ""} />
         </h1>
         <CommandHint command={`dyno show ${shortId(runId)} --json`} />
       </div>

@@ -4,6 +4,7 @@ import { StatusBadge, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, duration, moneySum, percent, points, quantity } from "../../format";
 import { Link } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
 import { FormMark } from "../../shared/FormMark";
 import { runAddress, shortId } from "../../shared/paths";
 
@@ -26,7 +27,7 @@ function label(subject: RunSubject): ReactElement {
   const { label: name, params, side } = subject;
   return (
     <span className="runs-subject" title={[name, params, side].filter(Boolean).join(" ")}>
-      {name}
+      <AgentLabel label={name} cut />
       {params && <span className="muted"> {params}</span>}
       {side && <span className="muted"> {side}</span>}
     </span>
@@ -34,7 +35,9 @@ function label(subject: RunSubject): ReactElement {
 }
 
 /** The overall score of an agent, or the median of what an experiment or a load measures. */
-function result({ score, metric, unit, median }: RunSubject): ReactElement {
+function result(row: RunRow, { score, metric, unit, median }: RunSubject): ReactElement {
+  // Beside scores of other agents a time would be read as one.
+  if (row.kind === "suite" && score === null) return <span className="muted">{UNKNOWN}</span>;
   if (score !== null) return <span title="Overall score, points of a hundred">{points(score)}</span>;
   if (median === null) return <span className="muted">{UNKNOWN}</span>;
   return <span title={`Median of ${metric}`}>{quantity(median, unit)}</span>;
@@ -105,8 +108,8 @@ export function columnsOf(ticked: readonly string[], onTick: (runId: string) => 
       title: "The overall score of an agent, else the median of what is measured",
       align: "right",
       first: "descending",
-      value: (row) => row.subjects[0]?.score ?? row.subjects[0]?.median ?? null,
-      render: (row) => <Lines row={row} of={result} />,
+      value: (row) => row.subjects[0]?.score ?? (row.kind === "suite" ? null : (row.subjects[0]?.median ?? null)),
+      render: (row) => <Lines row={row} of={(subject) => result(row, subject)} />,
     },
     {
       key: "passed",

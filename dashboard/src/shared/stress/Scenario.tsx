@@ -9,7 +9,7 @@ import { Warnings } from "../Warnings";
 import type { Palette } from "../../palette";
 import { curveOption, drawn } from "./curves";
 import type { Axis, Shown } from "./curves";
-import { figureName, figureText, limitText, objectiveValue, plainName, verdictText } from "./words";
+import { figureName, figureText, limitSentence, objectiveValue, plainName, verdictText } from "./words";
 
 function CurveChart({ report, curve, axis, objectives }: Shown): ReactElement {
   const option = useCallback(
@@ -132,8 +132,7 @@ export function Scenario({ report, objectives }: { report: ScenarioReport; objec
         </p>
       ) : (
         <p>
-          Limited by {limitText(report.limited_by)}
-          {report.evidence && `: ${report.evidence}`}
+          {limitSentence(report.limited_by, report.evidence)}
         </p>
       )}
       <Curves report={report} axis="time" objectives={objectives} />

@@ -173,12 +173,20 @@ function Baselines({ name, newest }: { name: string; newest: string | undefined 
   );
 }
 
+/** Versions in the order in which they came, the newest on top; ranks have their own column. */
+function newestFirst(scores: readonly MatrixEntry[], versions: readonly AgentVersion[]): MatrixEntry[] {
+  const place = new Map(versions.map((item, index) => [item.version, index]));
+  return scores.toSorted((a, b) => (place.get(a.version) ?? versions.length) - (place.get(b.version) ?? versions.length));
+}
+
 function Ways({ page }: { page: AgentPage }): ReactElement {
   const { agent, versions } = page;
   const [newest, before] = versions;
   return (
     <nav className="row" aria-label="More about the agent">
       <Link to={address("/history", { subject: agent.name })}>History</Link>
+      <Link to={address("/runs", { q: agent.name })}>Its runs</Link>
+      <Link to={address("/grid", { agent: agent.name })}>Cases by version</Link>
       <Link to={address("/alerts", { agent: agent.name })}>Regressions</Link>
       {newest && before && (
         <Link to={address("/compare", { agents: `${agent.name}@${before.version},${agent.name}@${newest.version}` })}>
@@ -211,9 +219,10 @@ function Body({ page }: { page: AgentPage }): ReactElement {
       <Table
         caption="Newest scores over all suites, by version"
         columns={BOARD}
-        rows={scores}
+        rows={newestFirst(scores, versions)}
         rowKey={(row) => row.agent}
         sortParam="scores"
+        compact={["version", "overall"]}
         empty={<Empty title="It is not on the board yet. To put it there:" command={run} />}
       />
       <h2>Suites it has run</h2>

@@ -4,7 +4,7 @@ import type { Answer } from "../../../api/answers";
 import { asText, count, duration, money, plural } from "../../../format";
 import { useExporting } from "../../../shared/exporting";
 import { TextFold } from "../../../shared/TextFold";
-import { stepsOf, wholeTime } from "./waterfall";
+import { countOf, stepsOf, wholeTime } from "./waterfall";
 import type { Step } from "./waterfall";
 
 const KINDS: Record<string, string> = {
@@ -94,7 +94,7 @@ export function Waterfall({ answer }: { answer: Answer }): ReactElement | null {
   return (
     <details className="waterfall" open>
       <summary>
-        {plural(answer.events.length, "step")}, {duration(whole)} from left to right
+        {plural(countOf(steps), "step")}, {duration(whole)} from left to right
       </summary>
       <Rows steps={steps} whole={whole} agent={answer.agent} />
     </details>

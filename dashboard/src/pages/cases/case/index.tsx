@@ -9,7 +9,7 @@ import { FormMark } from "../../../shared/FormMark";
 import { ExportButton } from "../../../shared/ExportButton";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
-import { api, caseAddress, casesAddress, profileAddress, shortId } from "../../../shared/paths";
+import { api, caseAddress, casesAddress, profileAddress, runAddress, shortId } from "../../../shared/paths";
 import { casesOf } from "../samples";
 import type { FailedAt } from "../samples";
 import { useSamples } from "../useSamples";
@@ -170,6 +170,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
       </div>
       <nav className="row" aria-label="Failed cases">
         <ExportButton name={`case-${caseId}`} />
+        <Link to={runAddress(runId)}>The run</Link>
         <Link to={casesAddress(runId)}>All failures of the run</Link>
         <Link to={profileAddress(runId, { case: caseId, benchmark, agent })}>Its spans: waterfall and flame view</Link>
         {near.previous && <Link to={caseAddress(runId, near.previous.benchmark, near.previous.caseId)}>Previous failure (k)</Link>}

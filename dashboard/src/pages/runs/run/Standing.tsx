@@ -2,8 +2,9 @@ import type { ReactElement } from "react";
 import type { AgentStanding, ArmStanding, HeadToHead, ScorerTrouble, SuiteStanding } from "../../../api/answers";
 import { Delta, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
-import { count, duration, money, moneySum, number, percent, plural, points } from "../../../format";
+import { count, duration, money, moneyColumn, moneySum, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
+import { AgentLabel } from "../../../shared/AgentLabel";
 import { agentAddress, casesAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
 import { DIMENSIONS } from "../../../shared/dimensions";
@@ -47,6 +48,7 @@ function scorerColumns(agents: readonly AgentStanding[]): Column<AgentStanding>[
 }
 
 function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<AgentStanding>[] {
+  const perSuccess = moneyColumn(agents.map((agent) => agent.cost_per_success_usd), "success");
   return [
     {
       key: "agent",
@@ -54,7 +56,10 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
       value: (row) => row.agent,
       render: (row) => (
         <span>
-          <Link to={agentAddress(row.agent)}>{row.agent}</Link> {row.simulated && <span className="badge">simulated</span>}{" "}
+          <Link to={agentAddress(row.agent)}>
+            <AgentLabel label={row.agent} />
+          </Link>{" "}
+          {row.simulated && <span className="badge">simulated</span>}{" "}
           {row.missing.length > 0 && (
             <span className="badge" title={`Unknown: ${row.missing.join(", ")}`}>
               {DIMENSIONS.length - row.missing.length} of {DIMENSIONS.length} dimensions
@@ -103,10 +108,10 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
     { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: cost },
     {
       key: "per-success",
-      label: "$ per success",
+      label: `$ ${perSuccess.per}`,
       align: "right",
       value: (row) => row.cost_per_success_usd,
-      render: (row) => money(row.cost_per_success_usd),
+      render: (row) => perSuccess.text(row.cost_per_success_usd),
     },
   ];
 }
