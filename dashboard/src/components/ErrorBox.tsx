@@ -12,13 +12,16 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
   const problem = error instanceof ApiError ? error.problem : null;
   const title = problem?.title ?? "Something went wrong";
   const message = error instanceof Error ? error.message : String(error);
+  // A field's error that is the whole problem has been said.
+  const errors = (problem?.errors ?? []).filter((item) => item.message !== message);
+  const gone = error instanceof ApiError && error.status === 404;
   return (
     <div className="error-box" role="alert">
       <strong>{title}</strong>
       {message !== title && <p>{message}</p>}
-      {problem?.errors && problem.errors.length > 0 && (
+      {errors.length > 0 && (
         <ul>
-          {problem.errors.map((item) => (
+          {errors.map((item) => (
             <li key={`${item.field} ${item.message}`}>
               <code>{item.field}</code>: {item.message}
             </li>
@@ -31,7 +34,7 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
           <Prose text={problem.remedy} />
         </p>
       )}
-      {retry && (
+      {retry && !gone && (
         <button type="button" onClick={retry}>
           Try again
         </button>

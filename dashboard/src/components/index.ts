@@ -8,6 +8,7 @@ export { Delta, RowDelta } from "./Delta";
 export { Empty } from "./Empty";
 export { ErrorBox } from "./ErrorBox";
 export { Filters } from "./Filters";
+export { Fold } from "./Fold";
 export { Loading } from "./Loading";
 export { Prose } from "./Prose";
 export { Show } from "./Resource";

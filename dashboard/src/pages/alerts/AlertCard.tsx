@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Alert, CaseKey, ChangeRow, Regression } from "../../api/answers";
-import { VerdictBadge } from "../../components";
+import { Fold, VerdictBadge } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { Link, address } from "../../router";
 import { nameOf } from "../../shared/paths";
@@ -122,14 +122,13 @@ export function AlertCard({ group, change, onChange }: Evidence & { onChange: (a
         ))}
       </ul>
       {whole.length > 0 && parts.length > 0 && (
-        <details>
-          <summary>By benchmark ({parts.length})</summary>
+        <Fold name={`${label} ${group.suite}`} summary={`By benchmark (${parts.length})`}>
           <ul className="alerts-findings">
             {parts.map((alert) => (
               <Finding key={alert.alert_id} alert={alert} />
             ))}
           </ul>
-        </details>
+        </Fold>
       )}
       <Cases group={group} change={change} />
       <Ways group={group} change={change} />

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { RunPage, RunPlace, SampleRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Filters, Loading, Select, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
-import { asText, count, duration, money, plural, points } from "../../format";
+import { asText, count, duration, moneyColumn, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, useQueryParam } from "../../router";
 import type { PageProps } from "..";
@@ -26,7 +26,8 @@ const STATUSES = [
   ["cancelled", "cancelled"],
 ] as const;
 
-function columns(runId: string, suite: boolean): Column<SampleRow>[] {
+function columns(runId: string, suite: boolean, rows: readonly SampleRow[]): Column<SampleRow>[] {
+  const cost = moneyColumn(rows.map((row) => row.cost_usd), "answer");
   const named: Column<SampleRow>[] = suite
     ? [
         {
@@ -50,7 +51,7 @@ function columns(runId: string, suite: boolean): Column<SampleRow>[] {
     { key: "score", label: "Score", align: "right", value: (row) => row.score, render: (row) => points(row.score, 0) },
     { key: "duration", label: "Took", align: "right", first: "descending", value: (row) => row.duration_s, render: (row) => duration(row.duration_s) },
     { key: "tokens", label: "Tokens", align: "right", first: "descending", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
-    { key: "cost", label: "Cost", align: "right", first: "descending", value: (row) => row.cost_usd, render: (row) => money(row.cost_usd) },
+    { key: "cost", label: `$ ${cost.per}`, align: "right", first: "descending", value: (row) => row.cost_usd, render: (row) => cost.text(row.cost_usd) },
     { key: "got", label: "Answer or error", render: (row) => <ShortText value={row.failure || row.output} /> },
   ];
 }
@@ -86,7 +87,7 @@ export default function Cases({ params }: PageProps): ReactElement {
   const suite = run.data ? run.data.run.suite !== null : true;
   const samples = useSamples(runId, { status, agent, benchmark, arm });
   const rows = useMemo(() => samples.items.filter((row) => fitsScore(row, score) && (text === "" || holds(row, text))), [samples.items, score, text]);
-  const shape = useMemo(() => columns(runId, suite), [runId, suite]);
+  const shape = useMemo(() => columns(runId, suite, samples.items), [runId, suite, samples.items]);
   const narrowed = agent !== "" || arm !== "" || benchmark !== "" || text !== "" || score !== "";
   return (
     <>

@@ -169,7 +169,12 @@ export function Configurations({ report }: { report: CostReport }): ReactElement
       align: "right",
       first: "descending",
       value: (row) => row.savings_usd,
-      render: (row) => `${moneySum(row.savings_usd)}${row.against ? ` against ${row.against}` : ""}`,
+      render: (row) => (
+        <>
+          {moneySum(row.savings_usd)}
+          {row.against && <div className="prose muted">against {row.against}</div>}
+        </>
+      ),
     },
     { key: "evidence", label: "Evidence", render: (row) => row.evidence || UNKNOWN },
   ];

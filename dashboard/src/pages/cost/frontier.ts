@@ -91,7 +91,7 @@ export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Sc
   const common = {
     type: "scatter",
     label: { show: true, formatter: "{b}", distance: 8, color: colours.text, fontSize: 11 },
-    labelLayout: { hideOverlap: true, moveOverlap: "shiftY" },
+    labelLayout: { hideOverlap: true },
     tooltip: { formatter: (hit: { data: { row: Priced } }) => tooltip(hit.data.row, bought) },
     z: 3,
   };

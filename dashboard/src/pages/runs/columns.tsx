@@ -29,7 +29,7 @@ function label(subject: RunSubject): ReactElement {
     <span className="runs-subject" title={[name, params, side].filter(Boolean).join(" ")}>
       <AgentLabel label={name} cut />
       {params && <span className="muted"> {params}</span>}
-      {side && <span className="muted"> {side}</span>}
+      {side && <span className="muted runs-side"> {side}</span>}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import type { ReactElement } from "react";
 import type { ScenarioReport } from "../../api/answers";
-import { Chart } from "../../components";
+import { Chart, Fold } from "../../components";
 import { count, number, plural } from "../../format";
 import { Facts, factsOf } from "../Facts";
 import type { Fact } from "../Facts";
@@ -149,10 +149,9 @@ export function Scenario({ report, objectives }: { report: ScenarioReport; objec
       </div>
       <Warnings warnings={report.warnings.filter(({ code }) => code !== "client-limited")} />
       {Object.keys(report.parameters).length > 0 && (
-        <details>
-          <summary>Parameters</summary>
+        <Fold name={`${report.scenario}-parameters`} summary="Parameters">
           <Facts facts={factsOf(report.parameters)} />
-        </details>
+        </Fold>
       )}
     </section>
   );

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { AgentPage, AgentVersion, BaselineItems, Execution, MatrixEntry, SuiteRun } from "../../../api/answers";
-import { CommandHint, Empty, Show, StatusBadge, Table, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Show, StatusBadge, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
 import { age, count, dateTime, duration, moneySum, points } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
@@ -54,7 +54,7 @@ function suiteColumns(name: string): Column<SuiteRun>[] {
       key: "open",
       label: "Open",
       render: (row) => (
-        <span className="row">
+        <span className="ways">
           <Link to={address("/history", { subject: name, suite: row.suite_id })}>history</Link>
           <Link to={address("/matrix", { suite: row.suite_id })}>matrix</Link>
           {row.simulated && <span className="badge">simulated</span>}
@@ -235,10 +235,9 @@ function Body({ page }: { page: AgentPage }): ReactElement {
         empty={<p className="muted">None yet.</p>}
       />
       {results.length > 0 && (
-        <details open={results.length <= 30}>
-          <summary>The newest result of each benchmark ({count(results.length)})</summary>
+        <Fold name="results" open={results.length <= 30} summary={`The newest result of each benchmark (${count(results.length)})`}>
           <Table caption="Newest results" columns={resultColumns(suites)} rows={results} rowKey={(row) => row.uid} sortParam="results" />
-        </details>
+        </Fold>
       )}
       <h2>Baseline</h2>
       <Baselines name={agent.name} newest={versions[0]?.version} />

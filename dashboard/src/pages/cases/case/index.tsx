@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import type { ReactElement } from "react";
 import type { Answer, CasePage as CaseView, RunPlace } from "../../../api/answers";
-import { CommandHint, Empty, Select, Show, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Select, Show, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
@@ -64,12 +64,11 @@ function Answers({ agent, answers }: { agent: string; answers: readonly Answer[]
       </h2>
       {first && <AnswerCard answer={first} />}
       {rest.length > 0 && (
-        <details>
-          <summary>The other epochs ({rest.length})</summary>
+        <Fold name={`epochs-${agent}`} summary={`The other epochs (${rest.length})`}>
           {rest.map((answer) => (
             <AnswerCard key={answer.iteration} answer={answer} />
           ))}
-        </details>
+        </Fold>
       )}
     </section>
   );
@@ -196,7 +195,14 @@ export default function CasePage({ params }: PageProps): ReactElement {
               )}
               <Divergence runId={runId} view={found} benchmark={found.benchmark} />
               <Baselines runId={runId} view={found} benchmark={found.benchmark} place={place.data} />
-              {shown.length === 0 && (
+              {shown.length === 0 && agent !== "" && agents.length > 0 && (
+                <Empty title={`${agent} has no answer to this case in this run.`}>
+                  <p>
+                    <Link to={caseAddress(runId, benchmark, caseId)}>The answers of {agents.join(", ")}</Link>
+                  </p>
+                </Empty>
+              )}
+              {agents.length === 0 && (
                 <Empty title="Nobody has answered this case yet. To measure what is missing:" command={`dyno resume ${shortId(runId)}`} />
               )}
               {shown.map(([name, answers]) => (

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { AgentStanding, ArmStanding, HeadToHead, ScorerTrouble, SuiteStanding } from "../../../api/answers";
-import { Delta, Table, VerdictBadge } from "../../../components";
+import { Delta, Fold, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
 import { count, duration, money, moneyColumn, moneySum, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
@@ -216,8 +216,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
         />
       )}
       {standing.head_to_head && <Duel duel={standing.head_to_head} suiteId={suiteId} />}
-      <details>
-        <summary>By benchmark ({standing.benchmarks.length})</summary>
+      <Fold name="benchmarks" summary={`By benchmark (${standing.benchmarks.length})`}>
         <Table
           caption="Agents in each benchmark"
           columns={armColumns(standing.run_id)}
@@ -225,7 +224,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
           rowKey={(row) => row.arm_id}
           sortParam="arms"
         />
-      </details>
+      </Fold>
     </section>
   );
 }

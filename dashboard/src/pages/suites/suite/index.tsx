@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { BenchmarkRow, Matrix, MatrixEntry, SuitePage } from "../../../api/answers";
-import { CommandHint, Empty, Show, Table, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Show, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
 import { age, count, dateTime, money, plural } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
@@ -157,8 +157,7 @@ function Body({ page }: { page: SuitePage }): ReactElement {
         <Empty title="Nobody has run it yet." command="dyno run SUITE --agent AGENT" />
       )}
       {versions.length > 1 && (
-        <details>
-          <summary>Versions that have been run ({versions.length})</summary>
+        <Fold name="versions" summary={`Versions that have been run (${versions.length})`}>
           <Facts
             facts={versions.map((version) => [
               dateTime(version.created_at),
@@ -167,7 +166,7 @@ function Body({ page }: { page: SuitePage }): ReactElement {
               </Link>,
             ])}
           />
-        </details>
+        </Fold>
       )}
     </>
   );
