@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import type { ReactElement } from "react";
+import type { CSSProperties, ReactElement } from "react";
 import type { Answer } from "../../../api/answers";
 import { Fold } from "../../../components";
 import { asText, count, duration, money, plural } from "../../../format";
@@ -38,10 +38,12 @@ interface Shown {
   turn: (key: string, open: boolean) => void;
   /** In front of the number of a step: one page has several answers. */
   prefix: string;
+  /** How many steps are above it. */
+  depth: number;
 }
 
 function Row({ step, ...shown }: Shown & { step: Step }): ReactElement {
-  const { whole, agent, opened, turn, prefix } = shown;
+  const { whole, agent, opened, turn, prefix, depth } = shown;
   const key = `${prefix}${step.number}`;
   const { event } = step;
   const label = `Step ${step.number} of ${agent}`;
@@ -49,7 +51,7 @@ function Row({ step, ...shown }: Shown & { step: Step }): ReactElement {
   return (
     <li>
       <details className="step" open={opened.has(key)} onToggle={(event) => turn(key, event.currentTarget.open)}>
-        <summary>
+        <summary style={{ "--depth": depth } as CSSProperties}>
           <span className="step-name">
             {KINDS[event.kind] ?? event.kind} <strong>{event.name}</strong>
             {step.failed && <span className="verdict-worse"> failed</span>}
@@ -75,7 +77,7 @@ function Row({ step, ...shown }: Shown & { step: Step }): ReactElement {
             <TextFold value={details} label={`${label}, details`} />
           </details>
         )}
-        {step.below.length > 0 && <Rows steps={step.below} {...shown} />}
+        {step.below.length > 0 && <Rows steps={step.below} {...shown} depth={depth + 1} />}
       </details>
     </li>
   );
@@ -109,7 +111,7 @@ export function Waterfall({ answer }: { answer: Answer }): ReactElement | null {
   const whole = wholeTime(steps, answer.duration_s ?? 0);
   return (
     <Fold className="waterfall" name={`steps-${place}`} open summary={`${plural(countOf(steps), "step")}, ${duration(whole)} from left to right`}>
-      <Rows steps={steps} whole={whole} agent={answer.agent} opened={opened} turn={turn} prefix={`${place} `} />
+      <Rows steps={steps} whole={whole} agent={answer.agent} opened={opened} turn={turn} prefix={`${place} `} depth={0} />
     </Fold>
   );
 }
