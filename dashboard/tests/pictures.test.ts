@@ -12,7 +12,7 @@ import { versionBands } from "../src/pages/history/timeline";
 import { outlineOf } from "../src/pages/leaderboard/dimensions";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
-import { drawn } from "../src/shared/stress/curves";
+import { drawn, phaseNames } from "../src/shared/stress/curves";
 import { axisOf, breakText, figureName, figureText, limitSentence, objectiveText, objectiveValue, verdictText } from "../src/shared/stress/words";
 import { headline } from "../src/tab";
 
@@ -185,6 +185,10 @@ test("a name in the cost chart stands towards its middle and keeps its version",
   assert.equal(sideOf(0.001, rows, "linear"), "right");
   assert.equal(cutLabel("helper@2.1"), "helper@2.1");
   assert.equal(cutLabel("customer-support-triage-agent-production@2026.11.3"), "customer-support…@2026.11.3");
+});
+
+test("phases of one kind in a row are named once", () => {
+  assert.deepEqual(phaseNames(["normal", "high", "search", "search", "normal"]), ["normal", "high", "search", "", "normal"]);
 });
 
 test("what limited a target is a sentence, also where nothing did", () => {

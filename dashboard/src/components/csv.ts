@@ -23,6 +23,14 @@ function boxOf(element: HTMLElement): HTMLElement {
   return box;
 }
 
+/** Parts of a cell that are there for another width, or for screen readers alone. A cell behind "More" is shown all the same. */
+function isHidden(element: HTMLElement, cell: HTMLElement): boolean {
+  for (let part: HTMLElement | null = element; part && part !== cell; part = part.parentElement) {
+    if (part.matches("[aria-hidden=true], .visually-hidden") || getComputedStyle(part).display === "none") return true;
+  }
+  return false;
+}
+
 function shownText(cell: HTMLElement): string {
   let text = "";
   let last: HTMLElement | null = null;
@@ -30,7 +38,7 @@ function shownText(cell: HTMLElement): string {
   while (walker.nextNode()) {
     const around = walker.currentNode.parentElement;
     if (walker.currentNode.nodeName === "BR") text += " ";
-    if (walker.currentNode.nodeType !== Node.TEXT_NODE || !around || around.closest("[aria-hidden=true], .visually-hidden")) continue;
+    if (walker.currentNode.nodeType !== Node.TEXT_NODE || !around || isHidden(around, cell)) continue;
     const box = boxOf(around);
     text += `${last === null || last === box ? "" : " "}${walker.currentNode.textContent ?? ""}`;
     last = box;

@@ -88,7 +88,7 @@ export function columnsOf(ticked: readonly string[], onTick: (runId: string) => 
           </Link>
           <span className="runs-who">{whoRan(row)}</span>
           <span className="runs-below muted">
-            <span title={dateTime(row.started_at)}>{age(row.started_at)}</span> · {shortId(row.run_id)}
+            <span title={dateTime(row.started_at)}>{age(row.started_at)}</span> · <span className="runs-whole">{shortId(row.run_id)}</span>
             {row.commit && ` · ${row.commit.slice(0, 8)}`}
             {row.tags.length > 0 && ` · ${row.tags.join(", ")}`}
           </span>

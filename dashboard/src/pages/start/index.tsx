@@ -84,7 +84,7 @@ function Amount({ estimate, refusal, asked }: { estimate: RunEstimate | undefine
   }
   if (!estimate) return <p className="start-amount muted">{asked ? "Working out how much it is…" : "Choose an agent and a suite to see how much it is."}</p>;
   const { calls, cases, epochs, usd, seconds } = estimate;
-  const cost = usd === null ? "what it costs is not known" : usd === 0 ? "no charge" : `about ${moneySum(usd)}`;
+  const cost = usd === null ? "what it costs is not known" : usd === 0 ? "no charge known beforehand" : `about ${moneySum(usd)}`;
   return (
     <p className="start-amount">
       <strong>{estimate.agent}</strong>: {plural(calls, "call")} ({plural(cases, "case")}, {epochs === 1 ? "each once" : `each ${epochs} times`}

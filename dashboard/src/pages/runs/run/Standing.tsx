@@ -25,7 +25,7 @@ function scoreColumns<R extends { scores: AgentStanding["scores"] }>(): Column<R
 
 function cost(row: AgentStanding): string {
   if (row.cost_usd !== null) return moneySum(row.cost_usd);
-  return row.known_cost_usd ? `at least ${moneySum(row.known_cost_usd)}` : money(null);
+  return row.known_cost_usd ? `≥ ${moneySum(row.known_cost_usd)}` : money(null);
 }
 
 /** One column for each scorer, where there are several; the primary one is named. */
@@ -105,7 +105,7 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
     },
     { key: "ttft", label: "First token", align: "right", value: (row) => row.ttft_s, render: (row) => duration(row.ttft_s) },
     { key: "tokens", label: "Tokens", align: "right", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
-    { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: cost },
+    { key: "spent", label: "Spent", title: "≥ where the price of some answers is not known", align: "right", value: (row) => row.cost_usd, render: cost },
     {
       key: "per-success",
       label: `$ ${perSuccess.per}`,
