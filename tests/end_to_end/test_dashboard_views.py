@@ -229,7 +229,7 @@ def test_the_bars_of_all_steps_have_one_time_axis(page: Page, newest: str) -> No
             ]
         return answer
 
-    page.route("**/cases/order-01?*", lambda route: route.fulfill(json=nested(route.fetch().json())))
+    page.route("**/api/runs/*/cases/order-01*", lambda route: route.fulfill(json=nested(route.fetch().json())))
     page.goto(f"/runs/{newest}/cases/order-01?benchmark=orders&agent=sage@3")
     answer = page.get_by_role("article").first
     answer.locator("details.step summary").filter(has_text="plan").click()
