@@ -25,3 +25,18 @@ export function decoded(part: string): string {
     return part;
   }
 }
+
+const BETWEEN = "~";
+
+/** The keys of a list in the address. */
+export function listedIn(text: string): Set<string> {
+  return new Set(text.split(BETWEEN).filter(Boolean).map(decoded));
+}
+
+/** The list with a key more, or without it. */
+export function turned(text: string, key: string, on: boolean): string {
+  const keys = listedIn(text);
+  if (on) keys.add(key);
+  else keys.delete(key);
+  return [...keys].map((item) => item.replaceAll("%", "%25").replaceAll(BETWEEN, "%7E")).join(BETWEEN);
+}

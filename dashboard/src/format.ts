@@ -27,7 +27,9 @@ export function duration(seconds: Maybe): string {
 function dollars(size: number): string {
   if (size >= 1000) return `$${size.toLocaleString("en", { maximumFractionDigits: 0 })}`;
   if (size >= 1 || size === 0) return `$${size.toFixed(2)}`;
-  return `$${size.toLocaleString("en", { maximumSignificantDigits: 3 })}`;
+  const text = size.toLocaleString("en", { maximumSignificantDigits: 3 });
+  // Cents are two digits: $0.20.
+  return `$${/\.\d$/.test(text) ? `${text}0` : text}`;
 }
 
 const CENT = 0.01;
@@ -57,6 +59,25 @@ export function moneyRange(usd: Maybe, range: readonly [Maybe, Maybe] | null | u
   const per = [PER_THOUSAND, PER_MILLION].find((words) => text.endsWith(words)) ?? "";
   const factor = per === PER_MILLION ? 1_000_000 : per === PER_THOUSAND ? 1000 : 1;
   return `${text.slice(0, text.length - per.length)} [${dollars(factor * range[0])}, ${dollars(factor * range[1])}]${per}`;
+}
+
+/** A column of costs, all of so many tasks, so that they can be read against each other. */
+export interface MoneyColumn {
+  /** "per task", "per 1,000 tasks": for the heading. */
+  per: string;
+  text: (usd: Maybe) => string;
+  /** With the ends of an interval: "$0.27 [$0.20, $0.31]". */
+  range: (usd: Maybe, interval: readonly [Maybe, Maybe] | null | undefined) => string;
+}
+
+/** The fewest tasks of which the least of these costs is a cent at least. */
+export function moneyColumn(costs: readonly Maybe[], task = "task"): MoneyColumn {
+  const least = Math.min(...costs.filter(known).map(Math.abs).filter((cost) => cost > 0));
+  const factor = least >= CENT ? 1 : 1000 * least >= CENT ? 1000 : 1_000_000;
+  const text = (usd: Maybe): string => (known(usd) ? `${usd < 0 ? "−" : ""}${dollars(factor * Math.abs(usd))}` : UNKNOWN);
+  const range = (usd: Maybe, interval: readonly [Maybe, Maybe] | null | undefined): string =>
+    known(usd) && interval && known(interval[0]) && known(interval[1]) ? `${text(usd)} [${text(interval[0])}, ${text(interval[1])}]` : text(usd);
+  return { per: factor === 1 ? `per ${task}` : `per ${count(factor)} ${task === "success" ? "successes" : `${task}s`}`, text, range };
 }
 
 /** A sum that was spent, in US dollars; below a cent there is nothing to tell about it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GridCell, GridRow, TrajectoryEvent } from "../src/api/answers";
-import { stepsOf, wholeTime } from "../src/pages/cases/case/waterfall";
+import { countOf, stepsOf, wholeTime } from "../src/pages/cases/case/waterfall";
 import { wordDiff } from "../src/pages/divergence/wordDiff";
 import { filtered, groupsOf, level } from "../src/pages/grid/rows";
 import { courseLines } from "../src/pages/runs/run/course";
@@ -17,6 +17,7 @@ test("what a call gave back is part of the call, and takes its time", () => {
     event({ kind: "tool_result", name: "lost", content: "alone", at_s: 4 }),
   ]);
   assert.deepEqual(steps.map((step) => [step.event.name, step.took, step.result]), [["find", 2, "shoes"], ["price", null, undefined], ["lost", null, undefined]]);
+  assert.equal(countOf(steps), 3, "a call and its result are one step, as they are one row");
   assert.equal(wholeTime(steps), 4);
   assert.equal(wholeTime(steps, 9), 9);
 });
@@ -31,6 +32,7 @@ test("spans are below their parents, and a parent that is not there or comes lat
   assert.deepEqual(steps.map((step) => step.event.name), ["a", "d"]);
   assert.deepEqual([steps[0]?.tokens, steps[0]?.cost, steps[0]?.below[0]?.event.name], [7, 0.5, "b"]);
   assert.equal(steps[0]?.below[0]?.below[0]?.failed, true);
+  assert.equal(countOf(steps), 4);
 });
 
 test("two texts differ in words, not in letters", () => {

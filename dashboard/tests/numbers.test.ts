@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PairedRow, Regression } from "../src/api/answers";
-import { UNKNOWN, age, asText, bytes, count, duration, money, moneyRange, moneySum, percent, plural, points, quantity, signed } from "../src/format";
+import { UNKNOWN, age, asText, bytes, count, duration, money, moneyColumn, moneyRange, moneySum, percent, plural, points, quantity, signed } from "../src/format";
 import { csvText, fileName } from "../src/components/csv";
 import { readProgress, share } from "../src/shared/progress";
-import { levelOf, measured, sideValue } from "../src/shared/units";
-import { asSentence } from "../src/shared/words";
+import { levelOf, measured, quantityName, sideValue, valueOf } from "../src/shared/units";
+import { asSentence, ofThisRun } from "../src/shared/words";
 
 test("unknown is a dash, never a zero", () => {
   for (const show of [duration, money, moneySum, percent, points, count, bytes]) {
@@ -31,13 +31,13 @@ test("money and shares keep the digits that matter", () => {
   assert.equal(money(0.01324), "$0.0132");
   assert.equal(money(0.00027), "$0.27 per 1,000");
   assert.equal(money(0.0000000715), "$0.0715 per 1,000,000");
-  assert.equal(moneyRange(0.00027, [0.0002, 0.012]), "$0.27 [$0.2, $12.00] per 1,000");
+  assert.equal(moneyRange(0.00027, [0.0002, 0.012]), "$0.27 [$0.20, $12.00] per 1,000");
   assert.equal(moneyRange(null, [0.1, 0.2]), "—");
   assert.equal(moneySum(0.00027), "< $0.01");
   assert.equal(moneySum(0), "$0.00");
   assert.equal(money(1.2), "$1.20");
   assert.equal(money(1240.4), "$1,240");
-  assert.equal(money(-0.5), "−$0.5");
+  assert.equal(money(-0.5), "−$0.50");
   assert.equal(percent(0.1234), "12.3 %");
   assert.equal(points(0.873), "87.3");
   assert.equal(bytes(1536), "1.5 KiB");
@@ -55,7 +55,7 @@ test("values are told in the unit that the server names", () => {
   assert.equal(quantity(12, "tokens"), "12 tokens");
   assert.equal(quantity(2048, "bytes"), "2 KiB");
   assert.equal(measured(0.5, "ratio"), "50.0");
-  assert.equal(measured(0.5, "usd"), "$0.5");
+  assert.equal(measured(0.5, "usd"), "$0.50");
 });
 
 test("efficiency of two versions is a multiple of the baseline's and not points of a hundred", () => {
@@ -101,4 +101,30 @@ test("a table that is saved has no formula, and keeps commas, quotes and signed 
   assert.equal(csvText([["Agent", "Change"], ["=HYPERLINK(\"x\")", "+12.5 %"], ["a, b", "-3"], ["-rm", "one\n  two"]]), "Agent,Change\r\n\"'=HYPERLINK(\"\"x\"\")\",+12.5 %\r\n\"a, b\",-3\r\n'-rm,one two\r\n");
   assert.equal(fileName("Agents by overall, last 30 days"), "agents-by-overall-last-30-days.csv");
   assert.equal(fileName("…"), "table.csv");
+});
+
+test("a column of costs is of one number of tasks, which its least cost decides", () => {
+  const some = moneyColumn([0.0000002, null, 0.02, 0]);
+  assert.equal(some.per, "per 1,000,000 tasks");
+  assert.deepEqual([0.0000002, 0.02, 0, null].map(some.text), ["$0.20", "$20,000", "$0.00", UNKNOWN]);
+  const cents = moneyColumn([0.011, 3.5], "success");
+  assert.equal(cents.per, "per success");
+  assert.equal(cents.text(0.011), "$0.011");
+  assert.equal(moneyColumn([0.001], "success").per, "per 1,000 successes");
+  assert.equal(moneyColumn([null, 0]).per, "per task");
+  assert.equal(moneyColumn([0.001]).text(0.0002), "$0.20");
+});
+
+test("bounds of a rubric are told in the unit that their name ends with", () => {
+  assert.deepEqual([quantityName("duration_s"), valueOf(0.002, "duration_s")], ["duration", "2 ms"]);
+  assert.deepEqual([quantityName("cost_usd"), valueOf(0.03, "cost_usd")], ["cost", "$0.03"]);
+  assert.deepEqual([quantityName("total_tokens"), valueOf(400, "total_tokens")], ["total tokens", "400"]);
+  assert.equal(valueOf(null, "duration_s"), UNKNOWN);
+});
+
+test("a remedy on the page of a run names that run", () => {
+  const remedy = "`dyno show last` lists the errors; `dyno resume RUN --retry-errors` runs those cases again.";
+  const id = "01a1f025-225f-7abc";
+  assert.equal(ofThisRun(remedy, id), "`dyno show 01a1f025-225f` lists the errors; `dyno resume 01a1f025-225f --retry-errors` runs those cases again.");
+  assert.equal(ofThisRun("Take RUN of the list.", id), "Take RUN of the list.");
 });

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import type { Alert, BreakingPoint, Changes, Duel, HistoryPoint, PairedRow, ProfiledSpan, ScenarioReport, SpanTree, SpendItem, TrajectoryEvent } from "../src/api/answers";
 import { groupsOf, wrongCases } from "../src/pages/alerts/groups";
 import { ticksOf } from "../src/pages/cases/case/ticks";
+import { cutLabel, sideOf } from "../src/pages/cost/frontier";
+import type { Priced } from "../src/pages/cost/frontier";
 import { daysOf, knownText, namesOf } from "../src/pages/cost/spending";
 import { axisFor, changeText, effectOf } from "../src/pages/compare/effects";
 import { placeOf } from "../src/pages/compare/sides";
@@ -10,8 +12,8 @@ import { versionBands } from "../src/pages/history/timeline";
 import { outlineOf } from "../src/pages/leaderboard/dimensions";
 import { align } from "../src/pages/divergence/align";
 import { MOST_DRAWN, bars, lines } from "../src/pages/profile/spans";
-import { drawn } from "../src/shared/stress/curves";
-import { axisOf, breakText, figureName, figureText, objectiveText, objectiveValue, verdictText } from "../src/shared/stress/words";
+import { drawn, phaseNames } from "../src/shared/stress/curves";
+import { axisOf, breakText, figureName, figureText, limitSentence, objectiveText, objectiveValue, verdictText } from "../src/shared/stress/words";
 import { headline } from "../src/tab";
 
 const row = (fields: Partial<PairedRow>): PairedRow => ({ unit: "ratio", relative: false, higher_is_better: true, change: null, interval: null, ...fields }) as PairedRow;
@@ -175,4 +177,22 @@ test("what was spent is added up by day and name, and says of how many execution
 test("a workflow's axis has three to eight round times", () => {
   assert.deepEqual(ticksOf(0.554).map((at) => Math.round(1000 * at)), [0, 200, 400]);
   for (const span of [1e-6, 0.03, 0.99, 7, 61, 4000]) assert.ok(ticksOf(span).length >= 3 && ticksOf(span).length <= 8, String(span));
+});
+
+test("a name in the cost chart stands towards its middle and keeps its version", () => {
+  const rows = [0.0000002, 0.001, 0.02].map((cost) => ({ cost_per_task_usd: cost }) as Priced);
+  assert.deepEqual([0.0000002, 0.02].map((cost) => sideOf(cost, rows, "log")), ["right", "left"]);
+  assert.equal(sideOf(0.001, rows, "linear"), "right");
+  assert.equal(cutLabel("helper@2.1"), "helper@2.1");
+  assert.equal(cutLabel("customer-support-triage-agent-production@2026.11.3"), "customer-support…@2026.11.3");
+});
+
+test("phases of one kind in a row are named once", () => {
+  assert.deepEqual(phaseNames(["normal", "high", "search", "search", "normal"]), ["normal", "high", "search", "", "normal"]);
+});
+
+test("what limited a target is a sentence, also where nothing did", () => {
+  assert.equal(limitSentence("nothing", "It met the objectives."), "It stood what was asked. It met the objectives.");
+  assert.equal(limitSentence("nothing", ""), "It stood what was asked.");
+  assert.equal(limitSentence("rate_limit", "429 from 50 a second on"), "Limited by its rate limit: 429 from 50 a second on.");
 });

@@ -103,6 +103,8 @@ def test_a_load_run_opens_on_its_curves_with_the_summary_first(page: Page, newes
     summary = page.get_by_role("list", name="Summary")
     expect(summary).to_contain_text(re.compile(r"resilience, of 100, from \d of 3 scenarios"))
     expect(chart(page, "Latency by requests per second: high load")).to_be_visible()
+    expect(page.get_by_role("link", name="The run", exact=True)).to_have_count(0)
+    expect(page.get_by_text("It stood what was asked.")).to_be_visible()
     expect(page.get_by_role("table", name=re.compile("^Arms by"))).to_have_count(0)
     expect(page.get_by_role("heading", name="How long it took")).to_have_count(0)
 

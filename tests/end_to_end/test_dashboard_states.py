@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -37,12 +38,22 @@ def test_an_empty_service_says_what_to_type(browser: Browser, service: Service) 
             "/runs": "dyno demo",
             "/jobs": f"--server {service.address}",
             "/compare": "dyno run SUITE --agent AGENT",
-            "/cost": "dyno run SUITE --agent AGENT",
+            "/coverage": "dyno init && dyno run",
+            "/alerts": "dyno init && dyno run",
+            "/grid": "dyno init && dyno run",
+            "/history": "dyno init && dyno run",
+            "/cost": "dyno init && dyno run",
             "/stress": "dyno load AGENT --profile quick",
             "/profile": "dyno run SUITE --agent AGENT",
         }.items():
             page.goto(address)
             expect(page.get_by_role("main").get_by_text(command).last).to_be_visible()
+        page.goto("/alerts")
+        expect(page.get_by_text(re.compile("^What became worse with a version"))).to_be_visible()
+        expect(page.get_by_text("Nothing is worse than it was.")).to_have_count(0)
+        page.goto("/coverage")
+        expect(page.get_by_text(re.compile("are named here"))).to_be_visible()
+        expect(page.get_by_role("heading", name="How benchmarking itself does")).to_have_count(0)
         page.goto("/start")
         expect(page.get_by_text("Starting a run needs a key that may run.")).to_be_visible()
 
@@ -71,3 +82,5 @@ def test_a_server_that_was_away_is_back_without_a_reload(browser: Browser, servi
         service.start()
         expect(banner).not_to_be_visible()
         expect(page.get_by_text("No run fits the filter.")).to_be_visible()
+        page.get_by_role("link", name="All runs").click()
+        expect(page.get_by_text("Nothing has been run yet.")).to_be_visible()

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { saveTable } from "./csv";
 import { palette } from "../palette";
+import { useListed } from "../hooks/useListed";
 import { useTheme } from "../theme";
 import type { Palette } from "../palette";
 
@@ -119,7 +120,9 @@ function TableView({ title, table }: { title: string; table: ChartTable }): Reac
 export function Chart(props: ChartProps): ReactElement {
   const { title, description, option, table, height = 340, onClick, children } = props;
   const [theme] = useTheme();
-  const [asTable, setAsTable] = useState(false);
+  const [tables, turn] = useListed("tables");
+  const [failed, setFailed] = useState(false);
+  const asTable = failed || tables.has(title);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const place = useRef<HTMLDivElement>(null);
   const clicked = useRef(onClick);
@@ -138,7 +141,7 @@ export function Chart(props: ChartProps): ReactElement {
       made.on("click", (event) => clicked.current?.(event as unknown as ChartClick));
       observer.observe(element);
       setChart(made);
-    }, () => setAsTable(true));
+    }, () => setFailed(true));
     return () => {
       gone = true;
       observer.disconnect();
@@ -159,7 +162,10 @@ export function Chart(props: ChartProps): ReactElement {
         <span id={`${id}-title`} className="chart-title">
           {title}
         </span>
-        <button type="button" className="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+        <button type="button" className="quiet" aria-pressed={asTable} onClick={() => {
+            setFailed(false);
+            turn(title, !asTable);
+          }}>
           {asTable ? "Show as chart" : "Show as table"}
         </button>
       </figcaption>

@@ -1,5 +1,6 @@
 import type { ReactElement } from "react";
 import { ApiError } from "../api/client";
+import { Prose } from "./Prose";
 import { SignIn } from "./SignIn";
 
 /** What went wrong, what to do, and a way to try again. A refused key shows the box for another one. */
@@ -11,13 +12,16 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
   const problem = error instanceof ApiError ? error.problem : null;
   const title = problem?.title ?? "Something went wrong";
   const message = error instanceof Error ? error.message : String(error);
+  // A field's error that is the whole problem has been said.
+  const errors = (problem?.errors ?? []).filter((item) => item.message !== message);
+  const gone = error instanceof ApiError && error.status === 404;
   return (
     <div className="error-box" role="alert">
       <strong>{title}</strong>
       {message !== title && <p>{message}</p>}
-      {problem?.errors && problem.errors.length > 0 && (
+      {errors.length > 0 && (
         <ul>
-          {problem.errors.map((item) => (
+          {errors.map((item) => (
             <li key={`${item.field} ${item.message}`}>
               <code>{item.field}</code>: {item.message}
             </li>
@@ -25,8 +29,12 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
         </ul>
       )}
       {problem?.near && problem.near.length > 0 && !problem.remedy?.startsWith("Did you mean") && <p>Did you mean {problem.near.join(", ")}?</p>}
-      {problem?.remedy && <p>{problem.remedy}</p>}
-      {retry && (
+      {problem?.remedy && (
+        <p>
+          <Prose text={problem.remedy} />
+        </p>
+      )}
+      {retry && !gone && (
         <button type="button" onClick={retry}>
           Try again
         </button>

@@ -1,5 +1,6 @@
 import { Fragment, useMemo, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
+import { useListed } from "../hooks/useListed";
 import { useQueryParam } from "../router";
 import { saveTable } from "./csv";
 
@@ -50,7 +51,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
   const { caption, columns, rows, rowKey, rowClass, sortParam = "sort", defaultSort = "", showCaption } = props;
   const { empty, expanded, compact } = props;
   const [sorting, setSorting] = useState(false);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [opened, turnRow] = useListed(sortParam === "sort" ? "more" : `${sortParam}_more`);
   const table = useRef<HTMLTableElement>(null);
   const [sort, setSort] = useQueryParam(sortParam, defaultSort);
   const descending = sort.startsWith("-");
@@ -64,7 +65,6 @@ export function Table<R>(props: TableProps<R>): ReactElement {
     const down = column.key === sortKey ? !descending : column.first === "descending";
     setSort(down ? `-${column.key}` : column.key);
   };
-  const toggle = (key: string): void => setOpened((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key])));
   const classOf = (column: Column<R>): string | undefined =>
     [column.align === "right" && "right", compact?.includes(column.key) && "lead"].filter(Boolean).join(" ") || undefined;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
@@ -91,7 +91,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
                 {column.value ? (
                   <button type="button" className="sort" onClick={() => turn(column)}>
                     {column.label}
-                    <span aria-hidden="true">{column.key === sortKey ? (descending ? " ↓" : " ↑") : ""}</span>
+                    <span aria-hidden="true">{column.key === sortKey ? (descending ? "\u00a0↓" : "\u00a0↑") : ""}</span>
                   </button>
                 ) : (
                   column.label
@@ -116,7 +116,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
                   ))}
                   {compact && (
                     <td className="more">
-                      <button type="button" className="quiet" aria-expanded={open} onClick={() => toggle(key)}>
+                      <button type="button" className="quiet" aria-expanded={open} onClick={() => turnRow(key, !open)}>
                         {open ? "Less" : "More"}
                       </button>
                     </td>

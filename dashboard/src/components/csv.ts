@@ -16,15 +16,34 @@ export function fileName(caption: string): string {
   return `${caption.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "table"}.csv`;
 }
 
-/** Cells beside each other keep a blank between their parts, which is space on the screen. */
+/** The box that a text stands in: texts of one box follow each other without a gap, those of two are apart on the screen. */
+function boxOf(element: HTMLElement): HTMLElement {
+  let box = element;
+  while (box.parentElement && /^(inline|contents)$/.test(getComputedStyle(box).display)) box = box.parentElement;
+  return box;
+}
+
+/** Parts of a cell that are there for another width, or for screen readers alone. A cell behind "More" is shown all the same. */
+function isHidden(element: HTMLElement, cell: HTMLElement): boolean {
+  for (let part: HTMLElement | null = element; part && part !== cell; part = part.parentElement) {
+    if (part.matches("[aria-hidden=true], .visually-hidden") || getComputedStyle(part).display === "none") return true;
+  }
+  return false;
+}
+
 function shownText(cell: HTMLElement): string {
-  const parts: string[] = [];
-  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  let text = "";
+  let last: HTMLElement | null = null;
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const around = walker.currentNode.parentElement;
-    if (around?.closest("[aria-hidden=true], .visually-hidden") === null) parts.push(walker.currentNode.textContent ?? "");
+    if (walker.currentNode.nodeName === "BR") text += " ";
+    if (walker.currentNode.nodeType !== Node.TEXT_NODE || !around || isHidden(around, cell)) continue;
+    const box = boxOf(around);
+    text += `${last === null || last === box ? "" : " "}${walker.currentNode.textContent ?? ""}`;
+    last = box;
   }
-  return parts.join(" ");
+  return text;
 }
 
 /** Saves what the table shows: its columns and rows, in their order. */

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { RunWarning } from "../api/answers";
-import { Sign } from "../components";
+import { Prose, Sign } from "../components";
 import "./warnings.css";
 import { asSentence } from "./words";
 
@@ -14,7 +14,12 @@ export function Warnings({ warnings }: { warnings: readonly RunWarning[] }): Rea
           <span className="verdict-inconclusive">
             <Sign verdict="WARN" />
           </span>{" "}
-          {asSentence(warning.message)} {warning.remedy && <span className="muted">{warning.remedy}</span>}
+          <Prose text={asSentence(warning.message)} />{" "}
+          {warning.remedy && (
+            <span className="muted">
+              <Prose text={warning.remedy} />
+            </span>
+          )}
         </li>
       ))}
     </ul>

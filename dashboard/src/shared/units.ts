@@ -11,6 +11,20 @@ export function measured(value: number | null, unit: string): string {
   return isScore(unit) ? points(value) : quantity(value, unit);
 }
 
+const ENDINGS: readonly (readonly [ending: string, unit: string])[] = [["_s", "s"], ["_usd", "usd"], ["_bytes", "bytes"]];
+
+/** A quantity by the ending of its name: `duration_s` is "duration", in seconds. */
+export function quantityName(name: string): string {
+  const [ending = ""] = ENDINGS.find(([end]) => name.endsWith(end)) ?? [];
+  return name.slice(0, name.length - ending.length).replaceAll("_", " ");
+}
+
+/** The value of such a quantity. */
+export function valueOf(value: number | null, name: string): string {
+  const [, unit = ""] = ENDINGS.find(([end]) => name.endsWith(end)) ?? [];
+  return quantity(value, unit);
+}
+
 /** So many times what the baseline takes: 1.5 is 1.5×. */
 function multiple(value: number | null): string {
   return value === null ? number(value) : `${number(value)}×`;

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { AgentItems, AgentRow } from "../../api/answers";
 import { CommandHint, Empty, Filters, Show, Table } from "../../components";
 import type { Column } from "../../components";
-import { age, dateTime, plural } from "../../format";
+import { age, count, dateTime } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
@@ -36,7 +36,9 @@ const COLUMNS: readonly Column<AgentRow>[] = [
     key: "versions",
     label: "Versions",
     value: (row) => row.versions.length,
-    render: (row) => <span title={row.versions.join(", ")}>{row.versions.length > 1 ? plural(row.versions.length, "version") : row.versions[0]}</span>,
+    align: "right",
+    first: "descending",
+    render: (row) => <span title={row.versions.join(", ")}>{count(row.versions.length)}</span>,
   },
   { key: "success", label: "Last success", first: "descending", value: (row) => row.last_success_at, render: (row) => <When ms={row.last_success_at} /> },
   { key: "attempt", label: "Last attempt", first: "descending", value: (row) => row.last_attempt_at, render: (row) => <When ms={row.last_attempt_at} /> },
@@ -44,7 +46,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
     key: "links",
     label: "Open",
     render: (row) => (
-      <span className="row">
+      <span className="ways">
         <Link to={address("/history", { subject: row.name })}>history</Link>
         {row.registered && <Link to={address("/start", { agent: row.name })}>run</Link>}
       </span>

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Alert, CaseKey, ChangeRow, Regression } from "../../api/answers";
-import { VerdictBadge } from "../../components";
+import { Fold, VerdictBadge } from "../../components";
 import { dateTime, number, percent, plural } from "../../format";
 import { Link, address } from "../../router";
 import { nameOf } from "../../shared/paths";
@@ -89,10 +89,12 @@ function Ways({ group, change }: Evidence): ReactElement {
       {before && <Link to={`/runs/${encodeURIComponent(before)}`}>Baseline run</Link>}
       {change?.baseline && (
         <Link to={address("/compare", { agents: `${change.baseline},${change.agent}`, suite: group.suite })}>
-          Compare {change.baseline} with {change.agent}
+          Compare with its baseline<span className="visually-hidden">: {change.baseline} with {change.agent}</span>
         </Link>
       )}
-      <Link to={`/agents/${encodeURIComponent(name)}`}>{name}</Link>
+      <Link to={`/agents/${encodeURIComponent(name)}`}>
+        The agent<span className="visually-hidden"> {name}</span>
+      </Link>
     </p>
   );
 }
@@ -120,14 +122,13 @@ export function AlertCard({ group, change, onChange }: Evidence & { onChange: (a
         ))}
       </ul>
       {whole.length > 0 && parts.length > 0 && (
-        <details>
-          <summary>By benchmark ({parts.length})</summary>
+        <Fold name={`${label} ${group.suite}`} summary={`By benchmark (${parts.length})`}>
           <ul className="alerts-findings">
             {parts.map((alert) => (
               <Finding key={alert.alert_id} alert={alert} />
             ))}
           </ul>
-        </details>
+        </Fold>
       )}
       <Cases group={group} change={change} />
       <Ways group={group} change={change} />

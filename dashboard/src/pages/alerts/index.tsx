@@ -103,7 +103,12 @@ export default function Page(): ReactElement {
                   show acknowledged ones too
                 </label>
               </Filters>
-              {wanted.length === 0 ? (
+              {changes.data?.rows.length === 0 && everything.length === 0 ? (
+                <Empty
+                  title="What became worse with a version of an agent is told here, with the cases that show it. To measure the first version:"
+                  command="dyno init && dyno run suites/first.yaml"
+                />
+              ) : wanted.length === 0 ? (
                 <Empty title="Nothing is worse than it was." command={command}>
                   <p>
                     {all === "true"

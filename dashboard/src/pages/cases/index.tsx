@@ -1,12 +1,13 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
-import type { RunPage, SampleRow } from "../../api/answers";
+import type { RunPage, RunPlace, SampleRow } from "../../api/answers";
 import { CommandHint, Empty, ErrorBox, Filters, Loading, Select, StatusBadge, Table } from "../../components";
 import type { Column } from "../../components";
-import { asText, count, duration, money, plural, points } from "../../format";
+import { asText, count, duration, moneyColumn, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, useQueryParam } from "../../router";
 import type { PageProps } from "..";
+import { FormMark } from "../../shared/FormMark";
 import { SearchField } from "../../shared/SearchField";
 import { ShortText } from "../../shared/TextFold";
 import { api, caseAddress, runAddress, shortId } from "../../shared/paths";
@@ -25,7 +26,8 @@ const STATUSES = [
   ["cancelled", "cancelled"],
 ] as const;
 
-function columns(runId: string, suite: boolean): Column<SampleRow>[] {
+function columns(runId: string, suite: boolean, rows: readonly SampleRow[]): Column<SampleRow>[] {
+  const cost = moneyColumn(rows.map((row) => row.cost_usd), "answer");
   const named: Column<SampleRow>[] = suite
     ? [
         {
@@ -49,7 +51,7 @@ function columns(runId: string, suite: boolean): Column<SampleRow>[] {
     { key: "score", label: "Score", align: "right", value: (row) => row.score, render: (row) => points(row.score, 0) },
     { key: "duration", label: "Took", align: "right", first: "descending", value: (row) => row.duration_s, render: (row) => duration(row.duration_s) },
     { key: "tokens", label: "Tokens", align: "right", first: "descending", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
-    { key: "cost", label: "Cost", align: "right", first: "descending", value: (row) => row.cost_usd, render: (row) => money(row.cost_usd) },
+    { key: "cost", label: `$ ${cost.per}`, align: "right", first: "descending", value: (row) => row.cost_usd, render: (row) => cost.text(row.cost_usd) },
     { key: "got", label: "Answer or error", render: (row) => <ShortText value={row.failure || row.output} /> },
   ];
 }
@@ -80,17 +82,18 @@ export default function Cases({ params }: PageProps): ReactElement {
   const [text, setText] = useQueryParam("text");
   const [score, setScore] = useQueryParam("score");
   const run = useResource<RunPage>(api("runs", runId));
+  const place = useResource<RunPlace>(api("runs", runId, "place"));
   const arms = run.data?.run.arms ?? [];
   const suite = run.data ? run.data.run.suite !== null : true;
   const samples = useSamples(runId, { status, agent, benchmark, arm });
   const rows = useMemo(() => samples.items.filter((row) => fitsScore(row, score) && (text === "" || holds(row, text))), [samples.items, score, text]);
-  const shape = useMemo(() => columns(runId, suite), [runId, suite]);
+  const shape = useMemo(() => columns(runId, suite, samples.items), [runId, suite, samples.items]);
   const narrowed = agent !== "" || arm !== "" || benchmark !== "" || text !== "" || score !== "";
   return (
     <>
       <div className="page-head">
         <h1>
-          Cases of <Link to={runAddress(runId)}>{run.data?.run.name ?? shortId(runId)}</Link>
+          Cases of <Link to={runAddress(runId)}>{run.data?.run.name ?? shortId(runId)}</Link> <FormMark form={place.data?.form ?? ""} />
         </h1>
         <CommandHint command={`dyno show ${shortId(runId)} --json`} />
       </div>

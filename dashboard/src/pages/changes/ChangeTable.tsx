@@ -4,6 +4,7 @@ import { RowDelta, Sparkline, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, duration, moneyPair, plural, points } from "../../format";
 import { Link, useQueryParam } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
 import { Flips } from "./Flips";
 import { historyOf, idOf, namesOf } from "./rows";
 
@@ -91,7 +92,9 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
       value: (row) => idOf(row),
       render: (row) => (
         <div className="changes-agent">
-          <Link to={`/agents/${encodeURIComponent(row.name)}`}>{row.agent}</Link>
+          <Link to={`/agents/${encodeURIComponent(row.name)}`}>
+            <AgentLabel label={row.agent} />
+          </Link>
           <br />
           <Link to={`/suites/${encodeURIComponent(row.suite_id)}`} className="muted">
             {row.suite_name || row.suite_id}
@@ -120,7 +123,13 @@ export function ChangeTable({ rows }: { rows: readonly ChangeRow[] }): ReactElem
       value: (row) => row.latency?.change,
       render: (row) => (
         <span className="changes-figure">
-          <RowDelta row={row.latency} />
+          {row.latency?.change === null ? (
+            <span className="muted" title={row.latency.reason || "Times of separate runs are judged against the spread between runs, which is not known here"}>
+              not judged
+            </span>
+          ) : (
+            <RowDelta row={row.latency} />
+          )}
           {row.latency_p95[1] !== null && (
             <span className="changes-from">
               p95 {duration(row.latency_p95[0])} → {duration(row.latency_p95[1])}

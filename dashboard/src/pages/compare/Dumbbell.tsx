@@ -14,7 +14,7 @@ const TOP = 22;
 const BOTTOM = 30;
 
 function sentence({ row, at }: Effect, duel: Duel): string {
-  if (at === null) return `${row.metric}: not compared. ${row.reason}`;
+  if (at === null) return `${row.metric}: not judged. ${row.reason}`;
   const sides = `${duel.baseline} ${sideValue(row.baseline, row)}, ${duel.candidate} ${sideValue(row.candidate, row)}`;
   return `${row.metric}: ${row.verdict ?? "not judged"}, ${changeText(row)}. ${sides}.`;
 }
@@ -24,7 +24,7 @@ function Bell({ effect, y, x }: { effect: Effect; y: number; x: (value: number) 
   if (at === null) {
     return (
       <text x={x(0) + 10} y={y + 4} className="compare-muted">
-        not compared
+        not judged
       </text>
     );
   }

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { ArmComparison, Comparison, MetricComparison, RunComparisons } from "../../api/answers";
-import { Empty, Show, Table, VerdictBadge } from "../../components";
+import { Empty, Fold, Show, Table, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, number, percent, quantity } from "../../format";
 import { useResource } from "../../hooks/useResource";
@@ -81,10 +81,9 @@ function Arms({ comparison, index }: { comparison: Comparison; index: number }):
       <Warnings warnings={comparison.warnings} />
       <Metrics caption={`${comparison.baseline} against ${comparison.candidate}`} rows={judged} sortParam={`arms_sort${index}`} />
       {shown.length > 0 && (
-        <details>
-          <summary>Shown and not judged ({shown.length} rows)</summary>
+        <Fold name={`shown-${index}`} summary={`Shown and not judged (${shown.length} rows)`}>
           <Metrics caption="Not judged" rows={shown} sortParam={`shown_sort${index}`} />
-        </details>
+        </Fold>
       )}
     </>
   );

@@ -1,9 +1,13 @@
 import type { ReactElement } from "react";
+import type { RunPage, RunPlace } from "../../api/answers";
 import { ApiError } from "../../api/client";
-import { CommandHint, Empty, Show, shellWord } from "../../components";
+import { useChanges } from "../../changes";
+import { CommandHint, Empty, Show, VerdictBadge, shellWord } from "../../components";
+import { useResource } from "../../hooks/useResource";
 import { Link, address, useRoute } from "../../router";
 import { ExportButton } from "../../shared/ExportButton";
-import { runAddress, shortId } from "../../shared/paths";
+import { FormMark } from "../../shared/FormMark";
+import { api, runAddress, shortId } from "../../shared/paths";
 import { Choices } from "./Choices";
 import { HeadToHeadComparison } from "./HeadToHead";
 import { NotComparable } from "./NotComparable";
@@ -20,6 +24,18 @@ function listed(text: string | null): string[] {
   return [...new Set(given.filter(Boolean))];
 }
 
+/** A run by its name, with a mark where it was not a whole one: what it is held against may then be another set of cases. */
+function RunSide({ run }: { run: string }): ReactElement {
+  const found = useResource<RunPage>(api("runs", run));
+  const place = useResource<RunPlace>(api("runs", run, "place"));
+  const name = found.data?.run.name;
+  return (
+    <>
+      <Link to={runAddress(run)}>{name ? `${name} ${shortId(run)}` : shortId(run)}</Link> <FormMark form={place.data?.form ?? ""} />
+    </>
+  );
+}
+
 function ComparedRuns({ runs }: { runs: readonly string[] }): ReactElement {
   return (
     <>
@@ -30,7 +46,7 @@ function ComparedRuns({ runs }: { runs: readonly string[] }): ReactElement {
       <p className="row">
         {runs.map((run, index) => (
           <span key={run}>
-            <span className="muted">{index === 0 ? "baseline" : "against"}</span> <Link to={runAddress(run)}>{shortId(run)}</Link>
+            <span className="muted">{index === 0 ? "baseline" : "against"}</span> <RunSide run={run} />
           </span>
         ))}
         {runs.length === 2 && (
@@ -46,6 +62,28 @@ export default function Page(): ReactElement {
   const { query } = useRoute();
   const runs = listed(query.get("runs"));
   return runs.length > 1 ? <ComparedRuns runs={runs} /> : <ComparedAgents query={query} />;
+}
+
+const SUGGESTED = 6;
+
+/** Pairs that are worth a look: agents that are held against a baseline, the worst first. */
+function Suggested({ agents }: { agents: readonly string[] }): ReactElement | null {
+  const { data } = useChanges();
+  const rows = (data?.rows ?? []).filter((row) => row.baseline !== "" && row.baseline !== row.agent && agents.every((agent) => [row.baseline, row.agent].includes(agent)));
+  if (rows.length === 0) return null;
+  return (
+    <ul className="compare-suggested" aria-label="Agents with a baseline">
+      {rows.slice(0, SUGGESTED).map((row) => (
+        <li key={`${row.agent} ${row.suite_id}`} data-row tabIndex={-1}>
+          <VerdictBadge verdict={row.verdict} />{" "}
+          <Link to={address("/compare", { agents: `${row.baseline},${row.agent}`, suite: row.suite_id })}>
+            {row.baseline} against {row.agent}
+          </Link>{" "}
+          <span className="muted">on {row.suite_name || row.suite_id}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function ComparedAgents({ query }: { query: URLSearchParams }): ReactElement {
@@ -67,7 +105,8 @@ function ComparedAgents({ query }: { query: URLSearchParams }): ReactElement {
             agents.length === 0 ? "Choose two agents or more; the first is the baseline." : "Choose one more agent."
           }
         >
-          <p>Agents that have run the same suite compare: run it for each of them with</p>
+          <Suggested agents={agents} />
+          <p>Agents can be compared where they have run the same suite. To run one for another agent:</p>
           <CommandHint command="dyno run SUITE --agent AGENT" />
         </Empty>
       ) : answer.error instanceof ApiError && answer.error.status === 409 ? (

@@ -6,6 +6,7 @@ import type { ChartClick } from "../../components";
 import { money, percent, plural } from "../../format";
 import { navigate } from "../../router";
 import type { Palette } from "../../palette";
+import { agentAddress, nameOf } from "../../shared/paths";
 import { absent, frontierShare, onFrontier, placed, reachedText, scatterOption } from "./frontier";
 import type { Bought, Scale } from "./frontier";
 
@@ -43,7 +44,7 @@ export function CostEfficiencyScatter({ report, bought, scale }: ScatterProps): 
   const frontier = rows.filter((row) => onFrontier(row, bought) === true).map((row) => row.agent);
   const open = (click: ChartClick): void => {
     const row = (click.data as { row?: CostRow } | null)?.row;
-    if (row) navigate(`/agents/${encodeURIComponent(row.agent.split("@")[0] ?? row.agent)}`);
+    if (row) navigate(agentAddress(nameOf(row.agent)));
   };
   const cells = rows.map((row) => {
     const share = frontierShare(row, bought);

@@ -48,7 +48,7 @@ export function Spending(): ReactElement {
       <Show of={spending}>
         {({ items }) =>
           namesOf(items, "agent", what).length === 0 ? (
-            <Empty title={`No execution of these days has known ${what}.`} />
+            <Empty title={what === "dollars" ? "Nothing that ran in these days has a known price." : "Nothing that ran in these days told how many tokens it took."} />
           ) : (
             <SpendingChart items={items} by={by === "model" ? "model" : "agent"} spent={what} />
           )

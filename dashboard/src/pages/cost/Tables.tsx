@@ -1,18 +1,33 @@
+import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, asText, count, duration, money, moneyRange, moneySum, number, percent, plural, points } from "../../format";
+import { UNKNOWN, asText, count, duration, moneyColumn, moneySum, number, percent, plural, points } from "../../format";
+import type { MoneyColumn } from "../../format";
 import { Link } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
+import { agentAddress, nameOf } from "../../shared/paths";
 
 function frontier(on: boolean | null, share: number | null): string {
   if (on === null) return UNKNOWN;
   return `${on ? "✓ yes" : "no"}${share === null ? "" : ` (${percent(share, 0)})`}`;
 }
 
-function perSuccess(row: CostRow): string {
-  if (row.never_succeeded) return "never succeeded";
-  return moneyRange(row.cost_per_success_usd, row.cost_interval);
+function PerSuccess({ row, unit }: { row: CostRow; unit: MoneyColumn }): ReactElement {
+  const { cost_per_success_usd: cost, cost_interval: range } = row;
+  if (row.never_succeeded) return <>never succeeded</>;
+  return (
+    <>
+      {unit.text(cost)}
+      {cost !== null && range && (
+        <span className="interval">
+          {" "}
+          [{unit.text(range[0])}, {unit.text(range[1])}]
+        </span>
+      )}
+    </>
+  );
 }
 
 /** Of how many tasks tokens are known, where not of all of them. */
@@ -25,83 +40,87 @@ function Tokens({ row }: { row: CostRow }): ReactElement {
   );
 }
 
-const AGENTS: readonly Column<CostRow>[] = [
-  {
-    key: "agent",
-    label: "Agent",
-    value: (row) => row.agent,
-    render: (row) => (
-      <span>
-        <Link to={`/agents/${encodeURIComponent(row.agent.split("@")[0] ?? row.agent)}`}>{row.agent}</Link>
-        {row.simulated && <span className="muted"> simulated</span>}
-      </span>
-    ),
-  },
-  {
-    key: "task",
-    label: "$ per task",
-    align: "right",
-    value: (row) => row.cost_per_task_usd,
-    render: (row) => money(row.cost_per_task_usd),
-  },
-  {
-    key: "success",
-    label: "$ per success",
-    align: "right",
-    value: (row) => row.cost_per_success_usd,
-    render: perSuccess,
-  },
-  {
-    key: "accuracy",
-    label: "Accuracy",
-    align: "right",
-    first: "descending",
-    value: (row) => row.accuracy,
-    render: (row) => points(row.accuracy),
-  },
-  {
-    key: "latency",
-    label: "Latency",
-    align: "right",
-    value: (row) => row.duration_s,
-    render: (row) => duration(row.duration_s),
-  },
-  {
-    key: "tokens",
-    label: "Tokens",
-    align: "right",
-    value: (row) => row.known_tokens,
-    render: (row) => <Tokens row={row} />,
-  },
-  {
-    key: "value",
-    label: "Performance per $",
-    align: "right",
-    first: "descending",
-    value: (row) => row.performance_per_dollar,
-    title: "accuracy × speed score, or accuracy alone, per dollar and task",
-    render: (row) => <span title={row.performance}>{number(row.performance_per_dollar)}</span>,
-  },
-  {
-    key: "frontier",
-    label: "Accuracy frontier",
-    value: (row) => row.accuracy_frontier_probability,
-    first: "descending",
-    render: (row) => frontier(row.on_accuracy_frontier, row.accuracy_frontier_probability),
-  },
-  {
-    key: "fast",
-    label: "Latency frontier",
-    value: (row) => row.latency_frontier_probability,
-    first: "descending",
-    render: (row) => frontier(row.on_latency_frontier, row.latency_frontier_probability),
-  },
-];
+/** All costs of a column are of so many tasks, which its heading says. */
+function agentsOf(rows: readonly CostRow[]): readonly Column<CostRow>[] {
+  const perTask = moneyColumn(rows.map((row) => row.cost_per_task_usd));
+  const perSuccess = moneyColumn(rows.map((row) => row.cost_per_success_usd), "success");
+  return [
+    {
+      key: "agent",
+      label: "Agent",
+      value: (row) => row.agent,
+      render: (row) => (
+        <span>
+          <Link to={agentAddress(nameOf(row.agent))}>
+            <AgentLabel label={row.agent} />
+          </Link>
+          {row.simulated && <span className="muted"> simulated</span>}
+        </span>
+      ),
+    },
+    {
+      key: "task",
+      label: `$ ${perTask.per}`,
+      align: "right",
+      value: (row) => row.cost_per_task_usd,
+      render: (row) => perTask.text(row.cost_per_task_usd),
+    },
+    {
+      key: "success",
+      label: `$ ${perSuccess.per}`,
+      align: "right",
+      value: (row) => row.cost_per_success_usd,
+      render: (row) => <PerSuccess row={row} unit={perSuccess} />,
+    },
+    {
+      key: "accuracy",
+      label: "Accuracy",
+      align: "right",
+      first: "descending",
+      value: (row) => row.accuracy,
+      render: (row) => points(row.accuracy),
+    },
+    {
+      key: "latency",
+      label: "Latency",
+      align: "right",
+      value: (row) => row.duration_s,
+      render: (row) => duration(row.duration_s),
+    },
+    {
+      key: "tokens",
+      label: "Tokens",
+      align: "right",
+      value: (row) => row.known_tokens,
+      render: (row) => <Tokens row={row} />,
+    },
+    {
+      key: "value",
+      label: "Performance per $",
+      align: "right",
+      first: "descending",
+      value: (row) => row.performance_per_dollar,
+      title: "accuracy × speed score, or accuracy alone, per dollar and task",
+      render: (row) => <span title={row.performance}>{number(row.performance_per_dollar)}</span>,
+    },
+    {
+      key: "frontier",
+      label: "Accuracy frontier",
+      value: (row) => row.accuracy_frontier_probability,
+      first: "descending",
+      render: (row) => frontier(row.on_accuracy_frontier, row.accuracy_frontier_probability),
+    },
+    {
+      key: "fast",
+      label: "Latency frontier",
+      value: (row) => row.latency_frontier_probability,
+      first: "descending",
+      render: (row) => frontier(row.on_latency_frontier, row.latency_frontier_probability),
+    },
+  ];
+}
 
-const PER_BENCHMARK: readonly Column<CostRow>[] = [
-  { key: "benchmark", label: "Benchmark", value: (row) => row.benchmark, render: (row) => row.benchmark },
-  ...AGENTS,
-];
+const BENCHMARK: Column<CostRow> = { key: "benchmark", label: "Benchmark", value: (row) => row.benchmark, render: (row) => row.benchmark };
 
 export function AgentCosts({
   rows,
@@ -110,11 +129,12 @@ export function AgentCosts({
   rows: readonly CostRow[];
   perBenchmark?: boolean;
 }): ReactElement {
+  const columns = useMemo(() => agentsOf(rows), [rows]);
   return (
     <Table
       caption={perBenchmark ? "What each agent costs per benchmark" : "What each agent costs"}
       compact={["agent", "accuracy"]}
-      columns={perBenchmark ? PER_BENCHMARK : AGENTS}
+      columns={perBenchmark ? [BENCHMARK, ...columns] : columns}
       rows={rows}
       rowKey={(row) => `${row.benchmark}/${row.agent}`}
       sortParam={perBenchmark ? "benchmarks_sort" : "sort"}
@@ -149,7 +169,12 @@ export function Configurations({ report }: { report: CostReport }): ReactElement
       align: "right",
       first: "descending",
       value: (row) => row.savings_usd,
-      render: (row) => `${moneySum(row.savings_usd)}${row.against ? ` against ${row.against}` : ""}`,
+      render: (row) => (
+        <>
+          {moneySum(row.savings_usd)}
+          {row.against && <div className="prose muted">against {row.against}</div>}
+        </>
+      ),
     },
     { key: "evidence", label: "Evidence", render: (row) => row.evidence || UNKNOWN },
   ];

@@ -1,8 +1,9 @@
 /** Cost per task against what it buys, as a chart. */
 import type { CostReport, CostRow } from "../../api/answers";
 import type { ChartOption } from "../../components";
-import { duration, money, percent, points } from "../../format";
+import { duration, money, moneyColumn, percent, points } from "../../format";
 import type { Palette } from "../../palette";
+import { nameOf } from "../../shared/paths";
 
 export type Bought = "accuracy" | "latency";
 export type Scale = "log" | "linear";
@@ -58,15 +59,38 @@ function tooltip(row: CostRow, bought: Bought): string {
   return lines.join("\n");
 }
 
+const LONGEST = 26;
+
+/** A label as long as a chart has room for: the name is cut, never the version. */
+export function cutLabel(label: string): string {
+  const name = nameOf(label);
+  const room = LONGEST - (label.length - name.length);
+  return label.length <= LONGEST || room < 4 ? label : `${name.slice(0, room)}…${label.slice(name.length)}`;
+}
+
+/** On which side of a point its name has room: towards the middle of the chart. */
+export function sideOf(cost: number, rows: readonly Priced[], scale: Scale): "left" | "right" {
+  const place = (value: number): number => (scale === "log" ? Math.log(value) : value);
+  const costs = rows.map((row) => place(row.cost_per_task_usd));
+  return place(cost) > (Math.min(...costs) + Math.max(...costs)) / 2 ? "left" : "right";
+}
+
 export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Scale, colours: Palette): ChartOption {
   const point = (row: Priced): [number, number] => [row.cost_per_task_usd, reached(row, bought) ?? 0];
   const frontier = rows.filter((row) => onFrontier(row, bought) === true);
   const rest = rows.filter((row) => onFrontier(row, bought) !== true);
   const items = (list: readonly Priced[]): object[] =>
-    list.map((row) => ({ name: row.agent, value: point(row), row, ...(row.simulated ? { symbol: "diamond" } : {}) }));
+    list.map((row) => ({
+      name: cutLabel(row.agent),
+      value: point(row),
+      row,
+      label: { position: sideOf(row.cost_per_task_usd, rows, scale) },
+      ...(row.simulated ? { symbol: "diamond" } : {}),
+    }));
+  const unit = moneyColumn(rows.map((row) => row.cost_per_task_usd));
   const common = {
     type: "scatter",
-    label: { show: true, formatter: "{b}", position: "top", color: colours.text, fontSize: 11 },
+    label: { show: true, formatter: "{b}", distance: 8, color: colours.text, fontSize: 11 },
     labelLayout: { hideOverlap: true },
     tooltip: { formatter: (hit: { data: { row: Priced } }) => tooltip(hit.data.row, bought) },
     z: 3,
@@ -77,10 +101,10 @@ export function scatterOption(rows: readonly Priced[], bought: Bought, scale: Sc
     grid: { left: 26, right: 40, top: 58, bottom: 30, containLabel: true },
     xAxis: {
       type: scale === "log" ? "log" : "value",
-      name: `$ per task${scale === "log" ? " (log)" : ""}`,
+      name: `$ ${unit.per}${scale === "log" ? " (log)" : ""}`,
       nameLocation: "middle",
       nameGap: 28,
-      axisLabel: { formatter: (value: number) => money(value) },
+      axisLabel: { formatter: unit.text, hideOverlap: true },
       splitLine: { show: true },
     },
     yAxis: {

@@ -121,15 +121,15 @@ export default function Page(): ReactElement {
         {(data) =>
           data.rows.length === 0 ? (
             <Empty
-              title="No agent has run a suite here yet, so nothing has cost anything."
-              command="dyno run SUITE --agent AGENT"
+              title="What agents cost for what they achieve is set against each other here. To measure the first one:"
+              command="dyno init && dyno run suites/first.yaml"
             />
           ) : (
             <Report report={data} bought={bought} scale={scale} />
           )
         }
       </Show>
-      <Spending />
+      {report.data && report.data.rows.length > 0 && <Spending />}
     </>
   );
 }

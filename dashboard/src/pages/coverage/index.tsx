@@ -42,7 +42,7 @@ function Figures({ coverage }: { coverage: Coverage }): ReactElement {
       <li className="card">
         <span className="card-value">{percent(fresh / agents, 0)}</span>
         <span className="card-label">
-          {fresh} of {plural(agents, "agent")} benchmarked within {plural(days, "day")}
+          {fresh} of {plural(agents, "agent")} benchmarked within {plural(days, "day")}, goal 100 %
         </span>
         <br />
         <meter min={0} max={agents} value={fresh} aria-label="Share of agents that were benchmarked" />
@@ -71,7 +71,10 @@ export default function CoveragePage(): ReactElement {
       <Show of={coverage}>
         {(data) =>
           data.agents === 0 ? (
-            <Empty title="No agent is known yet." command="dyno init && dyno run suites/first.yaml" />
+            <Empty
+              title="Agents that have not been benchmarked for a while are named here. To measure the first one:"
+              command="dyno init && dyno run suites/first.yaml"
+            />
           ) : (
             <>
               <Figures coverage={data} />
@@ -87,8 +90,12 @@ export default function CoveragePage(): ReactElement {
           )
         }
       </Show>
-      <h2>How benchmarking itself does</h2>
-      <SuccessFigures days={days} />
+      {coverage.data && coverage.data.agents > 0 && (
+        <>
+          <h2>How benchmarking itself does</h2>
+          <SuccessFigures days={days} />
+        </>
+      )}
     </>
   );
 }

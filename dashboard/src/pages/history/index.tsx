@@ -77,7 +77,12 @@ export function BenchmarkTimelineChart({ history }: { history: History }): React
 
 function Subjects({ subjects }: { subjects: HistorySubjects }): ReactElement {
   if (subjects.agents.length + subjects.experiments.length === 0) {
-    return <Empty title="Nothing has been measured here yet." command="dyno run SUITE --agent AGENT" />;
+    return (
+      <Empty
+        title="How a metric went from run to run, and since which version it is worse, is drawn here. To measure for the first time:"
+        command="dyno init && dyno run suites/first.yaml"
+      />
+    );
   }
   return (
     <section className="panel">

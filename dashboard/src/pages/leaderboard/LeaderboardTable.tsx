@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import type { Leaderboard, LeaderboardEntry, RankedScore } from "../../api/answers";
 import { Table } from "../../components";
 import type { Column } from "../../components";
-import { UNKNOWN, age, count, dateTime, money, points, signed } from "../../format";
+import { UNKNOWN, age, count, dateTime, moneyColumn, points, signed } from "../../format";
 import { Link, address } from "../../router";
 import { OfCases } from "../../shared/BoardScope";
 import { DIMENSIONS } from "../../shared/dimensions";
@@ -62,6 +62,7 @@ const CATEGORY: Column<LeaderboardEntry> = {
 
 function columnsOf(board: Leaderboard, chosen: readonly string[], onToggle: (agent: string) => void): Column<LeaderboardEntry>[] {
   const ordered = board.metric === "all" ? "overall" : board.metric;
+  const spent = moneyColumn(board.entries.map((entry) => entry.cost_per_task_usd));
   const scores = ["overall", ...DIMENSIONS].map(
     (name): Column<LeaderboardEntry> => ({
       key: name,
@@ -134,11 +135,11 @@ function columnsOf(board: Leaderboard, chosen: readonly string[], onToggle: (age
     },
     {
       key: "spent",
-      label: "$ per task",
-      title: "What one case costs, asked once",
+      label: `$ ${spent.per}`,
+      title: "What cases cost, each asked once",
       align: "right",
       value: (entry) => entry.cost_per_task_usd,
-      render: (entry) => money(entry.cost_per_task_usd),
+      render: (entry) => spent.text(entry.cost_per_task_usd),
     },
     {
       key: "last",

@@ -97,7 +97,14 @@ export default function LeaderboardPage(): ReactElement {
       <Show of={board}>
         {(data) =>
           data.entries.length === 0 ? (
-            <Empty title="No agent succeeded in a benchmark of this kind in these days." command="dyno init && dyno run suites/first.yaml">
+            <Empty
+              title={
+                suites.data?.items.length === 0 || (!suite && category === "overall" && data.scope.suites.length === 0)
+                  ? "Agents are ranked here by how right, fast, cheap and reliable they are. To put the first one on the board:"
+                  : "No agent succeeded in a benchmark of this kind in these days. To put one on the board:"
+              }
+              command="dyno init && dyno run suites/first.yaml"
+            >
               <p>
                 {data.scope.left_out > 0 && <>There are quick, limited or cut short runs, which do not count. </>}
                 Simulated results are not on the board. <Link to="/coverage">Who was not benchmarked?</Link>

@@ -110,7 +110,7 @@ export default function MatrixPage(): ReactElement {
             columns={columnsOf(data)}
             rows={data.entries}
             rowKey={(entry) => entry.agent}
-            empty={<Empty title="No agent has completed a benchmark here." command="dyno init && dyno run suites/first.yaml" />}
+            empty={<Empty title={suite || category ? "No agent has completed a benchmark of this choice." : "What each agent scores in each dimension is shown here. To measure the first one:"} command="dyno init && dyno run suites/first.yaml" />}
           />
           <BoardScope scope={data.scope} />
           </>

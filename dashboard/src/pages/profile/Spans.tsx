@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { ProfiledSpan, SpanTree } from "../../api/answers";
-import { Table, Tabs } from "../../components";
+import { Fold, Table, Tabs } from "../../components";
 import type { Column } from "../../components";
 import { count, duration } from "../../format";
 import { useQueryParam } from "../../router";
@@ -98,10 +98,9 @@ export function Execution({ tree }: { tree: SpanTree }): ReactElement {
       />
       <Drawn tree={tree} view={view} />
       <Legend tree={tree} />
-      <details>
-        <summary>Span tree ({count(tree.spans.length)} spans)</summary>
+      <Fold name="spans" summary={`Span tree (${count(tree.spans.length)} spans)`}>
         <Table caption={`Spans of ${heading}`} columns={COLUMNS} rows={tree.spans} rowKey={(span) => String(span.index)} sortParam="spans" />
-      </details>
+      </Fold>
       <p className="muted">
         {duration(tree.outside_s)} in no span. Framed bars are on the critical path.
         {tree.traced && " Made in a pass with tracing on: times include what tracing takes."}

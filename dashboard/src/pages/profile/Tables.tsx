@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Bottleneck, ExecutionPhase, OptimizationOpportunity, PerformanceProfile, ProfileComparison } from "../../api/answers";
-import { Table } from "../../components";
+import { Fold, Table } from "../../components";
 import type { Column } from "../../components";
 import { bytes, count, duration, number, percent, plural, quantity } from "../../format";
 import { Facts } from "../../shared/Facts";
@@ -70,10 +70,9 @@ function Used({ profile }: { profile: PerformanceProfile }): ReactElement {
           ["token_efficiency", known(tokens.token_efficiency, share)],
         ]}
       />
-      <details>
-        <summary>What these names mean</summary>
+      <Fold name="names" summary="What these names mean">
         <Facts facts={Object.entries(profile.definitions)} />
-      </details>
+      </Fold>
     </>
   );
 }

@@ -87,7 +87,7 @@ export default function Page(): ReactElement {
       <Show of={report}>
         {(data) =>
           data.profiles.length + data.comparisons.length === 0 ? (
-            <Empty title="No agent has run a suite here yet, so there is nothing to profile." command="dyno run SUITE --agent AGENT" />
+            <Empty title="Where an agent's time and tokens go, step by step, is shown here. To measure the first one:" command="dyno run SUITE --agent AGENT" />
           ) : (
             <Report report={data} agent={agent} />
           )

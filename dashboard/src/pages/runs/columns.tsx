@@ -4,6 +4,7 @@ import { StatusBadge, VerdictBadge } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, age, dateTime, duration, moneySum, percent, points, quantity } from "../../format";
 import { Link } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
 import { FormMark } from "../../shared/FormMark";
 import { runAddress, shortId } from "../../shared/paths";
 
@@ -26,15 +27,17 @@ function label(subject: RunSubject): ReactElement {
   const { label: name, params, side } = subject;
   return (
     <span className="runs-subject" title={[name, params, side].filter(Boolean).join(" ")}>
-      {name}
+      <AgentLabel label={name} cut />
       {params && <span className="muted"> {params}</span>}
-      {side && <span className="muted"> {side}</span>}
+      {side && <span className="muted runs-side"> {side}</span>}
     </span>
   );
 }
 
 /** The overall score of an agent, or the median of what an experiment or a load measures. */
-function result({ score, metric, unit, median }: RunSubject): ReactElement {
+function result(row: RunRow, { score, metric, unit, median }: RunSubject): ReactElement {
+  // Beside scores of other agents a time would be read as one.
+  if (row.kind === "suite" && score === null) return <span className="muted">{UNKNOWN}</span>;
   if (score !== null) return <span title="Overall score, points of a hundred">{points(score)}</span>;
   if (median === null) return <span className="muted">{UNKNOWN}</span>;
   return <span title={`Median of ${metric}`}>{quantity(median, unit)}</span>;
@@ -85,7 +88,7 @@ export function columnsOf(ticked: readonly string[], onTick: (runId: string) => 
           </Link>
           <span className="runs-who">{whoRan(row)}</span>
           <span className="runs-below muted">
-            <span title={dateTime(row.started_at)}>{age(row.started_at)}</span> · {shortId(row.run_id)}
+            <span title={dateTime(row.started_at)}>{age(row.started_at)}</span> · <span className="runs-whole">{shortId(row.run_id)}</span>
             {row.commit && ` · ${row.commit.slice(0, 8)}`}
             {row.tags.length > 0 && ` · ${row.tags.join(", ")}`}
           </span>
@@ -105,8 +108,8 @@ export function columnsOf(ticked: readonly string[], onTick: (runId: string) => 
       title: "The overall score of an agent, else the median of what is measured",
       align: "right",
       first: "descending",
-      value: (row) => row.subjects[0]?.score ?? row.subjects[0]?.median ?? null,
-      render: (row) => <Lines row={row} of={result} />,
+      value: (row) => row.subjects[0]?.score ?? (row.kind === "suite" ? null : (row.subjects[0]?.median ?? null)),
+      render: (row) => <Lines row={row} of={(subject) => result(row, subject)} />,
     },
     {
       key: "passed",

@@ -93,9 +93,13 @@ export default function Runs(): ReactElement {
               rowKey={(row) => row.run_id}
               empty={
                 filtered || cursor ? (
-                  <Empty title="No run fits the filter." />
+                  <Empty title="No run fits the filter.">
+                    <p>
+                      <Link to="/runs">All runs</Link>
+                    </p>
+                  </Empty>
                 ) : (
-                  <Empty title="Nothing has been run yet. A first run, without a model and without a key:" command="dyno demo" />
+                  <Empty title="Nothing has been run yet. Every run is listed here, to be searched and compared. A first one, without a model and without a key:" command="dyno demo" />
                 )
               }
             />

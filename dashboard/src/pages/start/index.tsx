@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { FormEvent, ReactElement } from "react";
 import { ApiError, post } from "../../api/client";
 import type { Accepted, AgentItems, AgentRow, RunBody, RunEstimate, SuiteItems, SuiteRow } from "../../api/answers";
-import { CommandHint, Empty, ErrorBox, Loading, Show, SignIn, shellWord } from "../../components";
+import { CommandHint, Empty, ErrorBox, Loading, Prose, Show, SignIn, shellWord } from "../../components";
 import { duration, moneySum, plural } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { address, navigate, setQuery, useRoute } from "../../router";
@@ -74,11 +74,17 @@ function useSubmit(known: readonly string[]): {
 }
 
 /** How much the run is, in one line, before anybody starts it. */
-function Amount({ estimate, refusal }: { estimate: RunEstimate | undefined; refusal: string }): ReactElement {
-  if (refusal) return <p className="start-amount verdict-worse">{refusal}</p>;
-  if (!estimate) return <p className="start-amount muted">Choose an agent and a suite to see how much it is.</p>;
+function Amount({ estimate, refusal, asked }: { estimate: RunEstimate | undefined; refusal: string; asked: boolean }): ReactElement {
+  if (refusal) {
+    return (
+      <p className="start-amount verdict-worse">
+        <Prose text={refusal} />
+      </p>
+    );
+  }
+  if (!estimate) return <p className="start-amount muted">{asked ? "Working out how much it is…" : "Choose an agent and a suite to see how much it is."}</p>;
   const { calls, cases, epochs, usd, seconds } = estimate;
-  const cost = usd === null ? "what it costs is not known" : usd === 0 ? "no charge" : `about ${moneySum(usd)}`;
+  const cost = usd === null ? "what it costs is not known" : usd === 0 ? "no charge known beforehand" : `about ${moneySum(usd)}`;
   return (
     <p className="start-amount">
       <strong>{estimate.agent}</strong>: {plural(calls, "call")} ({plural(cases, "case")}, {epochs === 1 ? "each once" : `each ${epochs} times`}
@@ -181,7 +187,7 @@ function StartForm({ agents, suites }: FormProps): ReactElement {
           onAgree={(yes) => setAgreed(yes ? question : "")}
         />
       )}
-      <Amount {...estimated} />
+      <Amount {...estimated} asked={Object.keys(problems).length === 0} />
       {tried && !mayGo && <p className="verdict-worse" role="alert">Say that it may spend money, above.</p>}
       <ErrorBox error={error} />
       <button type="submit" disabled={busy}>

@@ -16,7 +16,9 @@ const COLUMNS: readonly Column<SuiteRow>[] = [
     value: (row) => row.name,
     render: (row) => (
       <span>
-        <Link to={suiteAddress(row.suite_id)}>{row.name}</Link> <span className="muted">{row.suite_id}</span>{" "}
+        <Link to={suiteAddress(row.suite_id)}>{row.name}</Link>
+        <br />
+        <code className="muted">{row.suite_id}</code>{" "}
         {!row.registered && (
           <span className="badge" title="It has results, and is neither in dyno.yaml nor shipped: it cannot be run from here.">
             not registered
@@ -33,7 +35,7 @@ const COLUMNS: readonly Column<SuiteRow>[] = [
     key: "open",
     label: "Open",
     render: (row) => (
-      <span className="row">
+      <span className="ways">
         <Link to={address("/matrix", { suite: row.suite_id })}>matrix</Link>
         {row.registered && <Link to={address("/start", { suite: row.suite_id })}>run</Link>}
       </span>

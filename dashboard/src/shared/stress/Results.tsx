@@ -135,17 +135,24 @@ function Advice({ report }: { report: StressReport }): ReactElement | null {
   );
 }
 
-/** One target under load: the summary, then scenario by scenario its curves and its figures. */
-export function StressTestResults({ report, scenario }: { report: StressReport; scenario: string }): ReactElement {
+/** One target under load: the summary, then scenario by scenario its curves and its figures. `onRun` is on the page of the run. */
+export function StressTestResults({ report, scenario, onRun = false }: { report: StressReport; scenario: string; onRun?: boolean }): ReactElement {
   const shown = report.scenarios.filter((item) => scenario === "" || item.scenario === scenario);
-  const link = (name: string): string => address("/stress", { run: report.run_id, scenario: name });
+  const link = (name: string): string => onRun ? address(runAddress(report.run_id), { scenario: name }) : address("/stress", { run: report.run_id, scenario: name });
   return (
     <>
       <Summary report={report} />
-      <p className="muted">
-        <Link to={runAddress(report.run_id)}>The run</Link>
-        {report.finished_at !== null && ` of ${dateTime(report.finished_at)}`} {report.simulated && <span className="badge">simulated</span>}
-      </p>
+      {(!onRun || report.simulated) && (
+        <p className="muted">
+          {!onRun && (
+            <>
+              <Link to={runAddress(report.run_id)}>The run</Link>
+              {report.finished_at !== null && ` of ${dateTime(report.finished_at)}`}
+            </>
+          )}{" "}
+          {report.simulated && <span className="badge">simulated</span>}
+        </p>
+      )}
       {report.scenarios.length > 1 && (
         <Table caption="Scenarios" columns={columns(link)} rows={report.scenarios} rowKey={(row) => row.scenario} compact={["scenario", "ended"]} />
       )}

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import type { ReactElement } from "react";
 import type { ScenarioReport } from "../../api/answers";
-import { Chart } from "../../components";
+import { Chart, Fold } from "../../components";
 import { count, number, plural } from "../../format";
 import { Facts, factsOf } from "../Facts";
 import type { Fact } from "../Facts";
@@ -9,7 +9,7 @@ import { Warnings } from "../Warnings";
 import type { Palette } from "../../palette";
 import { curveOption, drawn } from "./curves";
 import type { Axis, Shown } from "./curves";
-import { figureName, figureText, limitText, objectiveValue, plainName, verdictText } from "./words";
+import { figureName, figureText, limitSentence, objectiveValue, plainName, verdictText } from "./words";
 
 function CurveChart({ report, curve, axis, objectives }: Shown): ReactElement {
   const option = useCallback(
@@ -132,8 +132,7 @@ export function Scenario({ report, objectives }: { report: ScenarioReport; objec
         </p>
       ) : (
         <p>
-          Limited by {limitText(report.limited_by)}
-          {report.evidence && `: ${report.evidence}`}
+          {limitSentence(report.limited_by, report.evidence)}
         </p>
       )}
       <Curves report={report} axis="time" objectives={objectives} />
@@ -150,10 +149,9 @@ export function Scenario({ report, objectives }: { report: ScenarioReport; objec
       </div>
       <Warnings warnings={report.warnings.filter(({ code }) => code !== "client-limited")} />
       {Object.keys(report.parameters).length > 0 && (
-        <details>
-          <summary>Parameters</summary>
+        <Fold name={`${report.scenario}-parameters`} summary="Parameters">
           <Facts facts={factsOf(report.parameters)} />
-        </details>
+        </Fold>
       )}
     </section>
   );

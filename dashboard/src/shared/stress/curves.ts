@@ -65,12 +65,18 @@ export function drawn(report: ScenarioReport, curve: Curve, axis: Axis): Drawn {
 }
 
 /** Every other phase is shaded; each carries its name. */
+/** The names over phases: steps of one kind that follow each other are named once, at the first. */
+export function phaseNames(labels: readonly string[]): string[] {
+  return labels.map((label, index) => (labels[index - 1] === label ? "" : label));
+}
+
 function phases(report: ScenarioReport, colours: Palette): object {
+  const names = phaseNames(report.phases.map(([label]) => label));
   return {
     silent: true,
     label: { position: "insideTop", color: colours.muted, fontSize: 11 },
-    data: report.phases.map(([label, from, to], index) => [
-      { name: label, xAxis: from, itemStyle: { color: colours.muted, opacity: index % 2 === 0 ? 0.08 : 0.18 } },
+    data: report.phases.map(([, from, to], index) => [
+      { name: names[index], xAxis: from, itemStyle: { color: colours.muted, opacity: index % 2 === 0 ? 0.08 : 0.18 } },
       { xAxis: to },
     ]),
   };

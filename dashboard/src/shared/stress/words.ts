@@ -10,7 +10,7 @@ const AXES: Record<string, string> = {
 };
 
 const LIMITS: Record<string, string> = {
-  nothing: "stood what was asked",
+  nothing: "nothing",
   latency: "latency",
   errors: "errors",
   throughput: "throughput",
@@ -20,6 +20,13 @@ const LIMITS: Record<string, string> = {
   connections: "the cap on connections",
   client: "the client: nothing is known of the target beyond that",
 };
+
+/** "Limited by latency: latency_p99 is 1.05 s.", or that nothing did. */
+export function limitSentence(limit: string, evidence: string): string {
+  const begin = limit === "nothing" ? "It stood what was asked" : `Limited by ${limitText(limit)}`;
+  const text = !evidence ? begin : limit === "nothing" ? `${begin}. ${evidence}` : `${begin}: ${evidence}`;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
 
 export function plainName(scenario: string): string {
   return scenario.replaceAll("_", " ");

@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { AgentPage, AgentVersion, BaselineItems, Execution, MatrixEntry, SuiteRun } from "../../../api/answers";
-import { CommandHint, Empty, Show, StatusBadge, Table, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Show, StatusBadge, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
 import { age, count, dateTime, duration, moneySum, points } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
@@ -54,7 +54,7 @@ function suiteColumns(name: string): Column<SuiteRun>[] {
       key: "open",
       label: "Open",
       render: (row) => (
-        <span className="row">
+        <span className="ways">
           <Link to={address("/history", { subject: name, suite: row.suite_id })}>history</Link>
           <Link to={address("/matrix", { suite: row.suite_id })}>matrix</Link>
           {row.simulated && <span className="badge">simulated</span>}
@@ -173,12 +173,20 @@ function Baselines({ name, newest }: { name: string; newest: string | undefined 
   );
 }
 
+/** Versions in the order in which they came, the newest on top; ranks have their own column. */
+function newestFirst(scores: readonly MatrixEntry[], versions: readonly AgentVersion[]): MatrixEntry[] {
+  const place = new Map(versions.map((item, index) => [item.version, index]));
+  return scores.toSorted((a, b) => (place.get(a.version) ?? versions.length) - (place.get(b.version) ?? versions.length));
+}
+
 function Ways({ page }: { page: AgentPage }): ReactElement {
   const { agent, versions } = page;
   const [newest, before] = versions;
   return (
     <nav className="row" aria-label="More about the agent">
       <Link to={address("/history", { subject: agent.name })}>History</Link>
+      <Link to={address("/runs", { q: agent.name })}>Its runs</Link>
+      <Link to={address("/grid", { agent: agent.name })}>Cases by version</Link>
       <Link to={address("/alerts", { agent: agent.name })}>Regressions</Link>
       {newest && before && (
         <Link to={address("/compare", { agents: `${agent.name}@${before.version},${agent.name}@${newest.version}` })}>
@@ -211,9 +219,10 @@ function Body({ page }: { page: AgentPage }): ReactElement {
       <Table
         caption="Newest scores over all suites, by version"
         columns={BOARD}
-        rows={scores}
+        rows={newestFirst(scores, versions)}
         rowKey={(row) => row.agent}
         sortParam="scores"
+        compact={["version", "overall"]}
         empty={<Empty title="It is not on the board yet. To put it there:" command={run} />}
       />
       <h2>Suites it has run</h2>
@@ -226,10 +235,9 @@ function Body({ page }: { page: AgentPage }): ReactElement {
         empty={<p className="muted">None yet.</p>}
       />
       {results.length > 0 && (
-        <details open={results.length <= 30}>
-          <summary>The newest result of each benchmark ({count(results.length)})</summary>
+        <Fold name="results" open={results.length <= 30} summary={`The newest result of each benchmark (${count(results.length)})`}>
           <Table caption="Newest results" columns={resultColumns(suites)} rows={results} rowKey={(row) => row.uid} sortParam="results" />
-        </details>
+        </Fold>
       )}
       <h2>Baseline</h2>
       <Baselines name={agent.name} newest={versions[0]?.version} />

@@ -1,8 +1,8 @@
-import { useState } from "react";
 import type { ReactElement } from "react";
 import type { Answer, Failure } from "../../../api/answers";
 import { StatusBadge } from "../../../components";
 import { UNKNOWN, asText, count, duration, money, number, percent, points } from "../../../format";
+import { useListed } from "../../../hooks/useListed";
 import { Link } from "../../../router";
 import { Facts } from "../../../shared/Facts";
 import type { Fact } from "../../../shared/Facts";
@@ -101,8 +101,9 @@ function spent(answer: Answer): Fact[] {
 
 /** One execution of a case: what came back, how it was judged, and step by step how it got there. */
 export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
-  const [raw, setRaw] = useState(false);
   const name = `${answer.agent}, epoch ${answer.iteration + 1}`;
+  const [raws, turn] = useListed("raw");
+  const raw = raws.has(name);
   return (
     <article className="answer" aria-label={name}>
       <h3>
@@ -111,7 +112,7 @@ export function AnswerCard({ answer }: { answer: Answer }): ReactElement {
         <StatusBadge status={answer.status} />
         {answer.simulated && <span className="badge">simulated</span>}
         {answer.cached && <span className="badge">from the cache, not measured</span>}
-        <button type="button" className="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+        <button type="button" className="quiet" aria-pressed={raw} onClick={() => turn(name, !raw)}>
           {raw ? "Readable" : "Raw JSON"}
         </button>
       </h3>

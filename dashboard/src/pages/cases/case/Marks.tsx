@@ -2,7 +2,7 @@ import { useId, useState } from "react";
 import type { ReactElement } from "react";
 import type { Answer, CasePage as CaseView, AnswerMark, MarkItems } from "../../../api/answers";
 import { del, put } from "../../../api/client";
-import { ErrorBox } from "../../../components";
+import { ErrorBox, Fold } from "../../../components";
 import { dateTime } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { address } from "../../../router";
@@ -85,8 +85,7 @@ export function Marks({ view }: { view: CaseView }): ReactElement {
   const found = useResource<MarkItems>(address(api("runs", view.run_id, "marks"), { case_id: view.case.id }));
   const marks = found.data?.items ?? [];
   return (
-    <details open={marks.length > 0}>
-      <summary>Marks of people ({marks.length})</summary>
+    <Fold name={marks.length > 0 ? "marks-made" : "marks"} open={marks.length > 0} summary={`Marks of people (${marks.length})`}>
       <ul>
         {view.answers.map((answer) => (
           <MarkRow
@@ -98,6 +97,6 @@ export function Marks({ view }: { view: CaseView }): ReactElement {
           />
         ))}
       </ul>
-    </details>
+    </Fold>
   );
 }

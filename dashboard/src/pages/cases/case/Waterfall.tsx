@@ -1,10 +1,12 @@
 import { useMemo, useState } from "react";
-import type { ReactElement } from "react";
+import type { CSSProperties, ReactElement } from "react";
 import type { Answer } from "../../../api/answers";
+import { Fold } from "../../../components";
 import { asText, count, duration, money, plural } from "../../../format";
+import { useListed } from "../../../hooks/useListed";
 import { useExporting } from "../../../shared/exporting";
 import { TextFold } from "../../../shared/TextFold";
-import { stepsOf, wholeTime } from "./waterfall";
+import { countOf, stepsOf, wholeTime } from "./waterfall";
 import type { Step } from "./waterfall";
 
 const KINDS: Record<string, string> = {
@@ -28,14 +30,28 @@ function Bar({ step, whole }: { step: Step; whole: number }): ReactElement {
   );
 }
 
-function Row({ step, whole, agent }: { step: Step; whole: number; agent: string }): ReactElement {
+interface Shown {
+  whole: number;
+  agent: string;
+  /** The steps that are open, by answer and number, and a way to say that one was opened or closed. */
+  opened: ReadonlySet<string>;
+  turn: (key: string, open: boolean) => void;
+  /** In front of the number of a step: one page has several answers. */
+  prefix: string;
+  /** How many steps are above it. */
+  depth: number;
+}
+
+function Row({ step, ...shown }: Shown & { step: Step }): ReactElement {
+  const { whole, agent, opened, turn, prefix, depth } = shown;
+  const key = `${prefix}${step.number}`;
   const { event } = step;
   const label = `Step ${step.number} of ${agent}`;
   const details = Object.fromEntries(Object.entries(event.details).filter(([name]) => name !== "result"));
   return (
     <li>
-      <details className="step">
-        <summary>
+      <details className="step" open={opened.has(key)} onToggle={(event) => turn(key, event.currentTarget.open)}>
+        <summary style={{ "--depth": depth } as CSSProperties}>
           <span className="step-name">
             {KINDS[event.kind] ?? event.kind} <strong>{event.name}</strong>
             {step.failed && <span className="verdict-worse"> failed</span>}
@@ -61,23 +77,23 @@ function Row({ step, whole, agent }: { step: Step; whole: number; agent: string 
             <TextFold value={details} label={`${label}, details`} />
           </details>
         )}
-        {step.below.length > 0 && <Rows steps={step.below} whole={whole} agent={agent} />}
+        {step.below.length > 0 && <Rows steps={step.below} {...shown} depth={depth + 1} />}
       </details>
     </li>
   );
 }
 
-function Rows({ steps, whole, agent }: { steps: readonly Step[]; whole: number; agent: string }): ReactElement {
+function Rows({ steps, ...shown }: Shown & { steps: readonly Step[] }): ReactElement {
   const [wanted, setShown] = useState(SHOWN);
-  const shown = useExporting() ? steps.length : wanted;
+  const most = useExporting() ? steps.length : wanted;
   return (
     <>
       <ol className="steps">
-        {steps.slice(0, shown).map((step) => (
-          <Row key={step.number} step={step} whole={whole} agent={agent} />
+        {steps.slice(0, most).map((step) => (
+          <Row key={step.number} step={step} {...shown} />
         ))}
       </ol>
-      {steps.length > shown && (
+      {steps.length > most && (
         <button type="button" className="quiet" onClick={() => setShown(wanted * 5)}>
           Show more of {plural(steps.length, "step")}
         </button>
@@ -89,14 +105,13 @@ function Rows({ steps, whole, agent }: { steps: readonly Step[]; whole: number; 
 /** The steps of an answer over time. A step opens on what went in and came out; its own spans are below it. */
 export function Waterfall({ answer }: { answer: Answer }): ReactElement | null {
   const steps = useMemo(() => stepsOf(answer.events), [answer.events]);
+  const [opened, turn] = useListed("steps");
   if (steps.length === 0) return null;
+  const place = `${answer.agent} ${answer.iteration + 1}`;
   const whole = wholeTime(steps, answer.duration_s ?? 0);
   return (
-    <details className="waterfall" open>
-      <summary>
-        {plural(answer.events.length, "step")}, {duration(whole)} from left to right
-      </summary>
-      <Rows steps={steps} whole={whole} agent={answer.agent} />
-    </details>
+    <Fold className="waterfall" name={`steps-${place}`} open summary={`${plural(countOf(steps), "step")}, ${duration(whole)} from left to right`}>
+      <Rows steps={steps} whole={whole} agent={answer.agent} opened={opened} turn={turn} prefix={`${place} `} depth={0} />
+    </Fold>
   );
 }

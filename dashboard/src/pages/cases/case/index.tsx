@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import type { ReactElement } from "react";
 import type { Answer, CasePage as CaseView, RunPlace } from "../../../api/answers";
-import { CommandHint, Empty, Select, Show, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Select, Show, shellWord } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
@@ -9,7 +9,7 @@ import { FormMark } from "../../../shared/FormMark";
 import { ExportButton } from "../../../shared/ExportButton";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { TextFold } from "../../../shared/TextFold";
-import { api, caseAddress, casesAddress, profileAddress, shortId } from "../../../shared/paths";
+import { api, caseAddress, casesAddress, profileAddress, runAddress, shortId } from "../../../shared/paths";
 import { casesOf } from "../samples";
 import type { FailedAt } from "../samples";
 import { useSamples } from "../useSamples";
@@ -64,12 +64,11 @@ function Answers({ agent, answers }: { agent: string; answers: readonly Answer[]
       </h2>
       {first && <AnswerCard answer={first} />}
       {rest.length > 0 && (
-        <details>
-          <summary>The other epochs ({rest.length})</summary>
+        <Fold name={`epochs-${agent}`} summary={`The other epochs (${rest.length})`}>
           {rest.map((answer) => (
             <AnswerCard key={answer.iteration} answer={answer} />
           ))}
-        </details>
+        </Fold>
       )}
     </section>
   );
@@ -170,6 +169,7 @@ export default function CasePage({ params }: PageProps): ReactElement {
       </div>
       <nav className="row" aria-label="Failed cases">
         <ExportButton name={`case-${caseId}`} />
+        <Link to={runAddress(runId)}>The run</Link>
         <Link to={casesAddress(runId)}>All failures of the run</Link>
         <Link to={profileAddress(runId, { case: caseId, benchmark, agent })}>Its spans: waterfall and flame view</Link>
         {near.previous && <Link to={caseAddress(runId, near.previous.benchmark, near.previous.caseId)}>Previous failure (k)</Link>}
@@ -195,7 +195,14 @@ export default function CasePage({ params }: PageProps): ReactElement {
               )}
               <Divergence runId={runId} view={found} benchmark={found.benchmark} />
               <Baselines runId={runId} view={found} benchmark={found.benchmark} place={place.data} />
-              {shown.length === 0 && (
+              {shown.length === 0 && agent !== "" && agents.length > 0 && (
+                <Empty title={`${agent} has no answer to this case in this run.`}>
+                  <p>
+                    <Link to={caseAddress(runId, benchmark, caseId)}>The answers of {agents.join(", ")}</Link>
+                  </p>
+                </Empty>
+              )}
+              {agents.length === 0 && (
                 <Empty title="Nobody has answered this case yet. To measure what is missing:" command={`dyno resume ${shortId(runId)}`} />
               )}
               {shown.map(([name, answers]) => (

@@ -82,6 +82,11 @@ function nested(steps: readonly Step[]): Step[] {
   return top;
 }
 
+/** How many steps there are, those below others too. A call and what it gave back are one. */
+export function countOf(steps: readonly Step[]): number {
+  return steps.reduce((sum, step) => sum + 1 + countOf(step.below), 0);
+}
+
 /** The end of the last step, seconds. */
 export function wholeTime(steps: readonly Step[], least = 0): number {
   return steps.reduce((most, step) => Math.max(most, step.at + (step.took ?? 0), wholeTime(step.below)), least);

@@ -3,6 +3,7 @@ import type { RunPlace, RunResult, RunVerdict } from "../../../api/answers";
 import { CommandHint, StatusBadge, VerdictBadge } from "../../../components";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
+import { AgentLabel } from "../../../shared/AgentLabel";
 import { ExportButton } from "../../../shared/ExportButton";
 import { FormMark } from "../../../shared/FormMark";
 import { agentAddress, api, runAddress, shortId, suiteAddress } from "../../../shared/paths";
@@ -24,7 +25,9 @@ function Name({ run }: { run: RunResult }): ReactElement {
       {agents.slice(0, SHOWN_AGENTS).map((agent, index) => (
         <span key={agent}>
           {index > 0 && ", "}
-          <Link to={agentAddress(agent)}>{agent}</Link>
+          <Link to={agentAddress(agent)}>
+            <AgentLabel label={agent} />
+          </Link>
         </span>
       ))}
       {more > 0 && ` and ${more} more`}

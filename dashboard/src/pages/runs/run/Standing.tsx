@@ -1,9 +1,10 @@
 import type { ReactElement } from "react";
 import type { AgentStanding, ArmStanding, HeadToHead, ScorerTrouble, SuiteStanding } from "../../../api/answers";
-import { Delta, Table, VerdictBadge } from "../../../components";
+import { Delta, Fold, Table, VerdictBadge } from "../../../components";
 import type { Column } from "../../../components";
-import { count, duration, money, moneySum, number, percent, plural, points } from "../../../format";
+import { count, duration, money, moneyColumn, moneySum, number, percent, plural, points } from "../../../format";
 import { Link, address } from "../../../router";
+import { AgentLabel } from "../../../shared/AgentLabel";
 import { agentAddress, casesAddress } from "../../../shared/paths";
 import { ScoreCell } from "../../../shared/ScoreCell";
 import { DIMENSIONS } from "../../../shared/dimensions";
@@ -24,7 +25,7 @@ function scoreColumns<R extends { scores: AgentStanding["scores"] }>(): Column<R
 
 function cost(row: AgentStanding): string {
   if (row.cost_usd !== null) return moneySum(row.cost_usd);
-  return row.known_cost_usd ? `at least ${moneySum(row.known_cost_usd)}` : money(null);
+  return row.known_cost_usd ? `≥ ${moneySum(row.known_cost_usd)}` : money(null);
 }
 
 /** One column for each scorer, where there are several; the primary one is named. */
@@ -47,6 +48,7 @@ function scorerColumns(agents: readonly AgentStanding[]): Column<AgentStanding>[
 }
 
 function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<AgentStanding>[] {
+  const perSuccess = moneyColumn(agents.map((agent) => agent.cost_per_success_usd), "success");
   return [
     {
       key: "agent",
@@ -54,7 +56,10 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
       value: (row) => row.agent,
       render: (row) => (
         <span>
-          <Link to={agentAddress(row.agent)}>{row.agent}</Link> {row.simulated && <span className="badge">simulated</span>}{" "}
+          <Link to={agentAddress(row.agent)}>
+            <AgentLabel label={row.agent} />
+          </Link>{" "}
+          {row.simulated && <span className="badge">simulated</span>}{" "}
           {row.missing.length > 0 && (
             <span className="badge" title={`Unknown: ${row.missing.join(", ")}`}>
               {DIMENSIONS.length - row.missing.length} of {DIMENSIONS.length} dimensions
@@ -100,13 +105,13 @@ function agentColumns(runId: string, agents: readonly AgentStanding[]): Column<A
     },
     { key: "ttft", label: "First token", align: "right", value: (row) => row.ttft_s, render: (row) => duration(row.ttft_s) },
     { key: "tokens", label: "Tokens", align: "right", value: (row) => row.total_tokens, render: (row) => count(row.total_tokens) },
-    { key: "spent", label: "Spent", align: "right", value: (row) => row.cost_usd, render: cost },
+    { key: "spent", label: "Spent", title: "≥ where the price of some answers is not known", align: "right", value: (row) => row.cost_usd, render: cost },
     {
       key: "per-success",
-      label: "$ per success",
+      label: `$ ${perSuccess.per}`,
       align: "right",
       value: (row) => row.cost_per_success_usd,
-      render: (row) => money(row.cost_per_success_usd),
+      render: (row) => perSuccess.text(row.cost_per_success_usd),
     },
   ];
 }
@@ -211,8 +216,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
         />
       )}
       {standing.head_to_head && <Duel duel={standing.head_to_head} suiteId={suiteId} />}
-      <details>
-        <summary>By benchmark ({standing.benchmarks.length})</summary>
+      <Fold name="benchmarks" summary={`By benchmark (${standing.benchmarks.length})`}>
         <Table
           caption="Agents in each benchmark"
           columns={armColumns(standing.run_id)}
@@ -220,7 +224,7 @@ export function Standing({ standing, suiteId }: { standing: SuiteStanding; suite
           rowKey={(row) => row.arm_id}
           sortParam="arms"
         />
-      </details>
+      </Fold>
     </section>
   );
 }

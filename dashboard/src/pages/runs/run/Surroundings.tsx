@@ -1,9 +1,11 @@
 import type { ReactElement } from "react";
 import type { RunResult, RunWarning } from "../../../api/answers";
+import { Fold, Prose } from "../../../components";
 import { bytes, count, dateTime, duration, plural } from "../../../format";
 import { Link } from "../../../router";
 import { Facts, factsOf } from "../../../shared/Facts";
 import { suiteAddress } from "../../../shared/paths";
+import { ofThisRun } from "../../../shared/words";
 
 interface Told extends RunWarning {
   arms: string[];
@@ -31,10 +33,14 @@ export function Warnings({ run }: { run: RunResult }): ReactElement | null {
         {warnings.map((warning) => (
           <li key={`${warning.code} ${warning.message}`}>
             <p>
-              <strong>{warning.code}</strong>: {warning.message}
+              <strong>{warning.code.replaceAll("-", " ")}</strong>: <Prose text={warning.message} />
               {warning.arms.length > 0 && <span className="muted"> ({warning.arms.join("; ")})</span>}
             </p>
-            {warning.remedy && <p className="muted">{warning.remedy}</p>}
+            {warning.remedy && (
+              <p className="muted">
+                <Prose text={ofThisRun(warning.remedy, run.run_id)} />
+              </p>
+            )}
           </li>
         ))}
       </ul>
@@ -97,27 +103,23 @@ export function Surroundings({ run }: { run: RunResult }): ReactElement {
           ["Workspace", run.workspace],
         ]}
       />
-      <details>
-        <summary>Configuration</summary>
+      <Fold name="configuration" summary="Configuration">
         <Facts facts={factsOf(run.spec)} />
-      </details>
+      </Fold>
       {packages.length > 0 && (
-        <details>
-          <summary>Packages ({packages.length})</summary>
+        <Fold name="packages" summary={`Packages (${packages.length})`}>
           <Facts facts={packages.map(([name, version]) => [name, version])} />
-        </details>
+        </Fold>
       )}
       {Object.keys(environment.variables).length > 0 && (
-        <details>
-          <summary>Variables</summary>
+        <Fold name="variables" summary="Variables">
           <Facts facts={factsOf(environment.variables)} />
-        </details>
+        </Fold>
       )}
       {Object.keys(environment.details).length > 0 && (
-        <details>
-          <summary>More about the machine</summary>
+        <Fold name="machine" summary="More about the machine">
           <Facts facts={factsOf(environment.details)} />
-        </details>
+        </Fold>
       )}
     </section>
   );

@@ -32,7 +32,7 @@ function LoadCurves({ runId, running }: { runId: string; running: boolean }): Re
         return (
           <>
             {running && <p className="muted">What was measured so far; the run goes on.</p>}
-            <StressTestResults report={report} scenario={scenario} />
+            <StressTestResults report={report} scenario={scenario} onRun />
           </>
         );
       }}

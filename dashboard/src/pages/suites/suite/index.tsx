@@ -1,13 +1,14 @@
 import type { ReactElement } from "react";
 import type { BenchmarkRow, Matrix, MatrixEntry, SuitePage } from "../../../api/answers";
-import { CommandHint, Empty, Show, Table, shellWord } from "../../../components";
+import { CommandHint, Empty, Fold, Show, Table, shellWord } from "../../../components";
 import type { Column } from "../../../components";
-import { age, count, dateTime, plural } from "../../../format";
+import { age, count, dateTime, money, plural } from "../../../format";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address } from "../../../router";
 import type { PageProps } from "../..";
 import { Facts } from "../../../shared/Facts";
 import { agentAddress, api } from "../../../shared/paths";
+import { quantityName, valueOf } from "../../../shared/units";
 import { ScoreCell } from "../../../shared/ScoreCell";
 
 export const title = (params: Record<string, string>): string => params["suite_id"] ?? "Suite";
@@ -19,7 +20,7 @@ const BENCHMARKS: readonly Column<BenchmarkRow>[] = [
     value: (row) => row.name,
     render: (row) => (
       <span>
-        {row.name} <span className="muted">{row.benchmark_id}</span>
+        {row.name} {row.benchmark_id !== row.name && <span className="muted">{row.benchmark_id}</span>}
       </span>
     ),
   },
@@ -36,15 +37,15 @@ function limitsOf(limits: SuitePage["constraints"]): string {
     limits.time_limit_ms != null && `${count(limits.time_limit_ms)} ms`,
     limits.memory_limit_mb != null && `${count(limits.memory_limit_mb)} MiB`,
     limits.token_limit != null && `${count(limits.token_limit)} tokens`,
-    limits.cost_limit_usd != null && `$${limits.cost_limit_usd}`,
+    limits.cost_limit_usd != null && money(limits.cost_limit_usd),
   ];
   return told.filter(Boolean).join(", ");
 }
 
-/** `duration_s 0.5 to 10`: the values at which a quantity scores 1 and 0. */
+/** "duration 500 ms to 10 s": the values at which a quantity scores 1 and 0. */
 function boundsOf(rubric: BenchmarkRow["scoring_rubric"]): string {
   const names = Object.keys({ ...rubric.targets, ...rubric.limits });
-  return names.map((name) => `${name} ${rubric.targets?.[name] ?? "—"} to ${rubric.limits?.[name] ?? "—"}`).join(", ");
+  return names.map((name) => `${quantityName(name)} ${valueOf(rubric.targets?.[name] ?? null, name)} to ${valueOf(rubric.limits?.[name] ?? null, name)}`).join(", ");
 }
 
 const RULES: readonly Column<BenchmarkRow>[] = [
@@ -156,8 +157,7 @@ function Body({ page }: { page: SuitePage }): ReactElement {
         <Empty title="Nobody has run it yet." command="dyno run SUITE --agent AGENT" />
       )}
       {versions.length > 1 && (
-        <details>
-          <summary>Versions that have been run ({versions.length})</summary>
+        <Fold name="versions" summary={`Versions that have been run (${versions.length})`}>
           <Facts
             facts={versions.map((version) => [
               dateTime(version.created_at),
@@ -166,7 +166,7 @@ function Body({ page }: { page: SuitePage }): ReactElement {
               </Link>,
             ])}
           />
-        </details>
+        </Fold>
       )}
     </>
   );

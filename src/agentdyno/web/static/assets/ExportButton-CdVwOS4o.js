@@ -1,1 +1,0 @@
-import{D as e}from"./index-C9QulCe2.js";import{t}from"./exporting-BLgOCPVj.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};

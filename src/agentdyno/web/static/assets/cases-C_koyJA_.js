@@ -1,1 +1,0 @@
-import{h as e}from"./components-BE1_rG_x.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};

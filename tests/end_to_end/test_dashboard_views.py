@@ -1,0 +1,240 @@
+"""What a link to a page shows again, what a table gives to a spreadsheet, and how figures stand beside each other."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from ..browser import chromium, opened
+from ..command import Bench
+from ..page_parts import rows, settle
+from ..seeded_service import Service, seed, serving
+
+PAIR = "/compare?agents=helper@2.0,helper@2.1&suite=support"
+SHOWN_CELLS = """(table) => [...table.querySelectorAll("thead tr, tbody tr:not(.below)")].map((row) =>
+    [...row.cells].filter((cell) => !cell.classList.contains("more")).map((cell) => {
+        const hidden = [...cell.querySelectorAll("[aria-hidden=true], .visually-hidden")];
+        const before = hidden.map((part) => part.style.display);
+        hidden.forEach((part) => { part.style.display = "none"; });
+        const text = cell.innerText.replace(/\\s+/g, " ").trim();
+        hidden.forEach((part, index) => { part.style.display = before[index]; });
+        return text;
+    }))"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    bench = Bench(tmp_path_factory.mktemp("service"))
+    with serving(bench, seed(bench)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def newest(service: Service) -> str:
+    """The run of the three agents."""
+    runs = service.get("/api/runs?kind=suite&limit=50")["items"]
+    return next(str(row["run_id"]) for row in runs if row["arms"] > 4)
+
+
+@pytest.fixture
+def page(browser: Browser, service: Service) -> Iterator[Page]:
+    # What a test reads out of the page is a script of its own.
+    with opened(browser, service.address, secret=service.secret, bypass_csp=True) as (page, _):
+        yield page
+
+
+def saved(page: Page, button: Locator, folder: Path) -> list[list[str]]:
+    """The rows of the file that a table gives."""
+    with page.expect_download() as download:
+        button.click()
+    place = folder / download.value.suggested_filename
+    download.value.save_as(place)
+    text = place.read_text(encoding="utf-8-sig")
+    return list(csv.reader(text.splitlines()))
+
+
+def unspaced(rows: list[list[str]]) -> list[list[str]]:
+    """Without blanks and the marks of text: what is beside each other on the screen has a blank or none."""
+    return [[re.sub(r"[\s']", "", cell) for cell in row] for row in rows]
+
+
+def test_every_table_is_saved_as_it_is_shown(page: Page, newest: str, tmp_path: Path) -> None:
+    boards = ("/", "/leaderboard", "/matrix", "/coverage", "/grid?suite=support", "/cost?suite=support", PAIR)
+    lists = ("/runs", "/agents", "/agents/helper", "/suites", "/suites/support")
+    found = 0
+    for address in (*boards, *lists, f"/runs/{newest}", f"/runs/{newest}/cases?status=all"):
+        settle(page, address)
+        page.wait_for_load_state("networkidle")
+        for table in page.locator("table:visible").all():
+            caption = table.locator("caption").inner_text() or str(table.locator("caption").text_content())
+            button = page.get_by_role("button", name=f"Save as CSV: {caption}", exact=True)
+            assert unspaced(saved(page, button, tmp_path)) == unspaced(table.evaluate(SHOWN_CELLS)), (
+                address,
+                caption,
+            )
+            found += 1
+    assert found >= 18, found
+
+
+def test_a_saved_cell_reads_as_it_does_on_the_screen(page: Page, tmp_path: Path) -> None:
+    settle(page, "/?sort=agent")
+    button = page.get_by_role("button", name=re.compile("^Save as CSV: Every agent"))
+    cells = [cell for row in saved(page, button, tmp_path) for cell in row]
+    assert "helper@2.1 Support desk" in cells, "one name stays in one piece, and two lines are two words"
+    broke = re.compile(r"^worse \w+ since 2\.1 10 cases broke: order-00, order-01,")
+    assert any(broke.match(cell) for cell in cells), cells
+
+
+def test_a_link_shows_what_is_open_on_the_page_of_a_run(page: Page, newest: str) -> None:
+    settle(page, f"/runs/{newest}")
+    parts = page.get_by_text("By benchmark (2)")
+    arms = page.get_by_role("table", name="Agents in each benchmark")
+    expect(arms).not_to_be_visible()
+    parts.click()
+    page.get_by_role("button", name="Show as table").click()
+    drawn = page.get_by_role("table", name="Durations")
+    for _ in range(2):
+        expect(arms).to_be_visible()
+        expect(drawn).to_be_visible()
+        page.reload()
+    parts.click()
+    page.get_by_role("button", name="Show as chart").click()
+    expect(page).to_have_url(re.compile(f"/runs/{newest}$"))
+
+
+def test_a_link_shows_the_steps_of_a_case_that_are_open(page: Page, newest: str) -> None:
+    settle(page, f"/runs/{newest}/cases/order-01?benchmark=orders&agent=sage@3")
+    expect(page.get_by_text(re.compile("^2 steps, ")).first).to_be_visible()
+    step = page.locator("details.step").filter(has_text="price_of").first
+    step.locator("summary").first.click()
+    for _ in range(2):
+        expect(step.get_by_text("gave back")).to_be_visible()
+        page.reload()
+    page.get_by_role("link", name="The run", exact=True).click()
+    expect(page).to_have_url(re.compile(f"/runs/{newest}$"))
+
+
+def test_a_link_shows_the_row_that_is_open_on_a_phone(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address, secret=service.secret, width=390) as (page, _):
+        settle(page, "/leaderboard")
+        first = rows(page, re.compile("^Agents by overall")).first
+        first.get_by_role("button", name="More").click()
+        for _ in range(2):
+            expect(first.get_by_role("cell", name=re.compile("^Reliability"))).to_be_visible()
+            page.reload()
+
+
+def test_costs_of_a_column_are_of_one_number_of_tasks(page: Page) -> None:
+    for address, table in (
+        ("/leaderboard?suite=support", re.compile("^Agents by overall")),
+        ("/cost?suite=support", "What each agent costs"),
+    ):
+        settle(page, address)
+        shown = page.get_by_role("table", name=table, exact=True)
+        heading = shown.get_by_role("columnheader", name="$ per 1,000 tasks")
+        expect(heading).to_be_visible()
+        place = heading.evaluate("(cell) => cell.cellIndex")
+        cells = shown.locator(f"tbody tr td:nth-child({place + 1})").all_inner_texts()
+        assert {"$20.00", "$1.00"} <= set(cells), cells
+        assert all(re.fullmatch(r"\$[\d.,]+|—", cell) for cell in cells), cells
+
+
+def test_no_column_is_out_of_sight_at_1280(page: Page, newest: str) -> None:
+    wide = (
+        "[...document.querySelectorAll('.table-wrap')].filter((place) => place.scrollWidth > place.clientWidth + 1)"
+        ".map((place) => place.getAttribute('aria-label'))"
+    )
+    for address in ("/", "/runs", "/leaderboard", "/matrix", "/cost?suite=support", PAIR, f"/runs/{newest}"):
+        settle(page, address)
+        assert page.evaluate(wide) == [], address
+
+
+def test_an_agent_keeps_its_version_where_its_name_is_cut(page: Page) -> None:
+    def with_long_names(answer: dict[str, list[dict[str, list[dict[str, str]]]]]) -> object:
+        for row in answer["items"]:
+            for subject in row["subjects"]:
+                subject["label"] = "a-name-of-many-letters-for-an-agent-in-use@2026.11.3"
+        return answer
+
+    page.route("**/api/runs?*", lambda route: route.fulfill(json=with_long_names(route.fetch().json())))
+    settle(page, "/runs?kind=suite")
+    first = rows(page, "Runs, newest first").first.locator(".runs-subject").first
+    version = first.get_by_text("@2026.11.3")
+    expect(version).to_be_visible()
+    outer, inner = first.bounding_box(), version.bounding_box()
+    assert outer is not None
+    assert inner is not None
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"] + 1
+
+
+def test_the_page_to_compare_offers_agents_beside_their_baselines(page: Page) -> None:
+    settle(page, "/compare")
+    offered = page.get_by_role("list", name="Agents with a baseline")
+    offered.get_by_role("link", name="helper@2.0 against helper@2.1").click()
+    expect(page.get_by_role("heading", name="Flipped cases")).to_be_visible()
+
+
+def test_compared_runs_have_names(page: Page, service: Service) -> None:
+    first, second = [row["run_id"] for row in service.get("/api/runs?kind=suite&limit=2")["items"]]
+    page.goto(f"/compare?runs={second},{first}")
+    expect(page.get_by_role("link", name=f"Support desk {second[:13]}")).to_be_visible()
+
+
+def test_what_is_not_there_is_said_once(browser: Browser, service: Service) -> None:
+    with opened(browser, service.address, secret=service.secret) as (page, watch):
+        watch.allow("404")
+        page.goto("/agents/nobody")
+        expect(page.get_by_text("there is no agent 'nobody' here")).to_have_count(1)
+        expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_an_estimate_that_is_awaited_asks_for_nothing_more(page: Page) -> None:
+    page.route("**/benchmarks/estimate", lambda route: None)
+    page.goto("/start?agent=helper&suite=support")
+    expect(page.get_by_text("Working out how much it is…")).to_be_visible()
+    page.goto("/start?agent=helper")
+    expect(page.get_by_text("Choose an agent and a suite to see how much it is.")).to_be_visible()
+
+
+def test_a_case_that_an_agent_was_not_asked_leads_to_those_who_were(page: Page, newest: str) -> None:
+    page.goto(f"/runs/{newest}/cases/order-01?benchmark=orders&agent=nobody@1")
+    expect(page.get_by_text("nobody@1 has no answer to this case in this run.")).to_be_visible()
+    page.get_by_role("link", name=re.compile("^The answers of ")).click()
+    expect(page.get_by_role("article").first).to_be_visible()
+
+
+def test_the_bars_of_all_steps_have_one_time_axis(page: Page, newest: str) -> None:
+    """However long the figures of a step are, and however deep it is."""
+
+    def nested(answer: dict[str, list[dict[str, object]]]) -> object:
+        outer = {"kind": "span", "name": "plan", "at_s": 0.0, "duration_s": 1.0, "content": None}
+        inner = {"kind": "model_call", "name": "clerk", "at_s": 0.5, "duration_s": 0.25, "content": None}
+        usage = {"input_tokens": 123_456, "output_tokens": 7, "cost_usd": 0.000_123}
+        for item in answer["answers"]:
+            item["events"] = [
+                {**outer, "details": {"span": "a"}},
+                {**inner, "details": {"span": "b", "parent": "a", **usage}},
+                {**inner, "name": "alone", "details": {"span": "c"}},
+            ]
+        return answer
+
+    page.route("**/api/runs/*/cases/order-01*", lambda route: route.fulfill(json=nested(route.fetch().json())))
+    page.goto(f"/runs/{newest}/cases/order-01?benchmark=orders&agent=sage@3")
+    answer = page.get_by_role("article").first
+    answer.locator("details.step summary").filter(has_text="plan").click()
+    lanes = answer.locator(".step-lane:visible")
+    expect(lanes).to_have_count(3)
+    boxes = [lane.bounding_box() for lane in lanes.all()]
+    places = {(round(box["x"]), round(box["width"])) for box in boxes if box is not None}
+    assert len(places) == 1, places
