@@ -1940,7 +1940,8 @@ export interface components {
         /**
          * @description Of an agent on a suite, or of one case of it (``case_id``; ``trees`` then has its executions span by span).
          *
-         *     ``executions`` were profiled; ``without_spans`` more told nothing of what happened inside, and are left out.
+         *     ``executions`` were profiled; ``without_spans`` more told nothing of what happened inside: they are no part of the
+         *     phases, but of the CPU time, memory and storage used.
          *     ``wall_s`` is the sum over the profiled ones: the basis of every share of time. ``traced``: the spans come from a
          *     pass with tracing on. ``beyond_measured`` counts executions whose spans go on after the end that the bench
          *     measured: such spans are the agent's own claim. ``waited_s`` is what the bench waited between tries, outside the

@@ -128,7 +128,7 @@ def test_a_leaderboard_shows_the_place_and_what_it_rests_on() -> None:
     assert cells(places, 2)["rank"] == "3"
     assert cells(places, 3)["rank"] == cells(places, 3)["overall"] == cells(places, 3)["last success"] == "-"
     first = [cells(dimensions, 1)[name] for name in ("accuracy", "cost", "reliability")]
-    assert first == ["50 #2 of 28/30", "90 #1", "-"]
+    assert first == ["50 #2 (28/30)", "90 #1", "-"]
     assert places.notes == (
         "4 agents, 30 days to 2026-03-06 12:26 UTC. Simulated results are not counted.",
         "Points of 100 with their 95 % interval where it is known.",

@@ -46,7 +46,8 @@ const OPPORTUNITY_COLUMNS: readonly Column<OptimizationOpportunity>[] = [
   { key: "evidence", label: "Evidence", render: (item) => item.evidence.join("; ") },
 ];
 
-function Used({ profile }: { profile: PerformanceProfile }): ReactElement {
+/** Processors, memory, storage and tokens: known of executions without spans, too. */
+export function Used({ profile }: { profile: PerformanceProfile }): ReactElement {
   const { resource_utilization: used, token_analysis: tokens } = profile.profile_data;
   const known = (value: number | null, text: (value: number) => string): string | null => (value === null ? null : text(value));
   const share = (value: number): string => number(value);

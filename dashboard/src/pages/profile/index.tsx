@@ -6,7 +6,7 @@ import { Link, address, setQuery, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
 import { runAddress, shortId } from "../../shared/paths";
 import { Execution } from "./Spans";
-import { ProfileTables, SideBySide } from "./Tables";
+import { ProfileTables, SideBySide, Used } from "./Tables";
 import "./page.css";
 
 export const title = "Profile";
@@ -29,6 +29,7 @@ function One({ profile }: { profile: PerformanceProfile }): ReactElement {
     <section aria-label={`Profile of ${profile.agent_id}`}>
       <h2>{profile.agent_id}</h2>
       {profile.executions === 0 ? <Silent profile={profile} /> : <ProfileTables profile={profile} />}
+      {profile.executions === 0 && profile.profile_data.resource_utilization.cpu_s !== null && <Used profile={profile} />}
       {profile.trees.map((tree) => (
         <Execution key={`${tree.benchmark} ${tree.iteration}`} tree={tree} />
       ))}

@@ -114,12 +114,12 @@ def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
         for name in DIMENSIONS:
             score = entry.scores[name]
             known = score.score is not None
-            of = f" of {cases_text(entry)}" if name == "accuracy" and entry.cases else ""
+            of = f" ({cases_text(entry)})" if name == "accuracy" and entry.cases else ""
             mark = RECORDED if name == _TIMED and entry.agent in board.scope.recorded else ""
             text = f"{100 * (score.score or 0.0):.0f} #{score.rank}{mark}{of}" if known else NOTHING
             cells.append(Cell(text, Tone.PLAIN if known else Tone.MUTED))
         rows.append(tuple(cells))
-    notes = ("Points of 100, and after # the rank; accuracy also says of how many cases it is.",)
+    notes = ("Points of 100, and after # the rank; behind accuracy, in brackets, of how many cases it is.",)
     return Table("By dimension", tuple(columns), tuple(rows), notes)
 
 
