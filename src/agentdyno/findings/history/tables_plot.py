@@ -102,7 +102,7 @@ def _height(value: float, low: float, high: float, rows: int) -> int:
     return round(min(1.0, max(0.0, share)) * (4 * rows - 1))
 
 
-def _ticks(low: float, high: float, rows: int, values: Sequence[float], unit: str | None) -> dict[int, str]:
+def _ticks(low: float, high: float, rows: int, values: Sequence[float], unit: str) -> dict[int, str]:
     """Three values by their row; where all points are one value, this one alone, beside its dots."""
     if min(values) == max(values) and low < values[0] < high:
         return {_height(values[0], low, high, rows) // 4: show(values[0], unit)}
