@@ -12,34 +12,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from agentdyno.model.job import Scope
 
-from ..browser import Watch, chromium, opened, serious
-from ..command import Bench
+from ..browser import Watch, opened, serious
 from ..page_parts import chart, every_page, fits, heading, hover_point, query, rows, settle, too_wide
-from ..seeded_service import BROKEN, EPOCHS, Service, make_key, seed, serving
+from ..seeded_service import BROKEN, EPOCHS, Service, make_key
 from ..stressed import stressed
 
 Opened = AbstractContextManager[tuple[Page, Watch]]
 HISTORY = "/history?subject=scout&metric=accuracy&suite=support"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    bench = Bench(tmp_path_factory.mktemp("service"))
-    with serving(bench, seed(bench)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def newest(service: Service) -> str:
-    """The run of the three agents."""
-    runs = service.get("/api/runs?kind=suite&limit=50")["items"]
-    return next(str(row["run_id"]) for row in runs if row["arms"] > 4)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from ..browser import chromium, opened
+from ..browser import opened
 from ..loaded_commands import Commands, LoadedBench
 from ..page_parts import chart, fits, heading, query, rows, settle
 from ..seeded_service import Service, serving
@@ -47,12 +47,6 @@ def files(version: str, misses: int) -> dict[str, str]:
         f"suites: [suite.yaml]\n"
     )
     return {"agent.py": AGENT, "suite.yaml": suite, "dyno.yaml": workspace}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -8,17 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from ..browser import chromium, opened
+from ..browser import opened
 from ..command import Bench
 from ..seeded_service import Service, serving
 
 AWAY = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "the store is away"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

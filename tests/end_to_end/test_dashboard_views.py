@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from ..browser import chromium, opened
-from ..command import Bench
+from ..browser import opened
 from ..page_parts import rows, settle
-from ..seeded_service import Service, seed, serving
+from ..seeded_service import Service
 
 PAIR = "/compare?agents=helper@2.0,helper@2.1&suite=support"
 SHOWN_CELLS = """(table) => [...table.querySelectorAll("thead tr, tbody tr:not(.below)")].map((row) =>
@@ -25,26 +24,6 @@ SHOWN_CELLS = """(table) => [...table.querySelectorAll("thead tr, tbody tr:not(.
         hidden.forEach((part, index) => { part.style.display = before[index]; });
         return text;
     }))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    bench = Bench(tmp_path_factory.mktemp("service"))
-    with serving(bench, seed(bench)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def newest(service: Service) -> str:
-    """The run of the three agents."""
-    runs = service.get("/api/runs?kind=suite&limit=50")["items"]
-    return next(str(row["run_id"]) for row in runs if row["arms"] > 4)
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ export function suiteOptions(suites: SuiteItems | undefined): (readonly [string,
   return [["", "the last run"], ...known, ["all", "shared suites"]];
 }
 
-/** Beside an accuracy: of how many cases it is. */
+/** Beside an accuracy: of how many cases it is. One of no case comes from a result that does not say. */
 export function OfCases({ entry }: { entry: { scored: number; cases: number } }): ReactElement | null {
-  const text = casesText(entry);
+  const text = entry.scored > 0 ? casesText(entry) : "";
   if (!text) return null;
   return (
     <span className="muted" title={`${count(entry.scored)} of ${count(entry.cases)} cases have a score`}>

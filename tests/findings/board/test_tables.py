@@ -224,3 +224,12 @@ def test_eighty_columns_show_every_dimension_of_the_matrix_and_all_that_matters_
     header = render_console(leaderboard_tables(a_board())[0], 80).splitlines()[1].split()
     assert header[:7] == ["rank", "agent", "overall", "trend", "best", "rank", "benchmarks"]
     assert header[-2:] == ["last", "success"]
+
+
+def test_an_accuracy_of_which_nobody_knows_of_how_many_cases_it_is_says_nothing_of_them() -> None:
+    old = leaderboard_row("old@1", even(0.9), errors=even(0.02), scored_of=(0, 24))
+    new = leaderboard_row("new@1", even(0.5), errors=even(0.02), scored_of=(28, 30))
+    places, dimensions = leaderboard_tables(leaderboard([old, new], [], days=30, until=UNTIL))
+    assert [cells(places, row)["cases"] for row in range(2)] == ["-", "28/30"]
+    assert [cells(dimensions, row)["accuracy"] for row in range(2)] == ["90 #1", "50 #2 (28/30)"]
+    assert any(note == "Accuracy is of 30 cases; new@1 scored 28 of 30." for note in places.notes)

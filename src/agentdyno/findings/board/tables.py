@@ -114,7 +114,7 @@ def _dimensions(board: Leaderboard, labels: Mapping[str, str]) -> Table:
         for name in DIMENSIONS:
             score = entry.scores[name]
             known = score.score is not None
-            of = f" ({cases_text(entry)})" if name == "accuracy" and entry.cases else ""
+            of = f" ({cases_text(entry)})" if name == "accuracy" and entry.scored else ""
             mark = RECORDED if name == _TIMED and entry.agent in board.scope.recorded else ""
             text = f"{100 * (score.score or 0.0):.0f} #{score.rank}{mark}{of}" if known else NOTHING
             cells.append(Cell(text, Tone.PLAIN if known else Tone.MUTED))
@@ -164,15 +164,21 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
 
 def cases_text(entry: LeaderboardEntry | MatrixEntry) -> str:
     """``30``, or ``28/30`` where some have no score: what the accuracy is of."""
-    if not entry.cases:
+    if not _is_known_of(entry):
         return NOTHING
     return f"{entry.cases:,}" if entry.scored >= entry.cases else f"{entry.scored:,}/{entry.cases:,}"
 
 
+def _is_known_of(entry: LeaderboardEntry | MatrixEntry) -> bool:
+    """An accuracy of no case at all comes from a result that does not say of how many it is."""
+    return bool(entry.scored or (entry.cases and entry.scores["accuracy"].score is None))
+
+
 def _accuracy_note(entries: Sequence[LeaderboardEntry | MatrixEntry], labels: Mapping[str, str]) -> list[str]:
     """What the accuracies are of: the most cases, and who has fewer, or fewer with a score."""
-    most = max((entry.cases for entry in entries), default=0)
-    fewer = [entry for entry in entries if 0 < entry.cases < most or entry.scored < entry.cases]
+    told_of = [entry for entry in entries if _is_known_of(entry)]
+    most = max((entry.cases for entry in told_of), default=0)
+    fewer = [entry for entry in told_of if 0 < entry.cases < most or entry.scored < entry.cases]
     told = [f"{labels[entry.agent]} {of_cases(entry.scored, entry.cases)}" for entry in fewer]
     return [f"Accuracy is of {count(most, 'case')}" + (f"; {_listed(told)}." if told else ".")] if most else []
 
