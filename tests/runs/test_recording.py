@@ -213,3 +213,22 @@ def test_a_sample_that_did_not_end_its_trial_is_rescued_as_such(tmp_path: Path) 
     Recording(shelf, "run", tmp_path).rescue()  # type: ignore[arg-type]
     assert shelf.kept == [(0, 0, False)]
     assert not (tmp_path / UNSAVED).exists()
+
+
+def test_what_is_in_both_files_is_rescued_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that was full in the middle of the first file: the second one, elsewhere, has all of it."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(elsewhere))
+    shelf = Remembering()
+    shelf.refuses.set()
+    with pytest.raises(StoreError):
+        take(Halves([sample(0, QUICK_S)]), shelf, tmp_path)
+    whole = (tmp_path / UNSAVED).read_text()
+    (elsewhere / f"dyno-run-{UNSAVED}").write_text(whole)
+    (tmp_path / UNSAVED).write_text(f"{whole}{whole[: len(whole) // 2]}")
+    shelf.refuses.clear()
+    shelf.kept.clear()
+    Recording(shelf, "run", tmp_path).rescue()  # type: ignore[arg-type]
+    assert shelf.kept == [(0, 0, False)]
+    assert list(elsewhere.iterdir()) == []

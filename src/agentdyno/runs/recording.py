@@ -113,7 +113,8 @@ class Recording:
         if not files:
             return
         recorded = self.store.runs.recorded(self.run_id)
-        for line in chain.from_iterable(path.read_text("utf-8").splitlines() for path in files):
+        # Where the disk was full in the middle of the first file, what had got into it is in the second one as well.
+        for line in dict.fromkeys(chain.from_iterable(path.read_text("utf-8").splitlines() for path in files)):
             try:
                 step = _step(json.loads(line))
             except ValueError:  # cut off where the disk was full: that trial is made again

@@ -8,11 +8,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.stats.samples import medians_of
-
 from .distributions import normal_cdf, normal_quantile
 from .intervals import Interval
-from .samples import Array, Values, require_count, require_inside_unit, to_array
+from .samples import Array, Values, medians_of, require_count, require_inside_unit, to_array
 
 Statistic: TypeAlias = Literal["mean", "median"] | Callable[..., npt.ArrayLike]
 """A name, or a function called as `f(array, axis=...)` that reduces that axis, as `np.mean` does."""

@@ -7,9 +7,7 @@ from math import comb
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
-from .samples import Values, require_count, to_array
+from .samples import Values, median_of, require_count, to_array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,9 @@ import math
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
 from .distributions import normal_cdf, normal_quantile, t_quantile
 from .effects import hodges_lehmann_shift
-from .samples import Array, Values, require_count, require_finite, require_inside_unit, to_logs
+from .samples import Array, Values, median_of, require_count, require_finite, require_inside_unit, to_logs
 
 _MAD_TO_SIGMA = 1.4826022185056018
 _MANN_WHITNEY_EFFICIENCY = 3.0 / math.pi

@@ -16,10 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
 from ..distributions import normal_quantile, two_sided_p
-from ..samples import Array, Values
+from ..samples import Array, Values, median_of
 from ..significance import mann_whitney
 from .long_run_variance import Noise, clip_spikes, description_cost, estimate_noise, starting_variance
 from .partition import Indices, partition

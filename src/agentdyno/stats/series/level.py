@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
 from ..distributions import t_quantile
 from ..intervals import Interval, median_interval
-from ..samples import Array, Values, require_inside_unit, to_array
+from ..samples import Array, Values, median_of, require_inside_unit, to_array
 from .long_run_variance import residuals
 
 _MEDIAN_VARIANCE = math.pi / 2.0

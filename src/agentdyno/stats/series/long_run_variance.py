@@ -13,9 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from agentdyno.stats.samples import medians_of, quantiles_of
-
-from ..samples import Array
+from ..samples import Array, medians_of, quantiles_of
 
 _MOST_CORRELATION = 0.97
 _TRIM_SIGMAS = 2.5

@@ -17,10 +17,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
 from ..distributions import t_cdf
-from ..samples import Array
+from ..samples import Array, median_of
 from .partition import Indices
 
 FEWEST_POINTS = 6

@@ -10,10 +10,8 @@ import math
 
 import numpy as np
 
-from agentdyno.stats.samples import median_of
-
 from ..distributions import t_cdf
-from ..samples import Values, to_array
+from ..samples import Values, median_of, to_array
 
 FEWEST_POINTS = 6
 _LOST_CORRELATION = 4.0

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.stats.samples import median_of
-
 from ..distributions import normal_quantile, two_sided_p
 from ..intervals import Interval
-from ..samples import Array, Values, require_inside_unit, to_array
+from ..samples import Array, Values, median_of, require_inside_unit, to_array
 from ..significance import rank_with_ties
 
 _FEWEST_POINTS = 4
