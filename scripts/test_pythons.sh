@@ -23,6 +23,7 @@ for version in ${VERSIONS:-3.11 3.12 3.13}; do
     fi
     tried=$((tried + 1))
     PYTHON="$python" VENV=".venv-$version" scripts/install.sh dev
+    scripts/redis_server.sh ".venv-$version"
     ".venv-$version/bin/dyno" model install
     echo "== $(".venv-$version/bin/python" --version)" >&2
     ".venv-$version/bin/python" -m pytest -n 2 --dist worksteal "$@"

@@ -97,6 +97,7 @@ def test_a_link_shows_the_steps_of_a_case_that_are_open(page: Page, newest: str)
     expect(page.get_by_text(re.compile("^2 steps, ")).first).to_be_visible()
     step = page.locator("details.step").filter(has_text="price_of").first
     step.locator("summary").first.click()
+    expect(page).to_have_url(re.compile("[?&]steps="))  # the browser tells that it is open a moment after it is
     for _ in range(2):
         expect(step.get_by_text("gave back")).to_be_visible()
         page.reload()

@@ -23,6 +23,8 @@ __all__ = ["MODEL_NAME", "LocalModel", "find_model", "install_model"]
 
 MODEL_NAME = "smollm2-135m-instruct"
 HOST = "127.0.0.1"
+MAGIC = b"GGUF"
+"""What a model file begins with."""
 START_S = 60.0
 """How long loading the weights may take."""
 
@@ -66,6 +68,7 @@ class LocalModel:
             )
         if not path.is_file():
             raise RunError("there is no such model file", where=str(path), remedy="Give a GGUF file.")
+        _check_magic(path)
         self.model = MODEL_NAME if self._path is None else path.stem.lower()
         settings = {
             "path": str(path),
@@ -130,6 +133,18 @@ class LocalModel:
             except (urllib.error.URLError, OSError, ValueError):
                 sleep(0.02)
         raise RunError("llama.cpp does not answer", remedy=self.tail() or None)
+
+
+def _check_magic(path: Path) -> None:
+    """Said here, because llama.cpp logs why it refuses a file from a thread that may end before it has written."""
+    with path.open("rb") as file:
+        begin = file.read(len(MAGIC))
+    if begin != MAGIC:
+        raise RunError(
+            f"llama.cpp cannot load the model: the file begins with {begin!r}, not {MAGIC!r}",
+            where=str(path),
+            remedy="Give a GGUF file.",
+        )
 
 
 def _cpu_s(pid: int) -> float | None:
