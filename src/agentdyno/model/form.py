@@ -1,7 +1,8 @@
-"""What a run of a suite was asked to be, and whether it came to that: like is compared with like.
+"""What a run came to: its status, its warnings, and of a suite's whether it was a whole one.
 
-A board, a history or a baseline is made of whole runs: every case of the suite's version, to the end of the plan.
-What is something else (a quick run, a few of the cases, a run that was cut short) is kept and says what it is.
+Like is compared with like. A board, a history or a baseline is made of whole runs: every case of the suite's version,
+to the end of the plan. What is something else (a quick run, a few of the cases, a run that was cut short) is kept and
+says what it is.
 """
 
 from __future__ import annotations
