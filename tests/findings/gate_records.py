@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 FINISHED = 1_772_374_000_000

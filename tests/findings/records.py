@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.record import AgentRecord, BenchmarkRecord, CaseRecord
 
 HIGHER = ("accuracy", "reliability")

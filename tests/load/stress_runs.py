@@ -9,9 +9,10 @@ from agentdyno.load.running import run_scenario
 from agentdyno.load.scenarios import ScenarioSettings, custom, resolve_params, scenario_named
 from agentdyno.load.scenarios.base import Scenario
 from agentdyno.model.codec import to_plain
+from agentdyno.model.form import RunStatus
 from agentdyno.model.load import LoadOptions, Objective, Stage, Window
 from agentdyno.model.plan import Phase
-from agentdyno.model.result import ArmResult, Environment, RunResult, RunStatus
+from agentdyno.model.result import ArmResult, Environment, RunResult
 from agentdyno.model.sample import Sample, Status
 from agentdyno.model.spec import Entry, Spec
 

@@ -23,8 +23,8 @@ from agentdyno.findings.gate.model import (
 from agentdyno.findings.gate.tables import gate_tables
 from agentdyno.findings.gate.tables_junit import gate_junit
 from agentdyno.model.case import CaseKey
+from agentdyno.model.form import RunWarning
 from agentdyno.model.policy import CasePolicy, GatePolicy, Quarantine
-from agentdyno.model.result import RunWarning
 from agentdyno.reports import render_console
 from agentdyno.reports.gate_comment import MARKER, gate_comment
 

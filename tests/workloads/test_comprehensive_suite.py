@@ -12,7 +12,8 @@ import pytest
 import agentdyno.workloads.comprehensive as workload
 from agentdyno.contracts import Scorer
 from agentdyno.model.case import Case, Event, Response
-from agentdyno.model.suite import Benchmark, Category, Suite
+from agentdyno.model.metric import Category
+from agentdyno.model.suite import Benchmark, Suite
 from agentdyno.scorers.json_scorers import JsonEqual
 from agentdyno.scorers.numeric import Numeric
 from agentdyno.scorers.pattern import Regex, work

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from agentdyno.cli import shared
 from agentdyno.contracts import Report
-from agentdyno.model import Comparison, Findings, RunResult, Status, Verdict
+from agentdyno.model import Comparison, Findings, Status, Verdict
 from agentdyno.model.form import CUT_SHORT
 
 if TYPE_CHECKING:
     from agentdyno.findings.standing.model import HeldCase
+    from agentdyno.model import RunResult
     from agentdyno.store import Store
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from agentdyno.model.findings import Findings
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
 from agentdyno.show.section import Section
 
 if TYPE_CHECKING:

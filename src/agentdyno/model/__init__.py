@@ -18,22 +18,12 @@ if TYPE_CHECKING:
         Findings,
         Level,
         MetricComparison,
-        Verdict,
     )
-    from agentdyno.model.metric import CensoredValue, Direction, Metric, Provenance, known_metric
+    from agentdyno.model.form import RunStatus, RunWarning
+    from agentdyno.model.metric import Category, CensoredValue, Direction, Metric, Provenance, Verdict, known_metric
     from agentdyno.model.parameter import ExperimentInfo, Parameter
     from agentdyno.model.plan import Arm, Phase, Plan, Side, Trial
-    from agentdyno.model.result import (
-        ArmResult,
-        Artifact,
-        CaseFigures,
-        Environment,
-        MetricSummary,
-        RunResult,
-        RunStatus,
-        RunWarning,
-        Vcs,
-    )
+    from agentdyno.model.result import ArmResult, Artifact, CaseFigures, Environment, MetricSummary, RunResult, Vcs
     from agentdyno.model.sample import Failure, FailureKind, Progress, Sample, Status
     from agentdyno.model.spec import (
         Affinity,
@@ -53,7 +43,6 @@ if TYPE_CHECKING:
         AgentUse,
         BaselineScores,
         Benchmark,
-        Category,
         Complexity,
         Constraints,
         Reducer,
@@ -73,8 +62,6 @@ _HOMES = {
         "AgentUse",
         "BaselineScores",
         "Benchmark",
-        "Category",
-        "CensoredValue",
         "Complexity",
         "Constraints",
         "Reducer",
@@ -98,13 +85,15 @@ _HOMES = {
         "Findings",
         "Level",
         "MetricComparison",
-        "Verdict",
     ),
+    "agentdyno.model.form": ("RunStatus", "RunWarning"),
     "agentdyno.model.metric": (
+        "Category",
         "CensoredValue",
         "Direction",
         "Metric",
         "Provenance",
+        "Verdict",
         "known_metric",
     ),
     "agentdyno.model.parameter": (
@@ -119,8 +108,6 @@ _HOMES = {
         "Environment",
         "MetricSummary",
         "RunResult",
-        "RunStatus",
-        "RunWarning",
         "Vcs",
     ),
     "agentdyno.model.sample": (

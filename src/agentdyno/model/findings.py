@@ -6,16 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agentdyno.model.metric import Metric
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
+from agentdyno.model.metric import Metric, Verdict
 from agentdyno.model.sample import LEFT_OUT
-
-
-class Verdict(StrEnum):
-    BETTER = "better"
-    WORSE = "worse"
-    SAME = "same"
-    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)

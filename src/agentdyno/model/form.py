@@ -1,15 +1,14 @@
-"""What a run of a suite was asked to be, and whether it came to that: like is compared with like.
+"""What a run came to: its status, its warnings, and of a suite's whether it was a whole one.
 
-A board, a history or a baseline is made of whole runs: every case of the suite's version, to the end of the plan.
-What is something else (a quick run, a few of the cases, a run that was cut short) is kept and says what it is.
+Like is compared with like. A board, a history or a baseline is made of whole runs: every case of the suite's version,
+to the end of the plan. What is something else (a quick run, a few of the cases, a run that was cut short) is kept and
+says what it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-
-from agentdyno.model.suite import Constraints
 
 INTERRUPTED = "interrupted"
 """``RunResult.stopped_because`` of a run that somebody cancelled."""
@@ -35,22 +34,24 @@ WHOLE = (Form.FULL, Form.UNKNOWN)
 """Forms that boards, histories and baselines take unless they are asked for more."""
 
 
+class RunStatus(StrEnum):
+    """``partial``: interrupted or stopped early, what was measured is kept. ``failed``: no usable sample."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+NOT_CREDIBLE = "not-credible"
+"""The code of the warning about values of an agent's that cannot be true."""
+
+
 @dataclass(frozen=True, slots=True)
-class RunForm:
-    """What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
+class RunWarning:
+    """A typed warning with its remedy; ``arm_id`` where it concerns one arm."""
 
-    ``cases`` of ``suite_cases`` were chosen; ``selection`` is a digest of their ids, "" for all of them. ``whole`` is
-    False where the choice or the limits of a case differ from the suite's own. ``quick``: what the suite says under
-    ``quick:`` was applied. ``limits`` are of the whole run. ``proxied``: calls went through a recording proxy.
-    """
-
-    suite: str
-    cases: int
-    suite_cases: int
-    epochs: int
-    suite_epochs: int
-    whole: bool = True
-    quick: bool = False
-    selection: str = ""
-    limits: Constraints = field(default_factory=Constraints)
-    proxied: bool = False
+    code: str
+    message: str
+    remedy: str = ""
+    arm_id: str | None = None

@@ -8,6 +8,9 @@ import os
 import time
 from collections.abc import Mapping
 
+SHORTEST_VERSION = 4
+"""Characters of a content hash that are enough to name the version of an agent."""
+
 
 def new_run_id(now_ms: int | None = None) -> str:
     """A UUIDv7: sorts by time and is unique whatever the seed. The first 13 characters tell runs apart."""

@@ -26,6 +26,22 @@ class Provenance(StrEnum):
     REPORTED = "reported"
 
 
+class Verdict(StrEnum):
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Category(StrEnum):
+    SPEED = "speed"
+    ACCURACY = "accuracy"
+    COST = "cost"
+    RELIABILITY = "reliability"
+    SCALABILITY = "scalability"
+    COMPREHENSIVE = "comprehensive"
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """``machine_dependent`` is true where the value says something about the machine too."""

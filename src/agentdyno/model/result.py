@@ -4,45 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
-from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunForm
+from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunStatus, RunWarning
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
 from agentdyno.model.sample import LEFT_OUT, SCORER_BROKEN, Sample
 from agentdyno.model.spec import Spec
-from agentdyno.model.suite import Suite
+from agentdyno.model.suite import RunForm, Suite
 
 SCHEMA_VERSION = 1
 LOAD_KIND = "load"
 """The kind of runs whose samples are windows of a load."""
 SAMPLE_CAP = 5_000
 """Raw samples kept per arm in a result file; above it they are thinned evenly. The store keeps them all."""
-
-
-class RunStatus(StrEnum):
-    """``partial``: interrupted or stopped early, what was measured is kept. ``failed``: no usable sample."""
-
-    RUNNING = "running"
-    COMPLETE = "complete"
-    PARTIAL = "partial"
-    FAILED = "failed"
-
-
-NOT_CREDIBLE = "not-credible"
-"""The code of the warning about values of an agent's that cannot be true."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunWarning:
-    """A typed warning with its remedy; ``arm_id`` where it concerns one arm."""
-
-    code: str
-    message: str
-    remedy: str = ""
-    arm_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from enum import StrEnum
 
 from agentdyno.model.case import Case
 from agentdyno.model.identity import digest
+from agentdyno.model.metric import Category
 from agentdyno.model.sample import LEFT_OUT
 from agentdyno.settings.judging import FAIL_UNDER, PASS_THRESHOLD, K
 from agentdyno.settings.suite import CONCURRENCY, EPOCHS, RECORD, RETRIES
 
-SHORTEST_VERSION = 4
-"""Characters of a content hash that are enough to name the version of an agent."""
 _MOST_DIGESTS = 256
 _DIGESTS: dict[tuple[str, tuple[str, ...]], str] = {}
 """Of suites, by id and by what is asked: a run makes ten copies of its suite, and all of them have the same."""
@@ -24,15 +23,6 @@ def slug(name: str) -> str:
     """``First steps!`` as ``first-steps``; what has no letter or digit keeps a digest."""
     text = "-".join(re.findall(r"\w+", name.lower()))
     return text or digest(name, 8)
-
-
-class Category(StrEnum):
-    SPEED = "speed"
-    ACCURACY = "accuracy"
-    COST = "cost"
-    RELIABILITY = "reliability"
-    SCALABILITY = "scalability"
-    COMPREHENSIVE = "comprehensive"
 
 
 class TestType(StrEnum):
@@ -227,3 +217,24 @@ class Suite:
             if item.benchmark_id == benchmark_id:
                 return item
         raise KeyError(benchmark_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """What was asked for. ``suite`` is the digest of the whole suite's version, "" where it could not be read.
+
+    ``cases`` of ``suite_cases`` were chosen; ``selection`` is a digest of their ids, "" for all of them. ``whole`` is
+    False where the choice or the limits of a case differ from the suite's own. ``quick``: what the suite says under
+    ``quick:`` was applied. ``limits`` are of the whole run. ``proxied``: calls went through a recording proxy.
+    """
+
+    suite: str
+    cases: int
+    suite_cases: int
+    epochs: int
+    suite_epochs: int
+    whole: bool = True
+    quick: bool = False
+    selection: str = ""
+    limits: Constraints = field(default_factory=Constraints)
+    proxied: bool = False

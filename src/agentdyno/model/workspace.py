@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agentdyno.model.policy import GatePolicy
-from agentdyno.model.suite import AgentUse
+
+if TYPE_CHECKING:
+    from agentdyno.model.suite import AgentUse
 
 
 @dataclass(frozen=True, slots=True)

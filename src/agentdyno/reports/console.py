@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import sections
 from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_in, with_standings
-from agentdyno.model import RunResult
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.console_tables import (
     STYLES,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agentdyno.findings.standing.model import SuiteStanding
+    from agentdyno.model import RunResult
 
 MOST_FAILED = 5
 """Failed cases on the first screen."""

@@ -11,15 +11,15 @@ from agentdyno.contracts import Report
 from agentdyno.findings.catalogue import conclusion_warnings, sections
 from agentdyno.findings.run.tables import arm_name, has_usable, planned, statuses
 from agentdyno.findings.standing.tables_labels import agent_labels, judged_pairs_of, standing_in
-from agentdyno.model import Comparison, RunResult, RunStatus, RunWarning, Status, Verdict
-from agentdyno.model.form import WHOLE
-from agentdyno.model.result import NOT_CREDIBLE, form_of
+from agentdyno.model import Comparison, RunStatus, RunWarning, Status, Verdict
+from agentdyno.model.form import NOT_CREDIBLE, WHOLE
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Tone
 from agentdyno.show.wording import count, label, one_line, percent, show, took, verdict_text, verdict_tone, when
 
 if TYPE_CHECKING:
     from agentdyno.findings.standing.model import HeadToHead, SuiteStanding
+    from agentdyno.model import RunResult
 
 SHARED_BY = 3
 """Arms with the same warning from which it is said once for all of them."""
@@ -143,6 +143,8 @@ def _order(result: RunResult) -> str:
 
 def form_text(result: RunResult) -> str:
     """What a run was where it was no whole run of its suite: such runs are on no board unless asked for."""
+    from agentdyno.model.result import form_of
+
     form = form_of(result)
     if form in WHOLE:
         return ""

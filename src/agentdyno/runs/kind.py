@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from agentdyno.errors import RunError, SpecError, nearest
 from agentdyno.model import Case, Plan, Progress, Response, RunResult, RunWarning, Sample, Spec, Suite, Workspace
-from agentdyno.model.form import RunForm
+from agentdyno.model.suite import RunForm
 from agentdyno.settings.run import EXECUTOR, PARALLELISM
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from agentdyno.agents.versioning import AgentVersion, version_of
 from agentdyno.contracts import Agent
 from agentdyno.errors import SpecError
 from agentdyno.model import AgentUse, Side, Workspace
-from agentdyno.model.identity import digest
+from agentdyno.model.identity import SHORTEST_VERSION, digest
 from agentdyno.model.naming import GIVEN, labels_among, with_labels
-from agentdyno.model.suite import SHORTEST_VERSION
 from agentdyno.specs import agent_use, resolve_agents
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from agentdyno.findings.board.model import Leaderboard, LeaderboardEntry, Ranked
 from agentdyno.findings.duel.model import AllAgainstAll, Duel
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.store.rows import Execution
 from agentdyno.web.schemas import ComparisonType
 

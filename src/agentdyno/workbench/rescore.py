@@ -26,8 +26,8 @@ from agentdyno.model import (
     Suite,
     Workspace,
 )
-from agentdyno.model.form import RunForm
 from agentdyno.model.identity import new_run_id, suite_arm_id
+from agentdyno.model.suite import RunForm
 from agentdyno.pricing import PriceBook
 from agentdyno.reports import write_result
 from agentdyno.runs.closing import refuse_misjudged, run_status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +12,15 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.baseline.ask import set_baseline
+from agentdyno.findings.change import ask_rows
 from agentdyno.findings.change.ask import Answer, Changing
 from agentdyno.findings.change.ask_rows import ChangeMemo, finished
 from agentdyno.findings.change.model import ChangeRow, Changes
 from agentdyno.findings.duel.ask import compare_agents
 from agentdyno.findings.history.ask import Histories
+from agentdyno.findings.history.judge_series import Executed
+from agentdyno.findings.history.judge_watched import OverTime
+from agentdyno.findings.history.judge_watched import over_time as watched_over_time
 from agentdyno.findings.history.model_regression import Detector, Severity
 from agentdyno.findings.record.ask import Result
 from agentdyno.model import Case, Sample, Status
@@ -241,6 +245,22 @@ def test_the_answer_is_kept_until_an_execution_or_a_baseline_changes(room: Room)
     assert [row.agent for row in Changing(room.store, cache=shared).changes().rows] == ["a@1.2"]
     tomorrow = Changing(room.store, cache=shared, now_ms=time.time_ns() // 1_000_000 + DAY_MS).changes()
     assert tomorrow.runs_today == 0
+
+
+def test_a_row_and_its_alerts_look_at_the_history_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(room, Answerer("a", "1.0"), Answerer("b", "1.0"))
+    run(room, Answerer("a", "1.1"), Answerer("b", "1.1"))
+    looked: list[str] = []
+
+    def over_time(agent: str, rows: Sequence[Executed], threshold: Mapping[str, float]) -> OverTime:
+        looked.append(agent)
+        return watched_over_time(agent, rows, threshold)
+
+    monkeypatch.setattr(ask_rows, "over_time", over_time)
+    asked = Changing(room.store)
+    asked.changes()
+    asked.alerts()
+    assert sorted(looked) == ["a", "b"]
 
 
 def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

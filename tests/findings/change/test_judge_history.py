@@ -10,6 +10,7 @@ from agentdyno.findings.change.judge import choose_spark, history_finding, judge
 from agentdyno.findings.change.model import ChangeRow
 from agentdyno.findings.history.judge import history
 from agentdyno.findings.history.judge_series import series_metric
+from agentdyno.findings.history.judge_watched import judge_series
 from agentdyno.findings.history.model import History, HistoryPoint
 from agentdyno.findings.history.model_regression import Severity
 
@@ -29,7 +30,7 @@ def levels(*parts: tuple[float, str, int], metric: str = "accuracy") -> History:
 
 
 def test_a_level_that_fell_makes_a_row_worse_since_the_version_that_it_fell_with() -> None:
-    finding = history_finding([levels((0.9, "1", 12), (0.6, "2", 10), (0.6, "3", 4))])
+    finding = history_finding(judge_series([levels((0.9, "1", 12), (0.6, "2", 10), (0.6, "3", 4))]))
     assert finding is not None
     row = judged_by_history(ALONE, finding)
     assert (row.verdict, row.severity, row.since, row.evidence) == ("worse", Severity.HIGH, "2", "history")
@@ -40,11 +41,11 @@ def test_a_level_that_fell_makes_a_row_worse_since_the_version_that_it_fell_with
 
 def test_a_level_that_rose_makes_it_better_unless_something_fell() -> None:
     rose, fell = levels((0.6, "1", 12), (0.9, "2", 12)), levels((0.9, "1", 12), (0.7, "2", 12), metric="speed")
-    found = history_finding([rose])
+    found = history_finding(judge_series([rose]))
     assert found is not None
     better = judged_by_history(ALONE, found)
     assert (better.verdict, better.severity) == ("better", None)
-    both = history_finding([rose, fell])
+    both = history_finding(judge_series([rose, fell]))
     assert both is not None
     assert (both.metric, both.improvement) == ("speed", False)
 
@@ -53,7 +54,7 @@ def test_of_equally_grave_ones_wrong_answers_come_first() -> None:
     """All fall by 22 %; of cost one step less counts, so that it falls by more."""
     falls = [levels((0.9, "1", 12), (0.7, "2", 12), metric=name) for name in ("speed", "reliability", "accuracy")]
     dear = levels((0.9, "1", 12), (0.5, "2", 12), metric="cost")
-    found = history_finding([dear, *falls])
+    found = history_finding(judge_series([dear, *falls]))
     assert found is not None
     assert (found.metric, found.severity) == ("accuracy", Severity.MEDIUM)
 
@@ -69,13 +70,13 @@ def test_of_equally_grave_ones_wrong_answers_come_first() -> None:
     ids=["taken back", "level", "two points", "nothing"],
 )
 def test_what_was_taken_back_or_never_changed_is_no_finding(parts: tuple[tuple[float, str, int], ...]) -> None:
-    assert history_finding([levels(*parts)]) is None
+    assert history_finding(judge_series([levels(*parts)])) is None
 
 
 def test_what_began_before_does_not_count() -> None:
     went = [levels((0.9, "1", 12), (0.6, "2", 12))]
-    assert history_finding(went, after=11_999) is not None
-    assert history_finding(went, after=12_000) is None
+    assert history_finding(judge_series(went), after=11_999) is not None
+    assert history_finding(judge_series(went), after=12_000) is None
 
 
 def test_a_spark_has_the_last_thirty_points_and_their_changes() -> None:

@@ -7,7 +7,7 @@ from agentdyno.findings.cost.judge_configurations import accuracy_against, confi
 from agentdyno.findings.cost.judge_spending import spending_of
 from agentdyno.findings.cost.model import ConfigurationRow
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.record import AgentRecord
 
 from ..economy_builders import agent_record, bench, cases, tried

@@ -17,7 +17,7 @@ from agentdyno.findings.gate.judge_rules import (
     visible_change,
 )
 from agentdyno.findings.gate.model import GateRow, GateVerdict
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.policy import GateRule, Tier
 
 from ..gate_records import row

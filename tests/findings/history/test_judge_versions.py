@@ -12,7 +12,7 @@ from agentdyno.findings.history.judge_versions import (
 )
 from agentdyno.findings.history.model_regression import Detector, Regression, Severity
 from agentdyno.model.case import CaseKey
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.record import AgentRecord
 
 from ..records import case, record, row

@@ -10,7 +10,7 @@ import pytest
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Failure, FailureKind, Phase, RunStatus, Status
-from agentdyno.model.form import RunForm
+from agentdyno.model.suite import RunForm
 from agentdyno.store import Execution, ExecutionFilter, Store
 from agentdyno.store.boards.schema import ERRORS, NUMBERS
 

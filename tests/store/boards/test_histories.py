@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentdyno.model import Arm, ArmResult, Direction, MetricSummary, Provenance, RunResult, RunStatus, Side, Vcs
-from agentdyno.model.form import RunForm
+from agentdyno.model.suite import RunForm
 from agentdyno.store import ArmMetric, Execution, SeriesRow, Store
 
 from ..builders import ENVIRONMENT, SUMMARY, header, run_id

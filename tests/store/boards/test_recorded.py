@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agentdyno.findings.board.ask import ALL_SUITES, Boards
 from agentdyno.findings.board.tables import leaderboard_tables, matrix_tables
-from agentdyno.model.form import RunForm
+from agentdyno.model.suite import RunForm
 from agentdyno.show.table import Table
 from agentdyno.store import Store
 

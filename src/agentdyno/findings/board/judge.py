@@ -34,7 +34,7 @@ from agentdyno.findings.board.model import (
 )
 from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS, check_weights, overall
-from agentdyno.model.suite import Category
+from agentdyno.model.metric import Category
 
 METRICS = (OVERALL, *DIMENSIONS)
 ALL = "all"

@@ -20,8 +20,7 @@ from agentdyno.findings.board.model import (
 )
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
-from agentdyno.findings.standing.model import ScoreEstimate
-from agentdyno.findings.standing.tables_labels import of_cases, points
+from agentdyno.findings.standing.tables_labels import of_cases, points_of
 from agentdyno.findings.standing.words import not_told_apart
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.show.section import Lead, Picture, Section
@@ -323,7 +322,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _score_cell(score: RankedScore, partial: bool) -> Cell:
-    text = points(ScoreEstimate(score.score, score.interval))
+    text = points_of(score.score, score.interval)
     return Cell(f"{text}*" if partial and score.score is not None else text, _tone(score))
 
 

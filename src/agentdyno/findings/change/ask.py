@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.change.ask_rows import ChangeMemo, ChangeReader, Checked, Pair, Watched, finished
-from agentdyno.findings.change.ask_sides import ChangeSides, RealRecords
+from agentdyno.findings.change.ask_sides import RealRecords
 from agentdyno.findings.change.judge import alert_id, alerts_in_order, count_verdicts, in_order
 from agentdyno.findings.change.model import Alert, Changes
 from agentdyno.findings.change.words import quiet_text
 from agentdyno.findings.history.ask import Histories
+from agentdyno.findings.history.judge_watched import OverTime
 from agentdyno.findings.history.model_regression import Detector, Regression
 from agentdyno.findings.record.ask import Result
 from agentdyno.model.naming import GIVEN
@@ -119,7 +120,7 @@ class Changing:
         return self._looks[when]
 
     def _pair_alerts(self, look: ChangeReader, pair: Pair, series: Sequence[SeriesRow]) -> list[Alert]:
-        watch = _Watch(self._store, look, look.sides(pair, series))
+        watch = _Watch(self._store, look, pair, series)
         report = watch.regressions(watch.sides.agent, suite=pair.suite_id)
         made = []
         for item in report.regressions:
@@ -162,12 +163,13 @@ class Changing:
 class _Watch(Histories):
     """The histories of one agent in one suite, held against the same baseline as its row."""
 
-    def __init__(self, store: Store, look: ChangeReader, sides: ChangeSides) -> None:
+    def __init__(self, store: Store, look: ChangeReader, pair: Pair, series: Sequence[SeriesRow]) -> None:
         super().__init__(store, policy=look.policy)
         self._records: RealRecords = look.records
         self._spreads = look.spreads
         self._memo = look.memo
-        self.sides = sides
+        self._look, self._pair, self._rows = look, pair, series
+        self.sides = look.sides(pair, series)
         self.runs = ("", "")
         """The run of the newest version and that of its baseline, once they were compared."""
 
@@ -182,6 +184,16 @@ class _Watch(Histories):
         found = self._memo.watched.get(finished(self._results(suite)), question, make)
         self.runs = found.runs
         return found.checked
+
+    def _over_time(
+        self,
+        name: str,  # noqa: ARG002
+        suite: str | None,  # noqa: ARG002
+        days: int | None,  # noqa: ARG002
+        threshold: Mapping[str, float],  # noqa: ARG002
+    ) -> OverTime:
+        """What the row has found in the same history; the suite's thresholds are the ones it is given."""
+        return self._look.over_time(self._pair, self.sides.agent, self._rows)
 
     def _results(self, suite: str | None) -> list[Result]:
         """What both versions did; nothing where one of them cannot be compared."""

@@ -22,18 +22,18 @@ from agentdyno.findings.change.judge import (
     since_version,
 )
 from agentdyno.findings.change.model import BETTER, CASES, INCONCLUSIVE, NO_BASELINE, SAME, WORSE, ChangeRow
-from agentdyno.findings.history.ask import POINTS, WATCHED
-from agentdyno.findings.history.judge import history
-from agentdyno.findings.history.judge_series import points_from, series_metric, watched_points
+from agentdyno.findings.history.ask import POINTS
+from agentdyno.findings.history.judge import metric_history
+from agentdyno.findings.history.judge_series import points_from
 from agentdyno.findings.history.judge_thresholds import known_thresholds
-from agentdyno.findings.history.model import History, HistoryPoint
+from agentdyno.findings.history.judge_watched import OverTime, over_time
+from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.findings.record.ask import Result
 from agentdyno.findings.record.ask_spread import RecordSpreads
-from agentdyno.model.form import WHOLE
+from agentdyno.model.form import WHOLE, RunWarning
 from agentdyno.model.policy import GatePolicy
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.result import RunWarning
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
 from agentdyno.store.rows import BaselineRow, SeriesRow
@@ -110,6 +110,7 @@ class ChangeReader:
         self.policy = policy
         self.memo = memo
         self._chosen = {(row.agent, row.suite_id): row for row in baselines}
+        self._over_time: dict[tuple[str, str], OverTime] = {}
         self.spreads = RecordSpreads(store)
         self.records = RealRecords(store, baseline_runs(baselines))
 
@@ -183,7 +184,9 @@ class ChangeReader:
         self, pair: Pair, plain: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
     ) -> ChangeRow:
         """What the report on regressions finds in the same executions, those after ``after`` (UTC milliseconds)."""
-        finding, histories = self._finding(pair, plain, series, after)
+        rows = self._whole(pair, series)
+        finding = history_finding(self._judged_over_time(pair, plain.agent, rows), after=after)
+        histories = _AgentHistories(plain, rows)
         if finding is None:
             return replace(plain, spark=choose_spark("accuracy", histories.of))
         return replace(
@@ -198,22 +201,31 @@ class ChangeReader:
         if row.verdict == WORSE:
             return row
         question = pair.name, pair.suite_id
-        finding = self.memo.seen.get(hash(tuple(series)), question, lambda: self._finding(pair, row, series)[0])
+        finding = self.memo.seen.get(
+            hash(tuple(series)), question, lambda: history_finding(self.over_time(pair, row.agent, series))
+        )
         if finding is None or finding.improvement:
             return row
         return beside_history(row, finding, _regressions_command(row))
 
-    def _finding(
-        self, pair: Pair, row: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
-    ) -> tuple[Regression | None, _AgentHistories]:
-        """By the thresholds of the suite, as alerts are."""
-        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
-            series = self._store.boards.series(row.name, suite=row.suite_id, limit=POINTS)
-        histories = _AgentHistories(row, series)
-        suite = self.records.suite_of(row.agent, row.suite_id)
+    def over_time(self, pair: Pair, agent: str, series: Sequence[SeriesRow]) -> OverTime:
+        """What the history of the pair says, for its row and for its alerts; ``agent`` is its newest version."""
+        found = self._over_time.get((pair.name, pair.suite_id))
+        return found or self._judged_over_time(pair, agent, self._whole(pair, series))
+
+    def _judged_over_time(self, pair: Pair, agent: str, rows: Sequence[SeriesRow]) -> OverTime:
+        """By the thresholds of the suite. Kept are the findings alone: a history has thousands of points."""
+        suite = self.records.suite_of(agent, pair.suite_id)
         threshold = known_thresholds({} if suite is None else suite.thresholds)
-        watched = [histories.watched(metric) for metric in WATCHED]
-        return history_finding(watched, threshold=threshold, after=after), histories
+        found = replace(over_time(pair.name, rows, threshold), suite=pair.suite_id)
+        self._over_time[pair.name, pair.suite_id] = found
+        return found
+
+    def _whole(self, pair: Pair, series: Sequence[SeriesRow]) -> Sequence[SeriesRow]:
+        """The executions that the report on regressions looks back at: more than a row needs, if there are."""
+        if len(series) < _most_rows(pair):
+            return series
+        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=POINTS)
 
 
 class _AgentHistories:
@@ -227,13 +239,8 @@ class _AgentHistories:
     def of(self, metric: str) -> History:
         if metric not in self._made:
             name, suite_id = self._where
-            self._made[metric] = _history(name, suite_id, metric, points_from(self._series, metric))
+            self._made[metric] = metric_history(name, metric, points_from(self._series, metric), suite=suite_id)
         return self._made[metric]
-
-    def watched(self, metric: str) -> History:
-        """The same, or of the seconds and dollars themselves where the score of them cannot move."""
-        name, suite_id = self._where
-        return _history(name, suite_id, *watched_points(self._series, metric))
 
 
 def _judged(plain: ChangeRow, found: ComparedVersions, histories: _AgentHistories) -> ChangeRow:
@@ -283,11 +290,6 @@ def _silent(plain: ChangeRow) -> ChangeRow:
         return replace(plain, summary=f"{plain.agent} gave no usable answer.")
     told = f"Worse than {plain.baseline}: {plain.agent} gave no usable answer."
     return replace(plain, verdict=WORSE, severity=Severity.CRITICAL, summary=told, since=plain.version)
-
-
-def _history(name: str, suite_id: str, metric: str, points: Sequence[HistoryPoint]) -> History:
-    kind = series_metric(metric)
-    return history(name, metric, points, unit=kind.unit, higher_is_better=kind.higher_is_better, suite=suite_id)
 
 
 def _compare_command(

@@ -9,7 +9,7 @@ a success does not. Worse in one of them is ``worse``; else better in one is ``b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,10 +34,9 @@ from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimensi
 from agentdyno.findings.engine.steady import steady_breaks
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.gate.judge import changed_cases
-from agentdyno.findings.history.judge import history_regressions
 from agentdyno.findings.history.judge_health import regression_report
-from agentdyno.findings.history.judge_patterns import history_patterns
 from agentdyno.findings.history.judge_versions import row_change
+from agentdyno.findings.history.judge_watched import OverTime
 from agentdyno.findings.history.model import History
 from agentdyno.findings.history.model_regression import Regression, Severity
 from agentdyno.model import Verdict
@@ -228,25 +227,15 @@ _FIRST_IN_HISTORY = ("accuracy", "reliability", "speed", "cost", "efficiency")
 """What is told first of equals, by dimension."""
 
 
-def history_finding(
-    series: Sequence[History],
-    *,
-    threshold: Mapping[str, float] | float = DEFAULT_THRESHOLD,
-    after: int | None = None,
-) -> Regression | None:
-    """The gravest change for the worse that stands in these histories of one agent, else the largest for the better.
+def history_finding(found: OverTime, *, after: int | None = None) -> Regression | None:
+    """The gravest change for the worse that stands in the histories of one agent, else the largest for the better.
 
-    By the detectors and rules of the report on its regressions; ``after`` (UTC milliseconds) leaves out what began
-    before. ``None`` where nothing changed beyond ``threshold`` and chance.
+    By the rules of the report on its regressions; ``after`` (UTC milliseconds) leaves out what began before. ``None``
+    where nothing changed beyond threshold and chance.
     """
-    worse: list[Regression] = []
-    better: list[Regression] = []
-    for detect in (history_regressions, history_patterns):
-        found, improved = detect(series, threshold=threshold)
-        worse, better = [*worse, *found], [*better, *improved]
     # A rise that only takes back a fall is no gain.
-    gains = [item for item in better if not any(_takes_back(item, fall) for fall in worse)]
-    report = regression_report("", "", "", worse, gains)
+    gains = [item for item in found.better if not any(_takes_back(item, fall) for fall in found.worse)]
+    report = regression_report("", "", "", found.worse, gains)
     for items in (report.regressions, report.improvements):
         left = [item for item in items if after is None or (item.since or 0) > after]
         if left:

@@ -17,9 +17,9 @@ from agentdyno.findings.cost.judge_configurations import configuration_rows
 from agentdyno.findings.cost.judge_opportunities import opportunities
 from agentdyno.findings.cost.judge_spending import Spending, cost_interval, spending_of
 from agentdyno.findings.cost.model import CostReport, CostRow
+from agentdyno.model.form import RunWarning
 from agentdyno.model.identity import derive_seed
 from agentdyno.model.record import AgentRecord
-from agentdyno.model.result import RunWarning
 
 WITH_SPEED = "accuracy × speed score"
 ACCURACY_ALONE = "accuracy"

@@ -12,9 +12,8 @@ from agentdyno.findings.cost.model import ConfigurationRow
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.judge import fewest_clusters
 from agentdyno.findings.engine.measure import paired_row
-from agentdyno.model.findings import Verdict
 from agentdyno.model.identity import canonical_json
-from agentdyno.model.metric import money_per_task
+from agentdyno.model.metric import Verdict, money_per_task
 
 OPTIMAL_ABOVE = 0.8
 _STEM = re.compile(r"[\w.+-]*")

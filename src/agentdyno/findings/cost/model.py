@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from agentdyno.findings.standing.model import HeadToHead
 from agentdyno.model.case import CaseKey
-from agentdyno.model.findings import Verdict
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
+from agentdyno.model.metric import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from agentdyno.findings.engine.measure_totals import measure_cost, measure_per_s
 from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.claims import MOST_DISTURBED
 from agentdyno.findings.figures.dimensions import DIMENSIONS, FRUGAL, OVERALL
-from agentdyno.model.findings import Verdict
-from agentdyno.model.metric import known_metric
+from agentdyno.model.metric import Verdict, known_metric
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
 QUANTITIES = (

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agentdyno.errors import SpecError, nearest
-from agentdyno.model import ArmResult, Benchmark, Provenance
+from agentdyno.model import Provenance
+
+if TYPE_CHECKING:
+    from agentdyno.model import ArmResult, Benchmark
 
 DIMENSIONS = ("accuracy", "speed", "efficiency", "cost", "reliability")
 WEIGHTS: Mapping[str, float] = {

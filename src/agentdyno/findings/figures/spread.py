@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL, WEIGHTS
-from agentdyno.findings.figures.resampling import Draws, interval_of, overall_draws
-from agentdyno.model.result import ScoreSpread
+
+if TYPE_CHECKING:
+    from agentdyno.findings.figures.resampling import Draws
+    from agentdyno.model.result import ScoreSpread
 
 Packed: TypeAlias = npt.NDArray[np.float64]
 
@@ -58,6 +60,9 @@ def spread_of(
     first, with the same cases in each draw: what runs have in common is the luck of the cases. Their draws tell it;
     where one alone is given that was not the first, its stored spread tells it of those before.
     """
+    from agentdyno.findings.figures.resampling import interval_of, overall_draws  # a board only unpacks
+    from agentdyno.model.result import ScoreSpread
+
     known = [name for name in DIMENSIONS if scores.get(name) is not None and name in draws]
     if not known:
         return None
@@ -112,6 +117,8 @@ def _together(chained: ScoreSpread, runs: Sequence[RunBefore], known: Sequence[s
     The ends are kept as those of one run would be: a board makes them smaller by as much as a mean over several runs
     is more certain than one. Those of accuracy, which are no draws', stay as they are.
     """
+    from agentdyno.findings.figures.resampling import overall_draws
+
     count = len(runs)
     mean = {name: np.mean([run.draws[name] for run in runs], axis=0) for name in known}
     each = np.mean([_between(run.draws, run.draws, known) for run in runs], axis=0) * share

@@ -19,10 +19,10 @@ from agentdyno.findings.gate.judge_rules import judge_rows, overall_verdict, spe
 from agentdyno.findings.gate.model import BrokenCase, GateReport, GateRow, GateVerdict, PolicyRow, Tries
 from agentdyno.findings.gate.words import broke_words, deciding_words
 from agentdyno.model.case import CaseKey
+from agentdyno.model.form import RunWarning
 from agentdyno.model.metric import format_value
 from agentdyno.model.policy import AGENT_METRICS, GatePolicy, Tier
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
-from agentdyno.model.result import RunWarning
 
 EXPLAINING = ("accuracy", "error_rate")
 """Shown per benchmark; these rows do not decide."""

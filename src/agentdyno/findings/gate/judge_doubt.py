@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentdyno.findings.gate.model import GateRow, GateVerdict, PolicyRow
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
 
 JUDGED_METRICS = ("accuracy", "reliability", "pass_hat_3", "overall", "efficiency")
 """Metrics that rest on which answers are right."""

@@ -10,10 +10,10 @@ from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge import summarise
 from agentdyno.findings.gate.judge_rules import overall_verdict, spelled
 from agentdyno.findings.gate.model import GateReport, GateRow, GateVerdict
-from agentdyno.model.findings import ArmComparison, Comparison, MetricComparison, Verdict
-from agentdyno.model.metric import Direction
+from agentdyno.model.findings import ArmComparison, Comparison, MetricComparison
+from agentdyno.model.form import RunWarning
+from agentdyno.model.metric import Direction, Verdict
 from agentdyno.model.policy import GatePolicy, GateRule, Tier
-from agentdyno.model.result import RunWarning
 
 CRITICAL = "duration_s"
 """What blocks where the policy says nothing about it: an experiment is there to be timed."""

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.model.case import CaseKey
+from agentdyno.model.form import RunWarning
 from agentdyno.model.policy import GatePolicy, GateRule
-from agentdyno.model.result import RunWarning
 
 
 class GateVerdict(StrEnum):

@@ -12,32 +12,27 @@ from typing import TYPE_CHECKING
 from agentdyno.errors import NotComparable, SpecError, StoreError, nearest
 from agentdyno.findings.engine.severity import ANY_METRIC
 from agentdyno.findings.engine.versions import version_number
-from agentdyno.findings.figures.dimensions import DIMENSIONS
-from agentdyno.findings.history.judge import history, history_regressions
+from agentdyno.findings.history.judge import history, metric_history
 from agentdyno.findings.history.judge_health import regression_report
-from agentdyno.findings.history.judge_patterns import history_patterns
-from agentdyno.findings.history.judge_series import DAY_MS, points_from, series_metric, watched_points
+from agentdyno.findings.history.judge_series import DAY_MS, points_from
 from agentdyno.findings.history.judge_thresholds import known_thresholds
+from agentdyno.findings.history.judge_watched import OverTime, judge_series, of_unknown_form, over_time
 from agentdyno.findings.history.model import NO_CHANGE, History, HistoryPoint
 from agentdyno.findings.history.model_regression import Regression, RegressionReport
 from agentdyno.findings.record.ask import Records, like_with_like
 from agentdyno.findings.record.ask_labels import is_agent
 from agentdyno.model import Direction, RunWarning, known_metric
-from agentdyno.model.form import Form
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
-from agentdyno.model.record import AgentRecord
 from agentdyno.settings.judging import INCLUDE_PARTIAL
-from agentdyno.stats.series.short import FEWEST_POINTS
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, ArmSeriesRow, SeriesRow
 
 if TYPE_CHECKING:
     from agentdyno.findings.record.ask_spread import RecordSpreads
+    from agentdyno.model.record import AgentRecord
 
 POINTS = 1_000
 """Executions that a history looks back at."""
-WATCHED = (*DIMENSIONS, "failure_rate")
-"""The metrics whose history is looked at for regressions."""
 THRESHOLD = 0.10
 _OF_AGENTS = ("suite", "benchmark", "baseline")
 _TOLD_BY_OTHERS = ("throughput_per_s",)
@@ -118,33 +113,30 @@ class Histories:
             return self._of_code(self._arm_rows(agent, days), known_thresholds(threshold, self._thresholds))
         threshold = known_thresholds(threshold, self.thresholds_of(agent, suite) if threshold is None else None)
         name, version = self._records.agent_named(agent)
-        rows = self._series(name, suite, None, days)
+        watched = self._over_time(name, suite, days, threshold)
         found, better, warnings, labels = self._by_version((name, version), baseline, threshold, suite)
-        series = [_history(name, *watched_points(rows, metric)) for metric in WATCHED]
-        for judge in (history_regressions, history_patterns):
-            worse, improved = judge(series, threshold=threshold)
-            found, better = [*found, *worse], [*better, *improved]
         return regression_report(
             name,
             *labels,
-            found,
-            better,
-            suite=self._suite_name(rows),
-            warnings=[*warnings, *_thin(series), *_of_unknown_form(rows)],
-            judged=bool(labels[0]) or any(len(item.points) >= FEWEST_POINTS for item in series),
+            [*found, *watched.worse],
+            [*better, *watched.better],
+            suite=watched.suite,
+            warnings=[*warnings, *watched.warnings],
+            judged=bool(labels[0]) or watched.judged,
         )
+
+    def _over_time(self, name: str, suite: str | None, days: int | None, threshold: Mapping[str, float]) -> OverTime:
+        rows = self._series(name, suite, None, days)
+        return replace(over_time(name, rows, threshold), suite=self._suite_name(rows))
 
     def _of_code(self, rows: Sequence[ArmSeriesRow], threshold: Mapping[str, float]) -> RegressionReport:
         """What became worse in the runs of one arm: every metric that has a direction, over time."""
         named = [name for name in rows[-1].metrics if name not in _TOLD_BY_OTHERS]
         series = [item for name in named if (item := _experiment_history(name, rows)).higher_is_better is not None]
-        found: list[Regression] = []
-        better: list[Regression] = []
-        for judge in (history_regressions, history_patterns):
-            worse, improved = judge(series, threshold=threshold)
-            found, better = [*found, *worse], [*better, *improved]
-        enough = any(len(item.points) >= FEWEST_POINTS for item in series)
-        return regression_report(rows[-1].name, "", "", found, better, warnings=_thin(series), judged=enough)
+        found = judge_series(series, threshold)
+        return regression_report(
+            rows[-1].name, "", "", found.worse, found.better, warnings=found.warnings, judged=found.judged
+        )
 
     def thresholds_of(self, agent: str, suite: str | None = None) -> dict[str, float]:
         """What files declare: the suite as the agent's newest run of it had it, else the project."""
@@ -218,8 +210,9 @@ class Histories:
             level = median(values)
         if version is not None:
             points = [point for point in points if point.version == version]
-        found = _history(name, metric, points, self._suite_name(rows), within.benchmark or "", level)
-        unknown = [f"{warning.message}." for warning in _of_unknown_form(rows)]
+        suite, benchmark = self._suite_name(rows), within.benchmark or ""
+        found = metric_history(name, metric, points, suite=suite, benchmark=benchmark, baseline=level)
+        unknown = [f"{warning.message}." for warning in of_unknown_form(rows)]
         said = unknown if points else [self._left_out(name, within)]
         note = found.note or (NO_CHANGE if unknown and found.is_steady else "")
         return replace(found, note=" ".join(filter(None, [note, *said])))
@@ -308,27 +301,6 @@ def _is_before(row: AgentExecutionRow, current: AgentRecord) -> bool:
     return row.version != current.version and row.created_at <= current.finished_at
 
 
-def _history(
-    name: str,
-    metric: str,
-    points: Sequence[HistoryPoint],
-    suite: str = "",
-    benchmark: str = "",
-    baseline: float | None = None,
-) -> History:
-    kind = series_metric(metric)
-    return history(
-        name,
-        metric,
-        points,
-        unit=kind.unit,
-        higher_is_better=kind.higher_is_better,
-        suite=suite,
-        benchmark=benchmark,
-        baseline=baseline,
-    )
-
-
 def _require_no_agent(subject: str, given: Sequence[str | None], known: Collection[str]) -> None:
     """Raises where something was ``given`` of ``_OF_AGENTS``, which an experiment has not."""
     names = [name for name, value in zip(_OF_AGENTS, given, strict=True) if value]
@@ -338,14 +310,6 @@ def _require_no_agent(subject: str, given: Sequence[str | None], known: Collecti
             where="history",
             remedy=nearest(subject, known),
         )
-
-
-def _of_unknown_form(rows: Sequence[SeriesRow]) -> list[RunWarning]:
-    """One note where runs are older than what says whether they were whole ones."""
-    runs = len({row.run_id or str(row.at) for row in rows if row.form == Form.UNKNOWN})
-    said = "1 run was a whole one" if runs == 1 else f"{runs} runs were whole ones"
-    text = f"Whether {said} is not known: recorded before that was kept, or by another tool"
-    return [RunWarning("unknown-form", text)] if runs else []
 
 
 def _experiment_history(metric: str, rows: Sequence[ArmSeriesRow]) -> History:
@@ -372,11 +336,3 @@ def _experiment_history(metric: str, rows: Sequence[ArmSeriesRow]) -> History:
     direction = declared.direction if declared.direction is not Direction.UNKNOWN else known_metric(metric).direction
     better = None if direction is Direction.UNKNOWN else direction is Direction.HIGHER
     return history(name, metric, points, unit=declared.unit, higher_is_better=better)
-
-
-def _thin(series: Sequence[History]) -> list[RunWarning]:
-    """One note where no metric has enough points for a change to be seen."""
-    longest = max(series, key=lambda item: len(item.points), default=None)
-    if longest is None or not longest.note or longest.changes:
-        return []
-    return [RunWarning("short-history", f"{longest.metric}: {longest.note}")]

@@ -11,7 +11,7 @@ import numpy as np
 
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, Worsening, severity_of, threshold_of, worsening
 from agentdyno.findings.figures.dimensions import OVERALL, WEIGHTS
-from agentdyno.findings.history.judge_series import depends_on_machine
+from agentdyno.findings.history.judge_series import depends_on_machine, series_metric
 from agentdyno.findings.history.judge_slope import find_slope
 from agentdyno.findings.history.model import History, HistoryChange, HistoryDrift, HistoryLevel, HistoryPoint
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
@@ -76,6 +76,29 @@ def history(
         note=" ".join(_notes(finite, len(points) - len(finite), changes)),
         drift=drift,
         now=_now(values, changes, drift, unit) if finite else None,
+    )
+
+
+def metric_history(
+    subject: str,
+    metric: str,
+    points: Sequence[HistoryPoint],
+    *,
+    suite: str = "",
+    benchmark: str = "",
+    baseline: float | None = None,
+) -> History:
+    """``history`` of a metric of agents, whose unit and direction are known."""
+    kind = series_metric(metric)
+    return history(
+        subject,
+        metric,
+        points,
+        unit=kind.unit,
+        higher_is_better=kind.higher_is_better,
+        suite=suite,
+        benchmark=benchmark,
+        baseline=baseline,
     )
 
 

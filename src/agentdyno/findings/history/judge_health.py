@@ -34,7 +34,7 @@ from dataclasses import replace
 
 from agentdyno.findings.engine.severity import RANKS, dimension_of
 from agentdyno.findings.history.model_regression import Detector, Regression, RegressionReport, Severity
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
 
 _TAKES = {Severity.CRITICAL: 50.0, Severity.HIGH: 25.0, Severity.MEDIUM: 10.0, Severity.LOW: 4.0}
 _AGAIN = 0.25

@@ -21,11 +21,10 @@ from agentdyno.findings.engine.severity import (
 )
 from agentdyno.findings.figures.dimensions import DIMENSIONS
 from agentdyno.findings.history.model_regression import Detector, Impact, Regression
-from agentdyno.model.findings import Verdict
-from agentdyno.model.metric import format_value
+from agentdyno.model.form import RunWarning
+from agentdyno.model.metric import Verdict, format_value
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
-from agentdyno.model.result import RunWarning
 
 METRICS = (*DIMENSIONS, "error_rate")
 Found = tuple[list[Regression], list[Regression]]

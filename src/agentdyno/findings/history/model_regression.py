@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentdyno.model.case import CaseKey
-from agentdyno.model.result import RunWarning
+from agentdyno.model.form import RunWarning
 
 
 class Severity(StrEnum):

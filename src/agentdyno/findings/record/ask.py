@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 from agentdyno.errors import NotComparable, StoreError, nearest
 from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.record.ask_labels import known_agent
-from agentdyno.model import RunResult, Suite
 from agentdyno.model.form import WHOLE
-from agentdyno.model.record import AgentRecord
 from agentdyno.settings.judging import INCLUDE_PARTIAL
 from agentdyno.store import Store
 from agentdyno.store.rows import AgentExecutionRow, Execution, ExecutionFilter
 
 if TYPE_CHECKING:  # who reads no record does without what makes them
     from agentdyno.findings.figures.cases import ArmFigures
+    from agentdyno.model import RunResult, Suite
+    from agentdyno.model.record import AgentRecord
 
 MOST_OF_AGENT = 300
 """Executions of an agent that are looked through for its newest results."""

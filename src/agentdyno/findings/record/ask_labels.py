@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentdyno.errors import StoreError, nearest
-from agentdyno.model.suite import SHORTEST_VERSION
+from agentdyno.model.identity import SHORTEST_VERSION
 from agentdyno.store.rows import AgentRow
 
 _MOST_LISTED = 8

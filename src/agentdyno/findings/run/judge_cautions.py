@@ -12,9 +12,9 @@ from agentdyno.findings.figures.claims import Claims, Disturbed
 from agentdyno.findings.figures.summarise import metric_values, per_process
 from agentdyno.model import ArmResult, RunResult, RunWarning, Side, Status
 from agentdyno.model.case import ASKED, MISSING_USAGE
+from agentdyno.model.form import NOT_CREDIBLE
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.metric import format_value, known_metric, money_spent
-from agentdyno.model.result import NOT_CREDIBLE
 
 NOISY_MAD = 0.05
 GROWTH = 0.05

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from agentdyno.findings.figures.normalised import SPENT
-from agentdyno.model import (
-    ArmResult,
-    Direction,
-    MetricComparison,
-    MetricSummary,
-    Phase,
-    Plan,
-    RunResult,
-    Sample,
-    Status,
-)
+from agentdyno.model import Direction, Phase, Status
 from agentdyno.registry.installed import has_windows
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
@@ -32,6 +23,9 @@ from agentdyno.show.wording import (
     times_faster,
     with_interval,
 )
+
+if TYPE_CHECKING:
+    from agentdyno.model import ArmResult, MetricComparison, MetricSummary, Plan, RunResult, Sample
 
 CONSOLE_DETAILS = 12
 """Metrics without a direction that are listed per arm where room is short."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentdyno.model.case import CaseKey
-from agentdyno.model.findings import Findings, Verdict
+from agentdyno.model.findings import Findings
+from agentdyno.model.metric import Verdict
 from agentdyno.model.sample import LEFT_OUT
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentdyno.contracts import Report
-from agentdyno.model import RunResult
 from agentdyno.model.naming import with_shown_arms
 from agentdyno.show.table import Cell, Tone
 from agentdyno.show.wording import NOTHING, one_line
 
 if TYPE_CHECKING:  # every report asks for standings, and few have a suite's run
     from agentdyno.findings.standing.model import HeadToHead, ScoreEstimate, SuiteStanding
+    from agentdyno.model import RunResult
 
 _HASH = 10
 """Characters of a version that is a digest."""
@@ -80,10 +80,14 @@ def agent_labels(standing: SuiteStanding) -> dict[str, str]:
 
 def score_cell(estimate: ScoreEstimate | None) -> Cell:
     """A score in points of 100, with its interval aside: ``85`` and ``71–93``."""
-    if estimate is None or estimate.value is None:
+    return _points_cell(None, None) if estimate is None else _points_cell(estimate.value, estimate.interval)
+
+
+def _points_cell(value: float | None, interval: tuple[float, float] | None) -> Cell:
+    if value is None:
         return Cell(NOTHING, Tone.MUTED)
-    text, between = f"{100 * estimate.value:.0f}", range_text(estimate)
-    return Cell(text, aside="" if between == f"{text}–{text}" else between, bar=estimate.value)
+    text, between = f"{100 * value:.0f}", _range(interval)
+    return Cell(text, aside="" if between == f"{text}–{text}" else between, bar=value)
 
 
 def points(estimate: ScoreEstimate | None) -> str:
@@ -91,16 +95,19 @@ def points(estimate: ScoreEstimate | None) -> str:
     return score_cell(estimate).whole
 
 
+def points_of(value: float | None, interval: tuple[float, float] | None) -> str:
+    """The same of a score and its interval in 0..1."""
+    return _points_cell(value, interval).whole
+
+
 def of_cases(scored: int, cases: int) -> str:
     """What an accuracy is of: ``of 30``, or ``scored 20 of 30`` where the others have no score."""
     return f"of {cases:,}" if scored >= cases else f"scored {scored:,} of {cases:,}"
 
 
-def range_text(estimate: ScoreEstimate) -> str:
-    """``71–93``: an interval in points of 100, or nothing."""
-    if estimate.interval is None:
-        return ""
-    return f"{100 * estimate.interval[0]:.0f}–{100 * estimate.interval[1]:.0f}"
+def _range(interval: tuple[float, float] | None) -> str:
+    """``71–93``: in points of 100, or nothing."""
+    return "" if interval is None else f"{100 * interval[0]:.0f}–{100 * interval[1]:.0f}"
 
 
 def _version(version: str) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from agentdyno.findings.standing.model import AgentStanding, HeadToHead, SuiteStanding
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
+
+if TYPE_CHECKING:  # a board takes one sentence from here, and none of these
+    from agentdyno.findings.standing.model import AgentStanding, HeadToHead, SuiteStanding
 
 _ROUNDING = 1e-9
 _MOST_NAMED = 3

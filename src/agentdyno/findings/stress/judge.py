@@ -26,9 +26,10 @@ from agentdyno.findings.stress.judge_steps import StepOutcome, split_steps
 from agentdyno.findings.stress.model import BreakingPoint, CurvePoint, ScenarioReport, StressReport, TimePoint
 from agentdyno.findings.stress.words import DESCRIPTIONS, clients_words
 from agentdyno.model.codec import from_plain
+from agentdyno.model.form import RunWarning
 from agentdyno.model.load import Histogram, Objective, SelfCheck, TokenSource, Window
 from agentdyno.model.metric import Provenance
-from agentdyno.model.result import ArmResult, RunResult, RunWarning
+from agentdyno.model.result import ArmResult, RunResult
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {

@@ -19,8 +19,8 @@ from agentdyno.findings.stress.judge_levels import (
 from agentdyno.findings.stress.judge_steps import SHORTFALL, StepJudgement, StepOutcome
 from agentdyno.findings.stress.model import BreakingPoint, FittedLaw, LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words
+from agentdyno.model.form import RunWarning
 from agentdyno.model.load import Objective, Outcome, SelfCheck
-from agentdyno.model.result import RunWarning
 
 _MOSTLY = 0.5
 _SLOWER = 1.5

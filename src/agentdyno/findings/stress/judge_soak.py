@@ -12,9 +12,9 @@ from agentdyno.findings.stress.judge_levels import Bracket, breaking_point, judg
 from agentdyno.findings.stress.judge_steps import StepOutcome, merge_windows
 from agentdyno.findings.stress.model import LimitedBy
 from agentdyno.findings.stress.words import level_words, missed_words
+from agentdyno.model.form import RunWarning
 from agentdyno.model.load import Window
 from agentdyno.model.metric import format_value
-from agentdyno.model.result import RunWarning
 from agentdyno.stats.series.trend import Trend, theil_sen
 
 WARM_SHARE = 0.2

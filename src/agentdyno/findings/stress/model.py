@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agentdyno.model.form import RunWarning
 from agentdyno.model.load import Histogram, Objective, SelfCheck
 from agentdyno.model.metric import Provenance
-from agentdyno.model.result import RunWarning
 
 
 class LimitedBy(StrEnum):

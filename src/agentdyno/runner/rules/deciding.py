@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agentdyno.findings.figures.cases import CaseTally, cluster_of
-from agentdyno.model.findings import Verdict
+from agentdyno.model.metric import Verdict
 from agentdyno.model.plan import Phase, Plan, Side, Trial
 from agentdyno.model.sample import Sample, Status
 from agentdyno.model.suite import Rubric, Suite

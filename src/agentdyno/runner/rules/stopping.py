@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agentdyno.contracts import StopRule
+from agentdyno.model.form import RunWarning
 from agentdyno.model.metric import reported_name
 from agentdyno.model.plan import Phase, Plan, Trial
-from agentdyno.model.result import RunWarning
 from agentdyno.model.sample import Sample, Status
 from agentdyno.model.spec import AutoStop, Spec
 from agentdyno.runner.executor import Facts

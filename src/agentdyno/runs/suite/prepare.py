@@ -26,8 +26,8 @@ from agentdyno.model import (
 )
 from agentdyno.model.case import ASKED, RECORDING_COST
 from agentdyno.model.codec import from_plain, to_plain
-from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
+from agentdyno.model.suite import RunForm
 from agentdyno.pricing import PriceBook
 from agentdyno.runner.cases.call import CaseJob, Conduct
 from agentdyno.runner.cases.throttle import CpuShare

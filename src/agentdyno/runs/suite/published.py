@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentdyno.errors import SpecError
 from agentdyno.model import RunWarning, Suite
-from agentdyno.model.form import RunForm
+from agentdyno.model.suite import RunForm
 from agentdyno.settings.suite import ALLOW_CHANGED_SUITE
 from agentdyno.store import Store
 

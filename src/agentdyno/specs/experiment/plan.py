@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from agentdyno.errors import SpecError
+from agentdyno.model.form import RunWarning
 from agentdyno.model.identity import canonical_json, derive_seed
 from agentdyno.model.plan import Arm, Phase, Plan, Trial
-from agentdyno.model.result import RunWarning
 from agentdyno.model.spec import Isolation, Iterations, Order, Spec
 from agentdyno.settings.run import MAX_TRIALS
 from agentdyno.specs.experiment.arms import distinct_names

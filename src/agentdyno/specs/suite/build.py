@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.model.case import Case
+from agentdyno.model.metric import Category
 from agentdyno.model.suite import (
     BaselineScores,
     Benchmark,
-    Category,
     Complexity,
     Constraints,
     Reducer,

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.errors import SpecError
-from agentdyno.model.form import RunForm
 from agentdyno.model.identity import digest
 from agentdyno.model.spec import Spec
-from agentdyno.model.suite import Suite
+from agentdyno.model.suite import RunForm, Suite
 from agentdyno.settings.run import EXECUTOR, MAX_FAILURE_RATE, OTEL, SEED
 from agentdyno.settings.suite import EPOCHS
 from agentdyno.specs.changes import COMMAND_LINE, SettingChanges

@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentdyno.errors import SpecError
-from agentdyno.model.suite import AgentUse
 from agentdyno.model.workspace import Price, Workspace
 from agentdyno.specs.files.problems import FileProblem, got, shorten, spec_error
+
+if TYPE_CHECKING:
+    from agentdyno.model.suite import AgentUse
 
 FILE = "dyno.yaml"
 _WILDCARD = re.compile(r"[*?[]")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from sqlalchemy import String, case, cast, func, insert, select, true, update
 
-from agentdyno.model import AgentUse, ArmResult, Phase, Provenance, RunResult, Status
+from agentdyno.model import Phase, Provenance, Status
 from agentdyno.model.form import WHOLE
 from agentdyno.model.metric import LARGEST
-from agentdyno.model.result import form_of
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.identities import agent_digest, derived_uid, split_agent, timed_uid
 from agentdyno.store.boards.naming import adopt, label_agents
@@ -21,6 +21,9 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import digest, id_bytes, id_text, plain_or_null
 from agentdyno.store.runs.schema import arms, runs, samples
 from agentdyno.store.runs.suites import keep_suite, keep_workspace, part_of
+
+if TYPE_CHECKING:
+    from agentdyno.model import AgentUse, ArmResult, RunResult
 
 QUALITIES = ("correctness", "completeness", "relevance")
 _MOST_FAILURES = 1_000
@@ -32,6 +35,8 @@ _MOST_ERROR = 1e3
 
 def record_executions(session: DatabaseSession, run: int, result: RunResult, keys: Mapping[str, int]) -> None:
     """Writes one execution per arm, or brings up to date what an earlier end of the run wrote."""
+    from agentdyno.model.result import form_of
+
     if result.suite is None:
         return
     known = {item.benchmark_id for item in result.suite.benchmarks}

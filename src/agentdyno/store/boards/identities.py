@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from agentdyno.model import AgentUse
 from agentdyno.model.identity import canonical_json, digest
+
+if TYPE_CHECKING:
+    from agentdyno.model import AgentUse
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:agentdyno")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, cast, func, or_, select
 
 from agentdyno.findings.board.model_rows import MatrixRow
-from agentdyno.model import Suite
 from agentdyno.model.case import RECORDING_COST
 from agentdyno.model.naming import GIVEN
 from agentdyno.store.boards.identities import uid_text
@@ -19,6 +18,9 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentRow, SuiteRow
 from agentdyno.store.runs.schema import runs
 from agentdyno.store.runs.suites import newest_suite, suite_key, suite_of
+
+if TYPE_CHECKING:
+    from agentdyno.model import Suite
 
 
 def list_agents(session: DatabaseSession) -> list[AgentRow]:

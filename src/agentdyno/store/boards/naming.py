@@ -8,13 +8,16 @@ it is null within a transaction that still has to call ``label_agents``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, and_, exists, not_, or_, select, update
 
-from agentdyno.model import AgentUse
 from agentdyno.model.naming import GIVEN, labels
 from agentdyno.store.boards.schema import agents, baselines
 from agentdyno.store.database.session import DatabaseSession
+
+if TYPE_CHECKING:
+    from agentdyno.model import AgentUse
 
 
 def called(text: str, version: str | None = None) -> ColumnElement[bool]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
 
-from agentdyno.model import Suite
 from agentdyno.store.boards import histories, imports, leaderboards, matrix, pages, queries, summaries
 from agentdyno.store.boards.schema import baselines
 from agentdyno.store.boards.spending import list_spending
@@ -16,6 +16,9 @@ from agentdyno.store.database.repository import Repository, directly, durably, i
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import BaselineRow, Execution
 from agentdyno.store.runs.suites import keep_suite
+
+if TYPE_CHECKING:
+    from agentdyno.model import Suite
 
 _BASELINE_KEY = ("workspace", "agent", "suite_id")
 

@@ -19,8 +19,6 @@ from agentdyno.findings.figures.dimensions import (
     targets_for,
 )
 from agentdyno.model.form import WHOLE
-from agentdyno.model.result import ArmResult, CaseFigures, MetricSummary, RunResult, form_of
-from agentdyno.model.suite import Suite
 from agentdyno.store.boards import summaries
 from agentdyno.store.boards.schema import SCORES, agents, benchmarks, executions, suites, targets
 from agentdyno.store.database.session import DatabaseSession
@@ -30,6 +28,8 @@ from agentdyno.store.runs.suites import suite_key, suite_of
 
 if TYPE_CHECKING:  # every run sets targets; few ask for a list of them
     from agentdyno.findings.baseline.model import TargetRow
+    from agentdyno.model.result import ArmResult, RunResult
+    from agentdyno.model.suite import Suite
 
 _ARM_COLUMNS = [arms.c[name] for name in ("arm_id", "name", "metrics", "scores", "case_figures", "totals")]
 _TARGETED = (*TARGETED_DIMENSIONS, "overall")
@@ -83,6 +83,8 @@ def first_targets(session: DatabaseSession, suite: Suite, agent: str) -> dict[st
 
 def settle_targets(session: DatabaseSession, suite: int, result: RunResult) -> None:
     """Sets what a whole run brought targets for and nobody has set; other executions are scored again with them."""
+    from agentdyno.model.result import form_of
+
     if form_of(result) not in WHOLE:
         return
     named = result.suite.baseline_scores[0].agent_id if result.suite and result.suite.baseline_scores else ""
@@ -208,7 +210,9 @@ def score_again(session: DatabaseSession, of: Iterable[int]) -> int:
 
 
 def _score_benchmark(session: DatabaseSession, keys: Sequence[int], name: str, bounds: Targets) -> int:
-    from agentdyno.findings.figures.spread import rescaled  # with numpy, which readers of the store do without
+    from agentdyno.findings.figures.spread import (
+        rescaled,  # with numpy, which readers of the store do without
+    )
 
     held = [executions.c[column] for column in ("id", "spread", *SCORES)]
     rows = session.execute(
@@ -252,6 +256,8 @@ def scored_in_force(arm: ArmResult, used: Mapping[str, Targets], force: Mapping[
 
 
 def _arm_of(row: Any) -> ArmResult:  # a row with columns of ``arms``
+    from agentdyno.model.result import ArmResult, CaseFigures, MetricSummary  # readers of boards do without
+
     figures = row.case_figures
     return ArmResult(
         row.arm_id,

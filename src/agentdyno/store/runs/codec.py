@@ -12,11 +12,14 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Failure, MetricSummary, Phase, RunResult, Sample, Status
+from agentdyno.model import Arm, Failure, Phase, Sample, Status
 from agentdyno.model.codec import from_plain, to_plain
+
+if TYPE_CHECKING:
+    from agentdyno.model import MetricSummary, RunResult
 
 T = TypeVar("T")
 
@@ -225,7 +228,7 @@ def finite_metrics(metrics: Mapping[str, MetricSummary]) -> dict[str, MetricSumm
 
 
 def _is_finite(summary: MetricSummary) -> bool:
-    figures = [getattr(summary, field.name) for field in fields(MetricSummary)]
+    figures = [getattr(summary, field.name) for field in fields(summary)]
     figures.extend(summary.ci or ())
     return all(isfinite(figure) for figure in figures if isinstance(figure, float))
 

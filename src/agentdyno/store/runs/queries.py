@@ -6,31 +6,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, func, select
 
 from agentdyno.errors import StoreError, nearest
-from agentdyno.model import (
-    ArmResult,
-    Artifact,
-    CaseFigures,
-    Environment,
-    MetricSummary,
-    Phase,
-    RunResult,
-    RunStatus,
-    RunWarning,
-    Sample,
-    Side,
-    Spec,
-    Status,
-    Suite,
-    Vcs,
-)
-from agentdyno.model.form import RunForm
+from agentdyno.model import Phase, RunStatus, RunWarning, Sample, Side, Status
 from agentdyno.model.naming import with_labels
-from agentdyno.model.result import ScoreSpread
 from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import READ_COLUMNS, decoded, id_bytes, id_text, readable, row_sample
@@ -45,6 +27,9 @@ from agentdyno.store.runs.schema import (
     specs,
 )
 from agentdyno.store.runs.suites import suite_of
+
+if TYPE_CHECKING:
+    from agentdyno.model import ArmResult, Artifact, RunResult, Spec, Suite
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _PREFIX = re.compile(r"[0-9a-fA-F-]{1,36}")
@@ -159,6 +144,9 @@ def load_run(session: DatabaseSession, run_id: str, *, samples: bool = True) -> 
 
 
 def _read_run(session: DatabaseSession, key: int, samples: bool) -> RunResult:
+    from agentdyno.model import Environment, RunResult, Spec, Vcs  # what only lists runs does without them
+    from agentdyno.model.suite import RunForm
+
     row = session.execute(
         select(
             runs,
@@ -225,6 +213,8 @@ def _targets(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, di
 
 
 def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: bool) -> tuple[ArmResult, ...]:
+    from agentdyno.model import Artifact
+
     files = defaultdict(list)
     wanted = select(*(artifacts.c[name] for name in ("arm", "name", "path", "size_bytes", "media_type")))
     for row in session.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
@@ -252,6 +242,9 @@ def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Samp
 def _arm_result(
     row: Row[*tuple[Any, ...]], count: int, kept: tuple[Sample, ...], files: tuple[Artifact, ...]
 ) -> ArmResult:  # a row of ``arms``
+    from agentdyno.model import ArmResult, CaseFigures, MetricSummary
+    from agentdyno.model.result import ScoreSpread
+
     metrics = row.metrics or {}
     return ArmResult(
         arm_id=row.arm_id,

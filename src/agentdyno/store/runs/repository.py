@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, Calibration, Phase, RunResult, RunStatus, Sample, Status, Trial
+from agentdyno.model import Arm, Calibration, Phase, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import runs_before
 from agentdyno.store.boards.naming import labels_with
@@ -22,6 +22,7 @@ from agentdyno.store.runs.codec import SAMPLE_COLUMNS, SAMPLE_KEY, sample_row
 from agentdyno.store.runs.schema import arms, calibrations, samples
 
 if TYPE_CHECKING:
+    from agentdyno.model import RunResult
     from agentdyno.store.rows import RepeatRow, RunRow
     from agentdyno.store.runs.pages import After, AfterSample, SampleFilter, SampleMoment
 

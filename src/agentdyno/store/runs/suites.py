@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, case, select, update
 
 from agentdyno.errors import StoreError, nearest
-from agentdyno.model import Case, Suite
+from agentdyno.model import Case
 from agentdyno.model.codec import to_plain
-from agentdyno.model.form import RunForm
 from agentdyno.store.boards.identities import derived_uid
 from agentdyno.store.boards.schema import benchmarks, suites, workspaces
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import decoded, plain_or_null
+
+if TYPE_CHECKING:
+    from agentdyno.model import Suite
+    from agentdyno.model.suite import RunForm
 
 Plain = dict[str, Any]
 
@@ -107,6 +110,8 @@ def settings_of(suite: Suite) -> Plain:
 
 def suite_of(settings: Mapping[str, Any] | None, document: Mapping[str, Any]) -> Suite:
     """A run's suite, or the suite as it was first stored where a run has no say."""
+    from agentdyno.model import Suite  # lists and boards read of no suite what is in it
+
     bare = dict(settings or document)
     bare["benchmarks"] = [{**item, "cases": []} for item in bare["benchmarks"]]
     suite = decoded(Suite, bare, "a suite")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Table, bindparam, delete, func, insert, select, update
 
 from agentdyno.errors import StoreError
-from agentdyno.model import Arm, ArmResult, Artifact, RunResult, RunStatus, Sample, Status, Trial
+from agentdyno.model import Arm, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import to_plain
 from agentdyno.store.boards.executions import record_executions
 from agentdyno.store.database.session import DatabaseSession
@@ -26,6 +27,9 @@ from agentdyno.store.runs.codec import (
 from agentdyno.store.runs.queries import run_key
 from agentdyno.store.runs.schema import WITHOUT_SAMPLE, arms, artifacts, environments, runs, samples, specs
 from agentdyno.store.runs.suites import keep_suite, part_of, settings_of
+
+if TYPE_CHECKING:
+    from agentdyno.model import ArmResult, Artifact, RunResult
 
 KEPT_ARTIFACT_BYTES = 64 * 1024
 """Artifacts up to this size are kept in the store as well."""
