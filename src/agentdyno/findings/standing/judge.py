@@ -184,10 +184,10 @@ def _draws(arm: ArmResult, figures: ArmFigures, targets: Targets) -> dict[str, D
     return {name: draws for name, draws in drawn.items() if is_measured(arm.scores, name)}
 
 
-def _rank(agent: AgentStanding) -> tuple[float, float]:
-    """The best first, those without a score last."""
+def _rank(agent: AgentStanding) -> tuple[float, float, int]:
+    """The best first, of equals who answered more cases; those without a score last."""
     whole, accuracy = agent.scores[OVERALL].value, agent.scores["accuracy"].value
-    return (1.0 if whole is None else -whole), (1.0 if accuracy is None else -accuracy)
+    return (1.0 if whole is None else -whole), (1.0 if accuracy is None else -accuracy), agent.unanswered
 
 
 def _arm_standing(arm: ArmResult, figures: ArmFigures | None, draws: Mapping[str, Draws]) -> ArmStanding:
