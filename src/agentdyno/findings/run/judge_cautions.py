@@ -235,7 +235,11 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
             message = f"{what} ended in an error{why}"
             yield RunWarning("all-errors", message, "Try it alone: `dyno try AGENT TEXT`.", arm.arm_id)
     elif not counted.passed:
-        what = "the only execution did not pass" if counted.samples == 1 else f"none of {counted.samples} executions passed"
+        what = (
+            "the only execution did not pass"
+            if counted.samples == 1
+            else f"none of {counted.samples} executions passed"
+        )
         message = f"{what}{why}"
         yield RunWarning("all-failed", message, "Check the scorer and the targets: `dyno show last`.", arm.arm_id)
     elif counted.scored < len(figures.tallies):
