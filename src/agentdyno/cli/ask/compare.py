@@ -11,6 +11,7 @@ import click
 from agentdyno.cli.conclusions import show, suite_option
 from agentdyno.cli.options import gate_options, tolerance_option
 from agentdyno.cli.shared import (
+    LISTED,
     NOT_COMPARABLE,
     PASS,
     UNDECIDED,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 )
 @click.argument("operands", nargs=-1, required=True, metavar="BASELINE CANDIDATE...")
 @suite_option
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
+@click.option("--format", "formats", **LISTED, help="Reports to write: md,html,csv,json,png,junit.")
 @click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
 @tolerance_option
 @gate_options
