@@ -12,7 +12,8 @@ from ...command import Bench
 
 def run_of_check(bench: Bench) -> str:
     document = yaml.safe_load((bench.folder / CI_FILE).read_text(encoding="utf-8"))
-    return next(step["run"] for step in document["jobs"]["check"]["steps"] if step.get("name") == "Check")
+    (run,) = [step["run"] for step in document["jobs"]["check"]["steps"] if step.get("name") == "Check"]
+    return str(run)
 
 
 def test_agents_and_limits_that_are_given_are_in_the_workflow(bench: Bench) -> None:
